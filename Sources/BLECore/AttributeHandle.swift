@@ -1,0 +1,40 @@
+/// The number of an attribute in a server's database, 0x0001 to 0xffff (Core Specification 5.4, Vol 3,
+/// Part F, 3.2.2). 0x0000 names none; requests that carry it get Invalid Handle.
+public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// The handle with that number.
+    @inlinable
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The handle with that number.
+    @inlinable
+    public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The reserved handle that names no attribute.
+    public static let none = AttributeHandle(0x0000)
+    /// The least handle of an attribute.
+    public static let first = AttributeHandle(0x0001)
+    /// The greatest handle of an attribute.
+    public static let last = AttributeHandle(0xffff)
+
+    /// The handle after this one, or nil after the last.
+    @inlinable
+    public var next: AttributeHandle? { rawValue == .max ? nil : AttributeHandle(rawValue &+ 1) }
+
+    /// Orders by number.
+    @inlinable
+    public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension AttributeHandle: ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// The handle with that number.
+    @inlinable
+    public init(integerLiteral value: UInt16) { self.init(value) }
+
+    /// `0x0012`.
+    public var description: String { "0x" + rawValue.hex }
+}

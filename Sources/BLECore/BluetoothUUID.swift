@@ -1,0 +1,129 @@
+/// A UUID of 16, 32 or 128 bits. The short forms stand for 128-bit ones built on the Bluetooth Base UUID
+/// `00000000-0000-1000-8000-00805f9b34fb` (Core Specification 5.4, Vol 3, Part B, 2.5.1), and equality
+/// is that of the 128 bits: `BluetoothUUID(0x180f)` equals its long form.
+public struct BluetoothUUID: Hashable, Sendable {
+    /// All 128 bits, the first octet of the text form most significant.
+    public let value: UInt128
+
+    @usableFromInline
+    static let base: UInt128 = 0x0000_0000_0000_1000_8000_0080_5f9b_34fb
+
+    /// A 128-bit UUID.
+    @inlinable
+    public init(_ value: UInt128) { self.value = value }
+
+    /// A 16-bit UUID of the Bluetooth SIG.
+    @inlinable
+    public init(_ short: UInt16) { self.init(uint32: UInt32(short)) }
+
+    /// A 32-bit UUID of the Bluetooth SIG.
+    @inlinable
+    public init(uint32: UInt32) { value = UInt128(uint32) &<< 96 | Self.base }
+
+    /// The 32-bit form, when this UUID is built on the Base UUID.
+    @inlinable
+    public var uint32: UInt32? {
+        value & ~(UInt128(UInt32.max) &<< 96) == Self.base ? UInt32(truncatingIfNeeded: value &>> 96) : nil
+    }
+
+    /// The 16-bit form, when there is one.
+    @inlinable
+    public var uint16: UInt16? { uint32.flatMap(UInt16.init(exactly:)) }
+}
+
+extension BluetoothUUID {
+    /// The UUID that text spells: `180f`, `0x180f`, `0000180f` or 128 bits with dashes, in either case.
+    public init?(_ text: some StringProtocol) {
+        let utf8 = Array(text.utf8)
+        if utf8.count == 36 {
+            let dashes = [8, 13, 18, 23]
+            guard dashes.allSatisfy({ utf8[$0] == UInt8(ascii: "-") }) else { return nil }
+            let digits = utf8.enumerated().filter { !dashes.contains($0.offset) }.map(\.element)
+            guard let value = Self.number(digits) else { return nil }
+            self.init(value)
+            return
+        }
+        let digits = utf8.starts(with: "0x".utf8) || utf8.starts(with: "0X".utf8) ? utf8.dropFirst(2)[...] : utf8[...]
+        guard digits.count == 4 || digits.count == 8, let value = Self.number(digits) else { return nil }
+        self.init(uint32: UInt32(truncatingIfNeeded: value))
+    }
+
+    private static func number(_ digits: some Collection<UInt8>) -> UInt128? {
+        [UInt8](hex: String(decoding: digits, as: UTF8.self))?.reduce(0) { $0 << 8 | UInt128($1) }
+    }
+}
+
+extension BluetoothUUID: CustomStringConvertible {
+    /// The shortest form: `180f`, `12345678` or 128 bits with dashes, lower-case.
+    public var description: String { uint16?.hex ?? uint32?.hex ?? dashed }
+
+    /// All 128 bits with dashes, lower-case.
+    public var dashed: String {
+        var text = value.hex
+        for position in [20, 16, 12, 8] {
+            text.insert("-", at: text.index(text.startIndex, offsetBy: position))
+        }
+        return text
+    }
+}
+
+extension BluetoothUUID: ExpressibleByIntegerLiteral {
+    /// A 16-bit UUID.
+    @inlinable
+    public init(integerLiteral value: UInt16) { self.init(value) }
+}
+
+/// How many octets a UUID takes on the wire. ATT knows 2 and 16 only (Core Specification 5.4, Vol 3,
+/// Part F, 3.2.1); advertising data and SDP know 4 as well.
+public enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
+    /// 16-bit UUIDs.
+    case two = 2
+    /// 32-bit UUIDs.
+    case four = 4
+    /// 128-bit UUIDs.
+    case sixteen = 16
+}
+
+extension BluetoothUUID {
+    /// The width in ATT PDUs: 2 octets when there is a 16-bit form, else 16.
+    @inlinable
+    public var attWidth: UUIDWidth { uint16 == nil ? .sixteen : .two }
+
+    /// The least width that holds this UUID.
+    @inlinable
+    public var width: UUIDWidth { uint16 != nil ? .two : uint32 != nil ? .four : .sixteen }
+}
+
+extension ByteReader {
+    /// A UUID of `width`, least significant octet first.
+    @inlinable
+    public mutating func uuid(_ width: UUIDWidth, _ field: String) throws(DecodeError) -> BluetoothUUID {
+        switch width {
+        case .two: BluetoothUUID(try u16(field))
+        case .four: BluetoothUUID(uint32: try u32(field))
+        case .sixteen: BluetoothUUID(try u128(field))
+        }
+    }
+
+    /// The UUID that all remaining octets are: 2 or 16 of them, as in ATT requests.
+    @inlinable
+    public mutating func attUUID(_ field: String) throws(DecodeError) -> BluetoothUUID {
+        switch remaining {
+        case 2: BluetoothUUID(try u16(field))
+        case 16: BluetoothUUID(try u128(field))
+        default: throw failure(field, .malformed("a UUID has 2 or 16 octets, not \(remaining)"))
+        }
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// A UUID in `width` octets; a width too small for it writes its low bits, so choose by `width`.
+    @inlinable
+    public mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
+        switch width {
+        case .two: u16(UInt16(truncatingIfNeeded: uuid.value &>> 96))
+        case .four: u32(UInt32(truncatingIfNeeded: uuid.value &>> 96))
+        case .sixteen: u128(uuid.value)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+/// A cursor over bytes that somebody else owns. Reads are little-endian, as Bluetooth is (Core
+/// Specification 5.4, Vol 3, Part A, 1), and checked: what is not there is a `DecodeError`.
+///
+/// ```swift
+/// var reader = ByteReader(bytes.span, of: "Exchange MTU Request")
+/// let opcode = try reader.u8("opcode")
+/// let mtu = try reader.u16("client MTU")
+/// try reader.end()
+/// ```
+public struct ByteReader: ~Escapable {
+    @usableFromInline let bytes: Span<UInt8>
+    /// The name of what is being read, for errors.
+    public let packet: String
+    @usableFromInline var position: Int
+
+    /// A cursor at the first octet of `bytes`; `packet` names them in errors.
+    @inlinable
+    @_lifetime(copy bytes)
+    public init(_ bytes: Span<UInt8>, of packet: String) {
+        self.bytes = bytes
+        self.packet = packet
+        self.position = 0
+    }
+
+    /// Octets read so far.
+    @inlinable public var offset: Int { position }
+
+    /// Octets not read yet.
+    @inlinable public var remaining: Int { bytes.count &- offset }
+
+    /// The error for the field that begins at the cursor.
+    @inlinable
+    public func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
+        DecodeError(packet: packet, field: field, offset: offset, reason: reason)
+    }
+
+    /// The error for a field of `width` octets that was just read and must not hold `value`.
+    @inlinable
+    public func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
+        DecodeError(
+            packet: packet, field: field, offset: offset &- width,
+            reason: .invalid(value: UInt64(truncatingIfNeeded: value)))
+    }
+
+    @inlinable
+    mutating func advance(_ count: Int, _ field: String) throws(DecodeError) -> Int {
+        guard count >= 0, count <= remaining else {
+            throw failure(field, .truncated(needed: count, available: remaining))
+        }
+        let start = offset
+        position &+= count
+        return start
+    }
+
+    /// An unsigned octet.
+    @inlinable
+    public mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
+        let at = try advance(1, field)
+        return bytes[at]
+    }
+
+    /// A signed octet.
+    @inlinable
+    public mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
+        Int8(bitPattern: try u8(field))
+    }
+
+    /// Two octets, least significant first.
+    @inlinable
+    public mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
+        let at = try advance(2, field)
+        return UInt16(bytes[at]) | UInt16(bytes[at &+ 1]) &<< 8
+    }
+
+    /// Three octets, least significant first.
+    @inlinable
+    public mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
+        let at = try advance(3, field)
+        return UInt32(bytes[at]) | UInt32(bytes[at &+ 1]) &<< 8 | UInt32(bytes[at &+ 2]) &<< 16
+    }
+
+    /// Four octets, least significant first.
+    @inlinable
+    public mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
+        UInt32(truncatingIfNeeded: try little(4, field))
+    }
+
+    /// Six octets, least significant first, as Bluetooth addresses have them.
+    @inlinable
+    public mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
+        try little(6, field)
+    }
+
+    /// Eight octets, least significant first.
+    @inlinable
+    public mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
+        try little(8, field)
+    }
+
+    /// Sixteen octets, least significant first.
+    @inlinable
+    public mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
+        guard remaining >= 16 else { throw failure(field, .truncated(needed: 16, available: remaining)) }
+        let low = try little(8, field)
+        let high = try little(8, field)
+        return UInt128(high) &<< 64 | UInt128(low)
+    }
+
+    @inlinable
+    mutating func little(_ count: Int, _ field: String) throws(DecodeError) -> UInt64 {
+        let at = try advance(count, field)
+        var value: UInt64 = 0
+        for index in 0..<count {
+            value |= UInt64(bytes[at &+ index]) &<< UInt64(8 &* index)
+        }
+        return value
+    }
+
+    /// `count` octets, copied.
+    @inlinable
+    public mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
+        let at = try advance(count, field)
+        return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
+    }
+
+    /// `count` octets, in place.
+    @inlinable
+    @_lifetime(copy self)
+    public mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
+        let at = try advance(count, field)
+        return bytes.extracting(at..<(at &+ count))
+    }
+
+    /// All octets that are left, copied; may be none.
+    @inlinable
+    public mutating func rest() -> [UInt8] {
+        defer { position = bytes.count }
+        return [UInt8](copying: bytes.extracting(offset..<bytes.count))
+    }
+
+    /// All octets that are left, in place; may be none.
+    @inlinable
+    @_lifetime(copy self)
+    public mutating func restInPlace() -> Span<UInt8> {
+        let start = offset
+        position = bytes.count
+        return bytes.extracting(start..<bytes.count)
+    }
+
+    /// Checks that nothing is left.
+    @inlinable
+    public func end() throws(DecodeError) {
+        guard remaining == 0 else { throw failure("end", .trailing(count: remaining)) }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// The octets of `span`, owned.
+    @inlinable
+    public init(copying span: Span<UInt8>) {
+        self.init(capacity: span.count) { output in
+            for index in span.indices { output.append(span[index]) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Writing, the mirror of `ByteReader`: little-endian, into memory that the caller sized by
+/// `PacketEncodable.encodedCount`.
+extension OutputSpan where Element == UInt8 {
+    /// An unsigned octet.
+    @inlinable
+    public mutating func u8(_ value: UInt8) { append(value) }
+
+    /// A signed octet.
+    @inlinable
+    public mutating func i8(_ value: Int8) { append(UInt8(bitPattern: value)) }
+
+    /// Two octets, least significant first.
+    @inlinable
+    public mutating func u16(_ value: UInt16) { little(UInt64(value), 2) }
+
+    /// The three low octets, least significant first.
+    @inlinable
+    public mutating func u24(_ value: UInt32) { little(UInt64(value), 3) }
+
+    /// Four octets, least significant first.
+    @inlinable
+    public mutating func u32(_ value: UInt32) { little(UInt64(value), 4) }
+
+    /// The six low octets, least significant first.
+    @inlinable
+    public mutating func u48(_ value: UInt64) { little(value, 6) }
+
+    /// Eight octets, least significant first.
+    @inlinable
+    public mutating func u64(_ value: UInt64) { little(value, 8) }
+
+    /// Sixteen octets, least significant first.
+    @inlinable
+    public mutating func u128(_ value: UInt128) {
+        little(UInt64(truncatingIfNeeded: value), 8)
+        little(UInt64(truncatingIfNeeded: value &>> 64), 8)
+    }
+
+    @inlinable
+    mutating func little(_ value: UInt64, _ count: Int) {
+        for index in 0..<count { append(UInt8(truncatingIfNeeded: value &>> UInt64(8 &* index))) }
+    }
+
+    /// The octets of an array, in order.
+    @inlinable
+    public mutating func bytes(_ value: [UInt8]) { bytes(value.span) }
+
+    /// The octets of a slice, in order.
+    @inlinable
+    public mutating func bytes(_ value: ArraySlice<UInt8>) { bytes(value.span) }
+
+    /// The octets of a span, in order.
+    @inlinable
+    public mutating func bytes(_ value: Span<UInt8>) {
+        for index in value.indices { append(value[index]) }
+    }
+}

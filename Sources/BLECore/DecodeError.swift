@@ -1,0 +1,52 @@
+/// Why bytes are not the packet they were taken for: what was read, which field of it, where, and what
+/// was wrong there.
+///
+/// Decoders throw nothing else, and never trap, whatever the bytes.
+public struct DecodeError: Error, Hashable, Sendable {
+    /// What was wrong.
+    public enum Reason: Hashable, Sendable {
+        /// The field needs `needed` octets, but only `available` were left.
+        case truncated(needed: Int, available: Int)
+        /// The packet was complete, and `count` octets followed it.
+        case trailing(count: Int)
+        /// The field holds a value that the specification does not allow here.
+        case invalid(value: UInt64)
+        /// The bytes break a rule that no single number shows; the text says which.
+        case malformed(String)
+    }
+
+    /// The packet that was being read, by its name in the Core Specification.
+    public var packet: String
+    /// The field that was being read.
+    public var field: String
+    /// Octets from the start of the packet to the field.
+    public var offset: Int
+    /// What was wrong.
+    public var reason: Reason
+
+    /// An error at `offset` octets into `packet`.
+    @inlinable
+    public init(packet: String, field: String, offset: Int, reason: Reason) {
+        self.packet = packet
+        self.field = field
+        self.offset = offset
+        self.reason = reason
+    }
+}
+
+extension DecodeError: CustomStringConvertible {
+    /// One line for a log: "Read Request: handle at octet 1 needs 2 octets, 1 left".
+    public var description: String {
+        let place = "\(packet): \(field) at octet \(offset)"
+        switch reason {
+        case .truncated(let needed, let available):
+            return "\(place) needs \(needed) octets, \(available) left"
+        case .trailing(let count):
+            return "\(place): \(count) octets too many"
+        case .invalid(let value):
+            return "\(place) has the invalid value 0x\(String(value, radix: 16))"
+        case .malformed(let why):
+            return "\(place): \(why)"
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/// A Bluetooth device address and its type (Core Specification 5.4, Vol 6, Part B, 1.3). The same 48
+/// bits with another type are another device.
+public struct DeviceAddress: Hashable, Sendable {
+    /// The type that goes with the address on air and in HCI.
+    public enum AddressType: UInt8, Hashable, Sendable {
+        /// Assigned by the IEEE.
+        case `public` = 0
+        /// Made by the device; `Kind` says how.
+        case random = 1
+    }
+
+    /// What an address says about its owner.
+    public enum Kind: String, Hashable, Sendable {
+        /// Assigned by the IEEE, lasting.
+        case `public`
+        /// Random, kept at least until power off.
+        case `static`
+        /// Resolvable private: changes, and only holders of the identity key can follow it.
+        case resolvable = "rpa"
+        /// Non-resolvable private: changes, and nobody can follow it.
+        case nonResolvable = "nrpa"
+        /// Random with the reserved top bits 0b10.
+        case reserved
+    }
+
+    /// The 48 bits; the octet that is printed first is the most significant.
+    public let value: UInt64
+    /// The type.
+    public let type: AddressType
+
+    /// The address of the low 48 bits of `value`.
+    @inlinable
+    public init(_ value: UInt64, type: AddressType) {
+        self.value = value & 0xffff_ffff_ffff
+        self.type = type
+    }
+
+    /// What the address says about its owner: from the type and the two top bits.
+    @inlinable
+    public var kind: Kind {
+        guard type == .random else { return .public }
+        return switch value &>> 46 {
+        case 0b11: .static
+        case 0b01: .resolvable
+        case 0b00: .nonResolvable
+        default: .reserved
+        }
+    }
+
+    /// A random static address from 46 random bits. Neither all ones nor all zeros, as the specification
+    /// demands.
+    @inlinable
+    public static func randomStatic(_ bits: UInt64) -> DeviceAddress {
+        let random = bits & 0x3fff_ffff_ffff
+        let allowed = random == 0 || random == 0x3fff_ffff_ffff ? 1 : random
+        return DeviceAddress(0xc000_0000_0000 | allowed, type: .random)
+    }
+}
+
+extension DeviceAddress: CustomStringConvertible {
+    /// `AA:BB:CC:DD:EE:FF`, without the type.
+    public var text: String {
+        (0..<6).map { UInt8(truncatingIfNeeded: value >> UInt64(40 - 8 * $0)).hex.uppercased() }
+            .joined(separator: ":")
+    }
+
+    /// `AA:BB:CC:DD:EE:FF/random`.
+    public var description: String { "\(text)/\(type)" }
+
+    /// The address that text spells: six octets with colons, then perhaps `/public` or `/random`; without
+    /// it the type is `defaultType`, and with neither the text is refused.
+    public init?(_ text: some StringProtocol, defaultType: AddressType? = nil) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.count <= 2, let value = Self.bits(first) else { return nil }
+        let spelled: AddressType? =
+            switch parts.dropFirst().first {
+            case "public"?: .public
+            case "random"?: .random
+            case _?: nil
+            case nil: defaultType
+            }
+        guard let spelled else { return nil }
+        self.init(value, type: spelled)
+    }
+
+    /// The 48 bits that `AA:BB:CC:DD:EE:FF` spells, in either case.
+    public static func bits(_ text: some StringProtocol) -> UInt64? {
+        let octets = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard octets.count == 6, octets.allSatisfy({ $0.utf8.count == 2 }),
+            let bytes = [UInt8](hex: octets.joined())
+        else { return nil }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension DeviceAddress.AddressType: CustomStringConvertible {
+    /// `public` or `random`.
+    public var description: String { self == .public ? "public" : "random" }
+}

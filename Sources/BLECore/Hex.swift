@@ -1,0 +1,55 @@
+/// Hexadecimal text, lower-case and without separators, as every command and log of this project has it.
+extension Sequence where Element == UInt8 {
+    /// Two digits an octet.
+    public var hex: String {
+        var text = ""
+        text.reserveCapacity(underestimatedCount * 2)
+        for octet in self {
+            text.unicodeScalars.append(hexDigit(octet >> 4))
+            text.unicodeScalars.append(hexDigit(octet & 15))
+        }
+        return text
+    }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// All digits of the integer's width: `UInt16(0x2a)` is "002a".
+    public var hex: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+    }
+}
+
+private func hexDigit(_ nibble: UInt8) -> Unicode.Scalar {
+    Unicode.Scalar(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
+}
+
+extension Array where Element == UInt8 {
+    /// The octets that `hex` spells, or nil when it has an odd number of digits or anything else than
+    /// digits. Either case is taken; an empty text is no octets.
+    public init?(hex: some StringProtocol) {
+        let digits = hex.utf8
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self.init()
+        reserveCapacity(digits.count / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let nibble = nibble(digit) else { return nil }
+            if let upper = high {
+                append(upper << 4 | nibble)
+                high = nil
+            } else {
+                high = nibble
+            }
+        }
+    }
+}
+
+private func nibble(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

@@ -1,0 +1,60 @@
+/// A point in time as a machine sees it: nanoseconds since an origin that only its driver knows, the
+/// monotonic clock's or the start of a simulation. Arithmetic saturates, so no deadline can trap.
+public struct Instant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the origin.
+    public var nanoseconds: UInt64
+
+    /// The instant `nanoseconds` after the origin.
+    @inlinable
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// The origin.
+    public static let zero = Instant(nanoseconds: 0)
+
+    /// This instant moved by `duration`, which may be negative.
+    @inlinable
+    public func advanced(by duration: Duration) -> Instant {
+        let step = duration.nanoseconds
+        if step >= 0 {
+            let (sum, overflow) = nanoseconds.addingReportingOverflow(step.magnitude)
+            return Instant(nanoseconds: overflow ? .max : sum)
+        }
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(step.magnitude)
+        return Instant(nanoseconds: overflow ? 0 : difference)
+    }
+
+    /// The time from this instant to `later`; zero when that lies in the past.
+    @inlinable
+    public func duration(until later: Instant) -> Duration {
+        later.nanoseconds > nanoseconds
+            ? .nanoseconds(Int64(clamping: later.nanoseconds &- nanoseconds)) : .zero
+    }
+
+    /// Orders by time.
+    @inlinable
+    public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// `instant` moved by `duration`.
+    @inlinable
+    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+}
+
+extension Duration {
+    /// The whole nanoseconds of this duration, clamped to 64 bits (292 years).
+    @inlinable
+    public var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carried) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+
+/// The earlier of two deadlines, where none means never.
+@inlinable
+public func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
+    guard let left else { return right }
+    guard let right else { return left }
+    return min(left, right)
+}
