@@ -1,0 +1,58 @@
+import BLECore
+
+/// Why a pairing failed (Core Specification 5.4, Vol 3, Part H, 3.5.5, Table 3.7).
+public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
+    /// The reason code.
+    public let rawValue: UInt8
+
+    /// The reason with that code.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The user cancelled, or entered nothing.
+    public static let passkeyEntryFailed = PairingFailureReason(rawValue: 0x01)
+    /// The out-of-band data is not there.
+    public static let oobNotAvailable = PairingFailureReason(rawValue: 0x02)
+    /// The IO capabilities do not allow the authentication that was asked for.
+    public static let authenticationRequirements = PairingFailureReason(rawValue: 0x03)
+    /// The confirm value is not the one calculated here.
+    public static let confirmValueFailed = PairingFailureReason(rawValue: 0x04)
+    /// The device does not pair.
+    public static let pairingNotSupported = PairingFailureReason(rawValue: 0x05)
+    /// The key would be too short.
+    public static let encryptionKeySize = PairingFailureReason(rawValue: 0x06)
+    /// The device does not know the command.
+    public static let commandNotSupported = PairingFailureReason(rawValue: 0x07)
+    /// None of the other reasons.
+    public static let unspecifiedReason = PairingFailureReason(rawValue: 0x08)
+    /// Too little time has passed since the last attempt.
+    public static let repeatedAttempts = PairingFailureReason(rawValue: 0x09)
+    /// The command has the wrong length or a parameter out of range.
+    public static let invalidParameters = PairingFailureReason(rawValue: 0x0a)
+    /// The DHKey Check value is not the one calculated here.
+    public static let dhKeyCheckFailed = PairingFailureReason(rawValue: 0x0b)
+    /// The user saw two different numbers.
+    public static let numericComparisonFailed = PairingFailureReason(rawValue: 0x0c)
+    /// A pairing over BR/EDR is under way.
+    public static let brEDRPairingInProgress = PairingFailureReason(rawValue: 0x0d)
+    /// The key of one transport may not be turned into one for the other.
+    public static let crossTransportKeyDerivationNotAllowed = PairingFailureReason(rawValue: 0x0e)
+    /// The device does not take a key that was distributed.
+    public static let keyRejected = PairingFailureReason(rawValue: 0x0f)
+    /// The device cannot pair now.
+    public static let busy = PairingFailureReason(rawValue: 0x10)
+
+    private static let names = [
+        "Passkey Entry Failed", "OOB Not Available", "Authentication Requirements", "Confirm Value Failed",
+        "Pairing Not Supported", "Encryption Key Size", "Command Not Supported", "Unspecified Reason",
+        "Repeated Attempts", "Invalid Parameters", "DHKey Check Failed", "Numeric Comparison Failed",
+        "BR/EDR pairing in progress", "Cross-transport Key Derivation/Generation not allowed", "Key Rejected",
+        "Busy",
+    ]
+}
+
+extension PairingFailureReason: CustomStringConvertible {
+    /// The specification's name, or `0x11` for an unknown reason.
+    public var description: String {
+        rawValue >= 1 && rawValue <= Self.names.count ? Self.names[Int(rawValue) - 1] : "0x" + rawValue.hex
+    }
+}
