@@ -7,15 +7,103 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-/// Targets that parse: no unsafe construct at all.
+/// Targets that parse what comes from outside: every unsafe construct must be marked, and there is none.
 let safe = strict + [.strictMemorySafety()]
+
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "bletool",
-    products: [],
+    products: [
+        .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "VirtualController", targets: ["VirtualController"]),
+        .library(name: "Recordings", targets: ["Recordings"]),
+        .executable(name: "bletool", targets: ["bletool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
     targets: [
-        // `Lifetimes` lets ByteReader hand out spans; no other target needs it.
+        // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
         .target(name: "BLECore", swiftSettings: safe + [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "AssignedNumbers", dependencies: ["BLECore"], swiftSettings: safe),
+
+        // Machines without I/O.
+        .target(name: "HCI", dependencies: ["BLECore", deque], swiftSettings: safe),
+        .target(name: "ATT", dependencies: ["BLECore", deque], swiftSettings: safe),
+        .target(name: "GATTServer", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
+        .target(name: "GATTClient", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
+        .target(name: "SMP", dependencies: ["BLECore", deque], swiftSettings: safe),
+        .target(name: "VirtualController", dependencies: ["HCI", "BLECore", deque], swiftSettings: safe),
+        .target(
+            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "BLECore", deque], swiftSettings: strict),
+
+        // Descriptors.
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "HCISocket",
+            dependencies: [
+                "HCI", "CLinux", "BLECore", deque, system,
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict),
+
+        // The host, where they meet: what a user imports.
+        .target(
+            name: "BLE",
+            dependencies: [
+                "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP", "VirtualController",
+                deque, system, logging,
+            ],
+            swiftSettings: strict),
+
+        // The command line.
+        .systemLibrary(name: "CYAML"),
+        .executableTarget(
+            name: "bletool",
+            dependencies: [
+                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "Recordings",
+                "AssignedNumbers", "CYAML", "CLinux", system, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        .testTarget(name: "BLECoreTests", dependencies: ["BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "AssignedNumbersTests", dependencies: ["AssignedNumbers", "BLECore"], swiftSettings: strict),
+        .testTarget(name: "HCITests", dependencies: ["HCI", "BLECore"], swiftSettings: strict),
+        .testTarget(name: "ATTTests", dependencies: ["ATT", "BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "GATTServerTests", dependencies: ["GATTServer", "ATT", "BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),
+        .testTarget(name: "SMPTests", dependencies: ["SMP", "BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RecordingsTests", dependencies: ["Recordings", "HCI", "ATT", "SMP", "BLECore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", system],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BLETests",
+            dependencies: [
+                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "VirtualController",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "bletoolTests",
+            dependencies: [
+                "bletool", "BLE", "BLECore", "HCISocket", "ATT", "GATTServer", "GATTClient", "AssignedNumbers",
+            ],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,7 @@
+import Glibc
+import SystemPackage
+
+extension Errno {
+    /// What the last failed call of this thread left in errno.
+    static var current: Errno { Errno(rawValue: Glibc.errno) }
+}

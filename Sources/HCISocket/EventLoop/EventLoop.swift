@@ -1,0 +1,321 @@
+import BLECore
+import CLinux
+import Glibc
+import HeapModule
+import SystemPackage
+
+/// One thread, one epoll: descriptors, deadlines and Swift tasks. As serial executor it is the home of
+/// actors whose state the descriptors' handlers touch directly; as task executor it runs whole tasks, so
+/// that an await between such an actor and its caller costs no thread switch.
+///
+/// Nothing on it may block. It never polls: it sleeps in `epoll_wait` until a descriptor is ready, a
+/// deadline has come, or another thread hands it work.
+///
+/// ```swift
+/// let loop = try EventLoop()
+/// actor Port {
+///     nonisolated let loop: EventLoop
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+/// }
+/// ```
+public final class EventLoop: @unchecked Sendable {
+    // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions` and `virtualNow` are
+    // touched on the loop's own thread only, which every method that reaches them checks.
+
+    /// Where time comes from.
+    public enum Clock: Sendable {
+        /// CLOCK_MONOTONIC, as epoll counts.
+        case monotonic
+        /// Time that starts at zero and jumps to the next deadline when nothing else is left to do. For
+        /// tests: hours pass in milliseconds, in the same order on every run. Work that is under way on
+        /// other threads is not waited for, so keep everything on the loop.
+        case virtual
+    }
+
+    /// The loop that adapters use unless they are given another. It starts with its first use and lives
+    /// as long as the process.
+    public static let shared: EventLoop = {
+        do {
+            return try EventLoop(name: "bluetooth")
+        } catch {
+            // Neither an epoll descriptor nor a thread can be had: nothing of this library could work.
+            fatalError("cannot start the event loop: \(error)")
+        }
+    }()
+
+    private enum Work {
+        case job(UnownedJob)
+        case action(@Sendable () -> Void)
+    }
+
+    private struct Inbox: ~Copyable {
+        var work: [Work] = []
+        var sleeping = false
+        var stopped = false
+    }
+
+    private struct Registration {
+        let descriptor: CInt
+        let handler: @Sendable (Readiness) -> Void
+    }
+
+    private struct TimerEntry: Comparable {
+        let deadline: Instant
+        let id: UInt64
+
+        static func < (left: TimerEntry, right: TimerEntry) -> Bool {
+            (left.deadline, left.id) < (right.deadline, right.id)
+        }
+    }
+
+    private let inbox = Lock(Inbox())
+    private let clock: Clock
+    private let wake: CInt
+    private let epoll: CInt
+    private let thread = Lock<pthread_t?>(nil)
+
+    private var registrations: [UInt64: Registration] = [:]
+    private var timers = Heap<TimerEntry>()
+    private var actions: [UInt64: @Sendable () -> Void] = [:]
+    private var nextID: UInt64 = 1
+    private var virtualNow = Instant.zero
+
+    /// Starts a loop on a thread of its own. Throws when the system has no descriptor or thread left.
+    public init(name: String = "bluetooth", clock: Clock = .monotonic) throws(Errno) {
+        self.clock = clock
+        epoll = epoll_create1(CLINUX_EPOLL_CLOEXEC)
+        guard epoll >= 0 else { throw Errno.current }
+        wake = eventfd(0, CLINUX_EFD_CLOEXEC | CLINUX_EFD_NONBLOCK)
+        guard wake >= 0 else {
+            let error = Errno.current
+            Glibc.close(epoll)
+            throw error
+        }
+        var event = epoll_event(events: CLINUX_EPOLLIN, data: epoll_data_t(u64: 0))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event)
+        var started = pthread_t()
+        let box = Unmanaged.passRetained(self)
+        let code = pthread_create(&started, nil, Self.main, box.toOpaque())
+        guard code == 0 else {
+            box.release()
+            throw Errno(rawValue: code)
+        }
+        pthread_setname_np(started, String(name.prefix(15)))
+        thread.withLock { $0 = started }
+    }
+
+    deinit {
+        // The thread holds the loop until it ends, so nothing runs here any more.
+        Glibc.close(epoll)
+        Glibc.close(wake)
+    }
+
+    private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { box in
+        guard let box else { return nil }
+        let loop = Unmanaged<EventLoop>.fromOpaque(box).takeRetainedValue()
+        loop.thread.withLock { $0 = pthread_self() }
+        loop.run()
+        return nil
+    }
+
+    /// Whether the caller runs on the loop's thread.
+    public var isCurrent: Bool {
+        thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
+    /// The loop's time. With a virtual clock, only on the loop.
+    public var now: Instant {
+        switch clock {
+        case .virtual:
+            return virtualNow
+        case .monotonic:
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Instant(
+                nanoseconds: UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec))
+        }
+    }
+
+    /// Ends the loop after the work that is queued now, and waits for its thread. Close what lives on it
+    /// first: an await that enters the loop later never returns. Not from the loop itself.
+    public func stop() {
+        precondition(!isCurrent, "a loop cannot wait for its own end")
+        guard let ended = thread.withLock({ $0 }) else { return }
+        inbox.withLock { $0.stopped = true }
+        signal()
+        pthread_join(ended, nil)
+        thread.withLock { $0 = nil }
+    }
+}
+
+// MARK: - Turning
+
+extension EventLoop {
+    private func run() {
+        var events = [epoll_event](repeating: epoll_event(), count: 64)
+        while true {
+            let stopped = runWork()
+            fireTimers()
+            if stopped { return }
+            let count = Int(wait(&events))
+            for index in 0..<max(0, count) { dispatch(events[index]) }
+        }
+    }
+
+    /// Runs what is queued, and what that queues, until nothing is left. True when the loop shall end.
+    private func runWork() -> Bool {
+        while true {
+            let (work, stopped) = inbox.withLock { inbox -> ([Work], Bool) in
+                inbox.sleeping = false
+                defer { inbox.work.removeAll() }
+                return (inbox.work, inbox.stopped)
+            }
+            if work.isEmpty { return stopped }
+            for item in work {
+                switch item {
+                case .job(let job):
+                    job.runSynchronously(
+                        isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+                case .action(let action):
+                    action()
+                }
+            }
+        }
+    }
+
+    private func fireTimers() {
+        while let first = timers.min, first.deadline <= now {
+            timers.removeMin()
+            actions.removeValue(forKey: first.id)?()
+        }
+    }
+
+    /// Sleeps until something is to do; the number of events, negative after a signal.
+    private func wait(_ events: inout [epoll_event]) -> CInt {
+        let mayBlock = inbox.withLock { inbox -> Bool in
+            inbox.sleeping = inbox.work.isEmpty && !inbox.stopped
+            return inbox.sleeping
+        }
+        forgetCancelledTimers()
+        guard mayBlock else { return epoll_wait(epoll, &events, CInt(events.count), 0) }
+        guard let deadline = timers.min?.deadline else {
+            return epoll_wait(epoll, &events, CInt(events.count), -1)
+        }
+        switch clock {
+        case .monotonic:
+            // Rounded up: epoll counts milliseconds, and waking too early would spin.
+            let left = now.duration(until: deadline).nanoseconds
+            let milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 == 0 ? 0 : 1))
+            return epoll_wait(epoll, &events, CInt(events.count), milliseconds)
+        case .virtual:
+            let ready = epoll_wait(epoll, &events, CInt(events.count), 0)
+            if ready == 0 { virtualNow = max(virtualNow, deadline) }
+            return ready
+        }
+    }
+
+    private func forgetCancelledTimers() {
+        while let first = timers.min, actions[first.id] == nil { timers.removeMin() }
+    }
+
+    private func dispatch(_ event: epoll_event) {
+        let id = event.data.u64
+        guard id != 0 else {
+            var count: UInt64 = 0
+            Glibc.read(wake, &count, 8)
+            return
+        }
+        // A handler that ran before in this batch may have taken this descriptor out.
+        registrations[id]?.handler(Readiness(event.events))
+    }
+
+    private func signal() {
+        var one: UInt64 = 1
+        Glibc.write(wake, &one, 8)
+    }
+}
+
+// MARK: - Work
+
+extension EventLoop: SerialExecutor, TaskExecutor {
+    /// Takes a job from the Swift runtime.
+    public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    /// Runs `action` on the loop in its next turn, from whatever thread.
+    public func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action)) }
+
+    private func add(_ work: sending Work) {
+        let mustWake = inbox.withLock { inbox -> Bool in
+            inbox.work.append(work)
+            defer { inbox.sleeping = false }
+            return inbox.sleeping
+        }
+        if mustWake { signal() }
+    }
+
+    /// This loop, as actors name it.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    /// This loop, as tasks name it.
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+
+    /// Traps when the caller is not on the loop.
+    public func checkIsolated() { precondition(isCurrent, "not on the event loop") }
+
+    /// Whether the caller is on the loop.
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+// MARK: - Deadlines
+
+extension EventLoop {
+    func schedule(_ deadline: Instant, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+        checkIsolated()
+        let id = newID()
+        timers.insert(TimerEntry(deadline: deadline, id: id))
+        actions[id] = action
+        return id
+    }
+
+    func cancel(_ id: UInt64) {
+        checkIsolated()
+        actions.removeValue(forKey: id)
+    }
+
+    func isPending(_ id: UInt64) -> Bool { actions[id] != nil }
+
+    private func newID() -> UInt64 {
+        defer { nextID &+= 1 }
+        return nextID
+    }
+}
+
+// MARK: - Descriptors
+
+extension EventLoop {
+    /// Watches `descriptor`, which stays the caller's; `handler` runs on the loop. Only on the loop.
+    /// Level-triggered: a handler that does not take what is there is called again.
+    func watch(
+        _ descriptor: CInt, for interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
+    ) throws(Errno) -> UInt64 {
+        checkIsolated()
+        let id = newID()
+        var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: id))
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw Errno.current }
+        registrations[id] = Registration(descriptor: descriptor, handler: handler)
+        return id
+    }
+
+    func change(_ id: UInt64, to interest: Readiness) {
+        checkIsolated()
+        guard let registration = registrations[id] else { return }
+        var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: id))
+        epoll_ctl(epoll, EPOLL_CTL_MOD, registration.descriptor, &event)
+    }
+
+    func unwatch(_ id: UInt64) {
+        checkIsolated()
+        guard let registration = registrations.removeValue(forKey: id) else { return }
+        epoll_ctl(epoll, EPOLL_CTL_DEL, registration.descriptor, nil)
+    }
+}

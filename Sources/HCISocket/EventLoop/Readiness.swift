@@ -1,0 +1,21 @@
+import CLinux
+
+/// What a descriptor is ready for.
+public struct Readiness: OptionSet, Sendable {
+    /// epoll's bits.
+    public let rawValue: UInt32
+
+    /// The readiness with those bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    init(_ bits: UInt32) { rawValue = bits }
+
+    /// Something can be read, or the end was reached.
+    public static let read = Readiness(CLINUX_EPOLLIN)
+    /// Something can be written.
+    public static let write = Readiness(CLINUX_EPOLLOUT)
+    /// The descriptor has an error to tell.
+    public static let error = Readiness(CLINUX_EPOLLERR)
+    /// The other side is gone.
+    public static let hangUp = Readiness(CLINUX_EPOLLHUP)
+}

@@ -1,0 +1,53 @@
+import BLECore
+import CLinux
+import Glibc
+import SystemPackage
+
+/// The kernel's HCI sockets. All carry whole packets; raw ones in H4 form, with the type octet first.
+public enum HCISockets {
+    /// Room for any HCI packet with its type octet: ACL data has at most 65,535 octets, but Linux hands
+    /// out no more than its own buffers hold.
+    static let maximumPacket = 4096
+
+    /// A raw socket on adapter `index`: sends commands beside the kernel's own, and sees all events and
+    /// what other processes send. Commands need CAP_NET_RAW.
+    public static func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
+        let descriptor = try open(index, channel: HCI_CHANNEL_RAW)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            // Sixteen octets: the struct with its padding. Anything else is EINVAL, and the default filter
+            // passes nothing.
+            let filter = hci_filter(type_mask: 1 << UInt32(HCI_EVENT_PKT), event_mask: (.max, .max), opcode: 0)
+            assert(MemoryLayout<hci_filter>.stride == 16)
+            var padded = [UInt8](repeating: 0, count: MemoryLayout<hci_filter>.stride)
+            withUnsafeBytes(of: filter) { source in padded.replaceSubrange(0..<source.count, with: source) }
+            let result = padded.withUnsafeBytes {
+                setsockopt(descriptor, SOL_HCI, HCI_FILTER, $0.baseAddress, socklen_t($0.count))
+            }
+            guard result == 0 else { throw .system(.current, during: "setsockopt HCI_FILTER") }
+            return PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket)
+        }
+    }
+
+    /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
+    public static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
+        PacketSocket(
+            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL), on: loop, maximumPacket: maximumPacket)
+    }
+
+    /// The monitor socket: everything that goes through every adapter, each packet behind a header of
+    /// opcode, index and length. Needs CAP_NET_RAW.
+    public static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
+        PacketSocket(
+            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR), on: loop, maximumPacket: maximumPacket)
+    }
+
+    private static func open(_ index: UInt16, channel: CInt) throws(PortError) -> CInt {
+        let descriptor = try Sockets.open(AF_BLUETOOTH, CLINUX_SOCK_RAW, BTPROTO_HCI)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            let address = sockaddr_hci(
+                hci_family: sa_family_t(AF_BLUETOOTH), hci_dev: index, hci_channel: UInt16(channel))
+            try Sockets.bind(descriptor, to: address)
+            return descriptor
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import BLECore
+import CLinux
+import Glibc
+import SystemPackage
+
+/// The security that a kernel link is asked for or has (BT_SECURITY).
+public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+    /// No encryption.
+    case low = 1
+    /// Encryption, by whatever pairing.
+    case medium = 2
+    /// Encryption with a key that was authenticated by a person.
+    case high = 3
+    /// As high, by LE Secure Connections with a 128-bit key.
+    case fips = 4
+
+    /// Orders by strength.
+    public static func < (left: LinkSecurityLevel, right: LinkSecurityLevel) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and
+/// the kernel allows one a link.
+public struct L2CAPChannel: Sendable {
+    /// The channel's packets, each one an ATT PDU.
+    public let port: PacketSocket
+    /// The device at the other end.
+    public let peer: DeviceAddress
+}
+
+/// The kernel's L2CAP sockets on the ATT channel.
+public enum L2CAPSockets {
+    private static let attChannel: UInt16 = 4
+    /// The kernel's MTU on fixed channels; a shorter read would cut a packet.
+    private static let maximumPacket = 672
+
+    /// Listens at the adapter whose identity address is `address`. The type must be the adapter's own
+    /// exactly, or nothing is heard. Needs no capability. The newest listener of the machine gets the
+    /// links.
+    public static func listen(
+        at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void
+    ) throws(PortError) -> Listener {
+        let descriptor = try bound(to: address)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            try Sockets.listen(descriptor)
+            return Listener(descriptor, on: loop) { listening throws(PortError) in
+                var peer = sockaddr_l2()
+                guard let link = try Sockets.accept(listening, peer: &peer) else { return nil }
+                let channel = L2CAPChannel(
+                    port: PacketSocket(link, on: loop, maximumPacket: maximumPacket), peer: DeviceAddress(peer))
+                return { accepted(channel) }
+            }
+        }
+    }
+
+    /// Connects from the adapter at `local` to `peer`: the kernel scans for it, and gives up after its own
+    /// limit of 20 s (ETIMEDOUT) unless it is cancelled before. EBUSY: the link's channel is somebody
+    /// else's.
+    public static func connect(
+        from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
+        done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
+    ) throws(PortError) -> PendingConnection {
+        let descriptor = try bound(to: local)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            // Done at once or not: a connected socket is writable, so the loop tells in both cases.
+            _ = try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
+            let pending = PendingConnection(descriptor, on: loop)
+            try pending.start { result in
+                done(
+                    result.map {
+                        L2CAPChannel(
+                            port: PacketSocket($0, on: loop, maximumPacket: maximumPacket), peer: peer)
+                    })
+            }
+            return pending
+        }
+    }
+
+    private static func bound(to address: DeviceAddress) throws(PortError) -> CInt {
+        let descriptor = try Sockets.open(AF_BLUETOOTH, CLINUX_SOCK_SEQPACKET, BTPROTO_L2CAP)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            try Sockets.bind(descriptor, to: sockaddr_l2(address, channel: attChannel))
+            return descriptor
+        }
+    }
+}
+
+extension L2CAPChannel {
+    /// The security that the link has, or was asked for.
+    public var securityLevel: LinkSecurityLevel? { try? security().level }
+
+    /// The link's security and the size of its key in octets (0 while there is none).
+    public func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int) {
+        var value = bt_security()
+        try Sockets.get(port.descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
+        return (LinkSecurityLevel(rawValue: value.level), Int(value.key_size))
+    }
+
+    /// Asks the kernel for at least `level`; it pairs if it must. Asking for what is there already does
+    /// nothing.
+    public func require(_ level: LinkSecurityLevel) throws(PortError) {
+        if let present = try security().level, present >= level { return }
+        // Two octets: one is EINVAL.
+        let value = bt_security(level: level.rawValue, key_size: 0)
+        try Sockets.set(port.descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")
+    }
+
+    /// The HCI handle of the link, for commands on a raw socket.
+    public func connectionHandle() throws(PortError) -> ConnectionHandle {
+        var information = l2cap_conninfo()
+        try Sockets.get(port.descriptor, SOL_L2CAP, L2CAP_CONNINFO, into: &information, "L2CAP_CONNINFO")
+        return ConnectionHandle(information.hci_handle)
+    }
+}
+
+extension sockaddr_l2 {
+    // BDADDR_LE_PUBLIC and BDADDR_LE_RANDOM follow BDADDR_BREDR, 0.
+    init(_ address: DeviceAddress, channel: UInt16) {
+        self.init()
+        l2_family = sa_family_t(AF_BLUETOOTH)
+        l2_cid = channel.littleEndian
+        l2_bdaddr_type = address.type.rawValue + 1
+        withUnsafeMutableBytes(of: &l2_bdaddr) { octets in
+            for index in octets.indices {
+                octets[index] = UInt8(truncatingIfNeeded: address.value >> UInt64(8 * index))
+            }
+        }
+    }
+}
+
+extension DeviceAddress {
+    init(_ address: sockaddr_l2) {
+        let value = withUnsafeBytes(of: address.l2_bdaddr) { octets in
+            octets.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        self.init(value, type: address.l2_bdaddr_type == 1 ? .public : .random)
+    }
+}

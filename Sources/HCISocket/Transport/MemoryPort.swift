@@ -1,0 +1,57 @@
+import BLECore
+
+/// A port whose other end is another port of the same process and loop: a host and a simulated controller
+/// joined without a descriptor. What one sends the other receives in the loop's next turn.
+public final class MemoryPort: PacketPort, @unchecked Sendable {
+    // Sendable: touched on the loop only.
+    private let loop: EventLoop
+    private weak var other: MemoryPort?
+    private var handlers: PacketPortHandlers?
+    private var waiting: [[UInt8]] = []
+    private var ended = false
+
+    private init(on loop: EventLoop) { self.loop = loop }
+
+    /// Two ports joined to each other. Each keeps what comes before it was started.
+    public static func pair(on loop: EventLoop) -> (MemoryPort, MemoryPort) {
+        let (left, right) = (MemoryPort(on: loop), MemoryPort(on: loop))
+        left.other = right
+        right.other = left
+        return (left, right)
+    }
+
+    public var isWritable: Bool { !ended }
+
+    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        self.handlers = handlers
+        loop.execute { self.deliver() }
+    }
+
+    public func send(_ packet: Span<UInt8>) {
+        guard !ended, let other else { return }
+        other.waiting.append([UInt8](copying: packet))
+        loop.execute { other.deliver() }
+    }
+
+    public func close() {
+        guard !ended else { return }
+        ended = true
+        handlers = nil
+        if let other { loop.execute { other.otherClosed() } }
+    }
+
+    private func deliver() {
+        guard handlers != nil else { return }
+        let packets = waiting
+        waiting.removeAll()
+        for packet in packets { handlers?.receive(packet.span) }
+    }
+
+    private func otherClosed() {
+        guard !ended else { return }
+        ended = true
+        let closed = handlers?.closed
+        handlers = nil
+        closed?(.ended)
+    }
+}

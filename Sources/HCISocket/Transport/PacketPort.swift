@@ -1,0 +1,67 @@
+import BLECore
+import SystemPackage
+
+/// Whole packets to and from something: a controller, an L2CAP channel, a management socket. Whether a
+/// descriptor, another object of the process or a test is behind it is not the owner's business.
+///
+/// Everything happens on one event loop. The owner starts the port and closes it.
+public protocol PacketPort: AnyObject, Sendable {
+    /// Whether `send` may be called. While false, keep what is to be sent; `writable` will be called.
+    var isWritable: Bool { get }
+
+    /// Starts to deliver to `handlers`, on the loop and never from within this call.
+    func start(_ handlers: PacketPortHandlers) throws(PortError)
+
+    /// Sends one packet. It is always taken whole; afterwards look at `isWritable`.
+    func send(_ packet: Span<UInt8>)
+
+    /// Ends the port; no handler is called afterwards. More calls do nothing.
+    func close()
+}
+
+/// What a port calls, on its loop.
+public struct PacketPortHandlers: Sendable {
+    /// One whole packet, valid during the call.
+    public var receive: @Sendable (Span<UInt8>) -> Void
+    /// The port takes packets again.
+    public var writable: @Sendable () -> Void
+    /// The port ended by itself; called once, and nothing after it.
+    public var closed: @Sendable (PortError) -> Void
+
+    /// Handlers for `start`.
+    public init(
+        receive: @escaping @Sendable (Span<UInt8>) -> Void,
+        writable: @escaping @Sendable () -> Void,
+        closed: @escaping @Sendable (PortError) -> Void
+    ) {
+        self.receive = receive
+        self.writable = writable
+        self.closed = closed
+    }
+}
+
+/// Why a port could not be opened, or ended.
+public enum PortError: Error, Hashable, Sendable {
+    /// The other side closed it.
+    case ended
+    /// A system call failed.
+    case system(Errno, during: String)
+    /// The byte stream is not what it should be; the text says what was met, and where.
+    case protocolViolation(String)
+}
+
+extension PortError: CustomStringConvertible {
+    /// One line: "connect: Connection refused".
+    public var description: String {
+        switch self {
+        case .ended: "the other side closed the connection"
+        case .system(let errno, let call): "\(call): \(errno)"
+        case .protocolViolation(let text): text
+        }
+    }
+
+    /// The errno behind it, if any.
+    public var errno: Errno? {
+        if case .system(let errno, _) = self { errno } else { nil }
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import SystemPackage
+
+/// A connect that is under way. It ends by telling the descriptor or the error, or by `cancel()`.
+public final class PendingConnection: @unchecked Sendable {
+    // Sendable: touched on the loop only; WatchedDescriptor sees to it.
+    private let socket: WatchedDescriptor
+    private var done: (@Sendable (Result<CInt, PortError>) -> Void)?
+
+    init(_ descriptor: CInt, on loop: EventLoop) { socket = WatchedDescriptor(descriptor, on: loop) }
+
+    /// Waits for the end, which `done` is told on the loop. The descriptor is then the caller's: a
+    /// duplicate, since this object closes its own.
+    func start(_ done: @escaping @Sendable (Result<CInt, PortError>) -> Void) throws(PortError) {
+        self.done = done
+        try socket.watch(for: .write) { [weak self] _ in self?.ready() }
+    }
+
+    /// Gives up; `done` is not called any more.
+    public func cancel() {
+        done = nil
+        socket.close()
+    }
+
+    private func ready() {
+        let result = Result<CInt, PortError> { () throws(PortError) in
+            if let error = try Sockets.pendingError(socket.descriptor) { throw .system(error, during: "connect") }
+            let copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { throw .system(.current, during: "dup") }
+            return copy
+        }
+        let done = done
+        cancel()
+        done?(result)
+    }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// System calls on sockets with their errors typed, in one place.
+enum Sockets {
+    /// A new descriptor, non-blocking and closed on exec.
+    static func open(_ family: CInt, _ type: CInt, _ number: CInt) throws(PortError) -> CInt {
+        let descriptor = socket(family, type | CLINUX_SOCK_CLOEXEC | CLINUX_SOCK_NONBLOCK, number)
+        guard descriptor >= 0 else { throw .system(.current, during: "socket") }
+        return descriptor
+    }
+
+    /// Runs `body`; closes `descriptor` when it throws.
+    static func closing<Result>(
+        _ descriptor: CInt, unless body: () throws(PortError) -> Result
+    ) throws(PortError) -> Result {
+        do throws(PortError) {
+            return try body()
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    static func bind<Address>(_ descriptor: CInt, to address: Address) throws(PortError) {
+        guard withAddress(address, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
+            throw .system(.current, during: "bind")
+        }
+    }
+
+    /// Begins to connect; true when it is done already, false when `pendingError` tells later.
+    static func connect<Address>(_ descriptor: CInt, to address: Address) throws(PortError) -> Bool {
+        if withAddress(address, { Glibc.connect(descriptor, $0, $1) }) == 0 { return true }
+        let error = Errno.current
+        guard error == .nowInProgress || error == .wouldBlock else { throw .system(error, during: "connect") }
+        return false
+    }
+
+    static func listen(_ descriptor: CInt, backlog: CInt = 16) throws(PortError) {
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw .system(.current, during: "listen") }
+    }
+
+    /// The next connection and its peer's address, or nil when there is none now.
+    static func accept<Address>(_ descriptor: CInt, peer: inout Address) throws(PortError) -> CInt? {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let accepted = withUnsafeMutableBytes(of: &peer) {
+            accept4(
+                descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length,
+                CLINUX_SOCK_CLOEXEC | CLINUX_SOCK_NONBLOCK)
+        }
+        if accepted >= 0 { return accepted }
+        switch Errno.current {
+        case .wouldBlock, .interrupted, .connectionAbort: return nil
+        case let error: throw .system(error, during: "accept")
+        }
+    }
+
+    static func localAddress<Address>(_ descriptor: CInt, into address: inout Address) throws(PortError) {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let result = withUnsafeMutableBytes(of: &address) {
+            getsockname(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+        }
+        guard result == 0 else { throw .system(.current, during: "getsockname") }
+    }
+
+    static func set<Value>(
+        _ descriptor: CInt, _ level: CInt, _ option: CInt, to value: Value, _ name: String
+    ) throws(PortError) {
+        let result = withUnsafeBytes(of: value) {
+            setsockopt(descriptor, level, option, $0.baseAddress, socklen_t($0.count))
+        }
+        guard result == 0 else { throw .system(.current, during: "setsockopt \(name)") }
+    }
+
+    static func get<Value>(
+        _ descriptor: CInt, _ level: CInt, _ option: CInt, into value: inout Value, _ name: String
+    ) throws(PortError) {
+        var length = socklen_t(MemoryLayout<Value>.size)
+        let result = withUnsafeMutableBytes(of: &value) {
+            getsockopt(descriptor, level, option, $0.baseAddress, &length)
+        }
+        guard result == 0 else { throw .system(.current, during: "getsockopt \(name)") }
+    }
+
+    /// How a connect that was under way ended.
+    static func pendingError(_ descriptor: CInt) throws(PortError) -> Errno? {
+        var code: CInt = 0
+        try get(descriptor, SOL_SOCKET, SO_ERROR, into: &code, "SO_ERROR")
+        return code == 0 ? nil : Errno(rawValue: code)
+    }
+
+    private static func withAddress<Address>(
+        _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) -> CInt {
+        withUnsafeBytes(of: address) { bytes in
+            guard let base = bytes.baseAddress else { return -1 }
+            return body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+    }
+}

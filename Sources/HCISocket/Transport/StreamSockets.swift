@@ -1,0 +1,174 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// Where a byte stream is found.
+public enum StreamAddress: Hashable, Sendable {
+    /// A TCP port. The host is an IPv4 or IPv6 address, or `localhost`: names are not looked up, since
+    /// that blocks.
+    case tcp(host: String, port: UInt16)
+    /// A Unix domain socket.
+    case unix(path: String)
+}
+
+extension StreamAddress: CustomStringConvertible {
+    /// `tcp:127.0.0.1:9000` or `unix:/run/air`.
+    public var description: String {
+        switch self {
+        case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}
+
+/// Stream sockets, for H4.
+public enum StreamSockets {
+    /// Listens. A Unix socket's file that nobody serves any more is replaced.
+    public static func listen(
+        at address: StreamAddress, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
+    ) throws(PortError) -> Listener {
+        switch address {
+        case .unix(let path):
+            let name = try unixAddress(path)
+            let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
+            return try Sockets.closing(descriptor) { () throws(PortError) in
+                do throws(PortError) {
+                    try Sockets.bind(descriptor, to: name)
+                } catch {
+                    guard error.errno == .addressInUse, try isAbandoned(name) else { throw error }
+                    unlink(path)
+                    try Sockets.bind(descriptor, to: name)
+                }
+                return try listener(descriptor, on: loop, peer: sockaddr_un(), accepted)
+            }
+        case .tcp(let host, let port):
+            return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
+                let descriptor = try Sockets.open(family, CLINUX_SOCK_STREAM, 0)
+                return try Sockets.closing(descriptor) { () throws(PortError) in
+                    try Sockets.set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: CInt(1), "SO_REUSEADDR")
+                    _ = try bind(descriptor, true)
+                    return try listener(descriptor, on: loop, peer: sockaddr_storage(), accepted)
+                }
+            }
+        }
+    }
+
+    /// The TCP port that a listener on port 0 was given.
+    public static func boundPort(_ descriptor: CInt) throws(PortError) -> UInt16 {
+        var address = sockaddr_in6()
+        try Sockets.localAddress(descriptor, into: &address)
+        // sockaddr_in and sockaddr_in6 have the port at the same place.
+        return UInt16(bigEndian: address.sin6_port)
+    }
+
+    /// Connects; `done` is told on the loop.
+    public static func connect(
+        to address: StreamAddress, on loop: EventLoop,
+        done: @escaping @Sendable (Result<CInt, PortError>) -> Void
+    ) throws(PortError) -> PendingConnection {
+        let descriptor: CInt
+        switch address {
+        case .unix(let path):
+            let name = try unixAddress(path)
+            descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
+            _ = try Sockets.closing(descriptor) { () throws(PortError) in
+                try Sockets.connect(descriptor, to: name)
+            }
+        case .tcp(let host, let port):
+            descriptor = try withInternetAddress(host, port) { (family, connect) throws(PortError) in
+                let descriptor = try Sockets.open(family, CLINUX_SOCK_STREAM, 0)
+                return try Sockets.closing(descriptor) { () throws(PortError) in
+                    // HCI packets are small and answered at once; waiting to fill a segment costs 40 ms.
+                    try Sockets.set(descriptor, IPPROTO_TCP_LEVEL, TCP_NODELAY, to: CInt(1), "TCP_NODELAY")
+                    _ = try connect(descriptor, false)
+                    return descriptor
+                }
+            }
+        }
+        let pending = PendingConnection(descriptor, on: loop)
+        try pending.start(done)
+        return pending
+    }
+
+    /// The process at the other end of a Unix socket.
+    public static func peerProcess(_ descriptor: CInt) -> Int32? {
+        var credentials = clinux_ucred()
+        do throws(PortError) {
+            try Sockets.get(descriptor, SOL_SOCKET, SO_PEERCRED, into: &credentials, "SO_PEERCRED")
+            return credentials.pid > 0 ? credentials.pid : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private static let IPPROTO_TCP_LEVEL = CInt(IPPROTO_TCP)
+
+    private static func listener<Address>(
+        _ descriptor: CInt, on loop: EventLoop, peer: Address, _ accepted: @escaping @Sendable (CInt) -> Void
+    ) throws(PortError) -> Listener {
+        try Sockets.listen(descriptor, backlog: 64)
+        return Listener(descriptor, on: loop) { listening throws(PortError) in
+            var ignored = sockaddr_storage()
+            guard let connection = try Sockets.accept(listening, peer: &ignored) else { return nil }
+            var on: CInt = 1
+            // Fails on Unix sockets, which have no such delay.
+            setsockopt(connection, IPPROTO_TCP_LEVEL, TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+            return { accepted(connection) }
+        }
+    }
+
+    /// Whether the file of a Unix socket has no process behind it any more.
+    private static func isAbandoned(_ name: sockaddr_un) throws(PortError) -> Bool {
+        let probe = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
+        defer { Glibc.close(probe) }
+        do throws(PortError) {
+            _ = try Sockets.connect(probe, to: name)
+            return false
+        } catch {
+            return error.errno == .connectionRefused
+        }
+    }
+
+    private static func unixAddress(_ path: String) throws(PortError) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let octets = Array(path.utf8)
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room -> Bool in
+            // The path and its terminating zero.
+            guard !octets.isEmpty, octets.count < room.count else { return false }
+            room.copyBytes(from: octets)
+            return true
+        }
+        guard fits else { throw .system(.fileNameTooLong, during: "unix socket path \(path)") }
+        return address
+    }
+
+    /// Calls `body` with the address family and a function that binds (true) or connects (false).
+    private static func withInternetAddress<Result>(
+        _ host: String, _ port: UInt16,
+        _ body: (CInt, (CInt, Bool) throws(PortError) -> Bool) throws(PortError) -> Result
+    ) throws(PortError) -> Result {
+        let number = host == "localhost" ? "127.0.0.1" : host
+        var four = sockaddr_in()
+        if inet_pton(AF_INET, number, &four.sin_addr) == 1 {
+            four.sin_family = sa_family_t(AF_INET)
+            four.sin_port = port.bigEndian
+            let address = four
+            return try body(AF_INET) { (descriptor, binds) throws(PortError) -> Bool in
+                if binds { try Sockets.bind(descriptor, to: address) }
+                return binds ? true : try Sockets.connect(descriptor, to: address)
+            }
+        }
+        var six = sockaddr_in6()
+        guard inet_pton(AF_INET6, number, &six.sin6_addr) == 1 else {
+            throw .system(.addressNotAvailable, during: "\(host) is no IP address")
+        }
+        six.sin6_family = sa_family_t(AF_INET6)
+        six.sin6_port = port.bigEndian
+        let address = six
+        return try body(AF_INET6) { (descriptor, binds) throws(PortError) -> Bool in
+            if binds { try Sockets.bind(descriptor, to: address) }
+            return binds ? true : try Sockets.connect(descriptor, to: address)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import SystemPackage
+
+/// A non-blocking descriptor on a loop: closed once, by `close()` or by the end of its owner.
+final class WatchedDescriptor: @unchecked Sendable {
+    // Sendable: `registration`, `interest` and `open` are touched on the loop only (the loop checks), and
+    // in deinit, when nobody else holds the object.
+    let descriptor: CInt
+    let loop: EventLoop
+    private var registration: UInt64?
+    private var interest: Readiness = []
+    private(set) var isOpen = true
+
+    init(_ descriptor: CInt, on loop: EventLoop) {
+        self.descriptor = descriptor
+        self.loop = loop
+    }
+
+    deinit {
+        guard isOpen else { return }
+        // The loop forgets a closed descriptor by itself only after `unwatch`, which is the loop's work.
+        let (descriptor, loop, registration) = (descriptor, loop, registration)
+        loop.execute {
+            if let registration { loop.unwatch(registration) }
+            Glibc.close(descriptor)
+        }
+    }
+
+    func watch(for interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void) throws(PortError) {
+        do throws(Errno) {
+            registration = try loop.watch(descriptor, for: interest, handler)
+            self.interest = interest
+        } catch {
+            throw .system(error, during: "epoll_ctl")
+        }
+    }
+
+    func want(_ interest: Readiness) {
+        guard let registration, interest != self.interest else { return }
+        loop.change(registration, to: interest)
+        self.interest = interest
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        if let registration { loop.unwatch(registration) }
+        registration = nil
+        Glibc.close(descriptor)
+    }
+}
