@@ -1,0 +1,100 @@
+import BLECore
+
+/// What a client sends and nobody answers (Core Specification 5.4, Vol 3, Part F, 3.4.5).
+public enum ATTCommand: Hashable, Sendable {
+    /// Writes a value (3.4.5.3).
+    case write(AttributeHandle, value: [UInt8])
+    /// Writes a value that the client's signature vouches for (3.4.5.4).
+    case signedWrite(AttributeHandle, value: [UInt8], signature: ATTSignature)
+}
+
+/// The authentication signature of a Signed Write Command: 12 octets (Core Specification 5.4, Vol 3, Part
+/// C, 10.4.1).
+public struct ATTSignature: Hashable, Sendable {
+    /// The client's SignCounter, which never repeats.
+    public var counter: UInt32
+    /// The message authentication code, least significant octet first.
+    public var mac: UInt64
+
+    /// A signature of its two parts.
+    @inlinable
+    public init(counter: UInt32, mac: UInt64) {
+        self.counter = counter
+        self.mac = mac
+    }
+
+    /// Octets on the wire.
+    public static let encodedCount = 12
+}
+
+extension ATTCommand {
+    /// The opcode.
+    public var opcode: ATTOpcode {
+        switch self {
+        case .write: .writeCommand
+        case .signedWrite: .signedWriteCommand
+        }
+    }
+
+    /// The attribute to write.
+    public var handle: AttributeHandle {
+        switch self {
+        case .write(let handle, _), .signedWrite(let handle, _, _): handle
+        }
+    }
+
+    /// The value to write.
+    public var value: [UInt8] {
+        switch self {
+        case .write(_, let value), .signedWrite(_, let value, _): value
+        }
+    }
+}
+
+extension ATTCommand: PacketCodable {
+    /// For errors before the opcode is known.
+    public static var packetName: String { "ATT command" }
+
+    /// Reads a command that takes all that is left.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let opcode = ATTOpcode(try reader.u8("opcode"))
+        self = try naming(opcode) { () throws(DecodeError) in
+            switch opcode {
+            case .writeCommand: .write(try reader.handle(), value: reader.rest())
+            case .signedWriteCommand: try .signedWrite(decoding: &reader)
+            default: throw reader.invalid("opcode", value: opcode.rawValue, width: 1)
+            }
+        }
+    }
+
+    private static func signedWrite(decoding reader: inout ByteReader) throws(DecodeError) -> ATTCommand {
+        let handle = try reader.handle()
+        guard reader.remaining >= ATTSignature.encodedCount else {
+            throw reader.failure(
+                "authentication signature",
+                .truncated(needed: ATTSignature.encodedCount, available: reader.remaining))
+        }
+        let value = try reader.bytes(reader.remaining - ATTSignature.encodedCount, "attribute value")
+        let signature = ATTSignature(counter: try reader.u32("sign counter"), mac: try reader.u64("MAC"))
+        return .signedWrite(handle, value: value, signature: signature)
+    }
+
+    /// Octets of the whole PDU.
+    public var encodedCount: Int {
+        switch self {
+        case .write(_, let value): 3 + value.count
+        case .signedWrite(_, let value, _): 3 + value.count + ATTSignature.encodedCount
+        }
+    }
+
+    /// Writes the whole PDU.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u8(opcode.rawValue)
+        output.handle(handle)
+        output.bytes(value)
+        if case .signedWrite(_, _, let signature) = self {
+            output.u32(signature.counter)
+            output.u64(signature.mac)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import BLECore
+
+/// Why a request was refused (Core Specification 5.4, Vol 3, Part F, 3.4.1.1, Table 3.4). 0x80 to 0x9f
+/// belong to the application, 0xe0 to 0xff to the Core Specification Supplement's common profile codes.
+///
+/// Handlers of a server throw it to answer with that code.
+public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt8
+
+    /// The code with that number.
+    @inlinable
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The code with that number.
+    @inlinable
+    public init(_ rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// An error of the application, 0x80 to 0x9f; nil for other numbers.
+    @inlinable
+    public static func application(_ number: UInt8) -> ATTErrorCode? {
+        (0x80...0x9f).contains(number) ? ATTErrorCode(number) : nil
+    }
+
+    /// Whether the profile above GATT says what the code means.
+    @inlinable public var isApplication: Bool { (0x80...0x9f).contains(rawValue) }
+
+    /// Whether all profiles share the code.
+    @inlinable public var isCommonProfile: Bool { rawValue >= 0xe0 }
+}
+
+extension ATTErrorCode {
+    /// The handle names no attribute of this server.
+    public static let invalidHandle = ATTErrorCode(0x01)
+    /// The attribute cannot be read.
+    public static let readNotPermitted = ATTErrorCode(0x02)
+    /// The attribute cannot be written.
+    public static let writeNotPermitted = ATTErrorCode(0x03)
+    /// The PDU was malformed.
+    public static let invalidPDU = ATTErrorCode(0x04)
+    /// The attribute wants an authenticated link.
+    public static let insufficientAuthentication = ATTErrorCode(0x05)
+    /// The server does not support the request.
+    public static let requestNotSupported = ATTErrorCode(0x06)
+    /// The offset is past the end of the value.
+    public static let invalidOffset = ATTErrorCode(0x07)
+    /// The application refuses this client.
+    public static let insufficientAuthorization = ATTErrorCode(0x08)
+    /// Too many prepared writes are queued.
+    public static let prepareQueueFull = ATTErrorCode(0x09)
+    /// The range holds no attribute that was asked for.
+    public static let attributeNotFound = ATTErrorCode(0x0a)
+    /// The attribute cannot be read in pieces.
+    public static let attributeNotLong = ATTErrorCode(0x0b)
+    /// The encryption key is shorter than the attribute wants.
+    public static let encryptionKeySizeTooShort = ATTErrorCode(0x0c)
+    /// The value has a length that the attribute does not take.
+    public static let invalidAttributeValueLength = ATTErrorCode(0x0d)
+    /// Something failed that has no code of its own.
+    public static let unlikelyError = ATTErrorCode(0x0e)
+    /// The attribute wants an encrypted link.
+    public static let insufficientEncryption = ATTErrorCode(0x0f)
+    /// The attribute type is not one that groups others.
+    public static let unsupportedGroupType = ATTErrorCode(0x10)
+    /// The server ran out of something.
+    public static let insufficientResources = ATTErrorCode(0x11)
+    /// The client has to discover the database again before it goes on.
+    public static let databaseOutOfSync = ATTErrorCode(0x12)
+    /// A field of the PDU has a value that is not allowed.
+    public static let valueNotAllowed = ATTErrorCode(0x13)
+    /// The common profile code for a write that the server's state refuses.
+    public static let writeRequestRejected = ATTErrorCode(0xfc)
+    /// The common profile code for a CCCD that was set against what the characteristic can do.
+    public static let clientCharacteristicConfigurationImproper = ATTErrorCode(0xfd)
+    /// The common profile code for a request that cannot run beside one that runs already.
+    public static let procedureAlreadyInProgress = ATTErrorCode(0xfe)
+    /// The common profile code for a value outside its range.
+    public static let outOfRange = ATTErrorCode(0xff)
+
+    /// The specification's name; nil for application errors and codes that it reserves.
+    public var name: String? {
+        switch self {
+        case .invalidHandle: "Invalid Handle"
+        case .readNotPermitted: "Read Not Permitted"
+        case .writeNotPermitted: "Write Not Permitted"
+        case .invalidPDU: "Invalid PDU"
+        case .insufficientAuthentication: "Insufficient Authentication"
+        case .requestNotSupported: "Request Not Supported"
+        case .invalidOffset: "Invalid Offset"
+        case .insufficientAuthorization: "Insufficient Authorization"
+        case .prepareQueueFull: "Prepare Queue Full"
+        case .attributeNotFound: "Attribute Not Found"
+        case .attributeNotLong: "Attribute Not Long"
+        case .encryptionKeySizeTooShort: "Encryption Key Size Too Short"
+        case .invalidAttributeValueLength: "Invalid Attribute Value Length"
+        case .unlikelyError: "Unlikely Error"
+        case .insufficientEncryption: "Insufficient Encryption"
+        case .unsupportedGroupType: "Unsupported Group Type"
+        case .insufficientResources: "Insufficient Resources"
+        case .databaseOutOfSync: "Database Out Of Sync"
+        case .valueNotAllowed: "Value Not Allowed"
+        case .writeRequestRejected: "Write Request Rejected"
+        case .clientCharacteristicConfigurationImproper:
+            "Client Characteristic Configuration Descriptor Improperly Configured"
+        case .procedureAlreadyInProgress: "Procedure Already In Progress"
+        case .outOfRange: "Out Of Range"
+        default: nil
+        }
+    }
+}
+
+extension ATTErrorCode: CustomStringConvertible {
+    /// `Invalid Handle (0x01)`, `application error 0x80`.
+    public var description: String {
+        let number = "0x" + rawValue.hex
+        if let name { return "\(name) (\(number))" }
+        if isApplication { return "application error \(number)" }
+        return (isCommonProfile ? "common profile error " : "reserved error ") + number
+    }
+}

@@ -1,0 +1,85 @@
+import BLECore
+
+/// Any PDU of the attribute protocol, for whoever listens to both directions: recordings, dissectors,
+/// tests. A bearer's two ends use the parts.
+public enum ATTPDU: Hashable, Sendable {
+    /// From the client, to be answered.
+    case request(ATTRequest)
+    /// From the server, the answer.
+    case response(ATTResponse)
+    /// From the client, never answered.
+    case command(ATTCommand)
+    /// From the server, unasked.
+    case push(ATTPush)
+    /// From the client: the indication arrived (Core Specification 5.4, Vol 3, Part F, 3.4.7.3).
+    case confirmation
+}
+
+extension ATTPDU {
+    /// The opcode.
+    public var opcode: ATTOpcode {
+        switch self {
+        case .request(let request): request.opcode
+        case .response(let response): response.opcode
+        case .command(let command): command.opcode
+        case .push(let push): push.opcode
+        case .confirmation: .handleValueConfirmation
+        }
+    }
+}
+
+extension ATTPDU: PacketCodable {
+    /// For errors before the opcode is known.
+    public static var packetName: String { "ATT PDU" }
+
+    /// Reads a PDU that takes all that is left; an opcode without a definition is an error.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        var ahead = reader
+        let opcode = ATTOpcode(try ahead.u8("opcode"))
+        switch opcode.kind {
+        case .request: self = .request(try ATTRequest(decoding: &reader))
+        case .response: self = .response(try ATTResponse(decoding: &reader))
+        case .command: self = .command(try ATTCommand(decoding: &reader))
+        case .push: self = .push(try ATTPush(decoding: &reader))
+        case .confirmation:
+            self = .confirmation
+            reader = ahead
+        case nil: throw ahead.invalid("opcode", value: opcode.rawValue, width: 1)
+        }
+    }
+
+    /// Octets of the whole PDU.
+    public var encodedCount: Int {
+        switch self {
+        case .request(let request): request.encodedCount
+        case .response(let response): response.encodedCount
+        case .command(let command): command.encodedCount
+        case .push(let push): push.encodedCount
+        case .confirmation: 1
+        }
+    }
+
+    /// Writes the whole PDU.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .request(let request): request.encode(into: &output)
+        case .response(let response): response.encode(into: &output)
+        case .command(let command): command.encode(into: &output)
+        case .push(let push): push.encode(into: &output)
+        case .confirmation: output.u8(opcode.rawValue)
+        }
+    }
+}
+
+/// Runs `decode`, and lets its error name the PDU that `opcode` begins.
+func naming<Value>(
+    _ opcode: ATTOpcode, _ decode: () throws(DecodeError) -> Value
+) throws(DecodeError) -> Value {
+    do {
+        return try decode()
+    } catch {
+        var named = error
+        named.packet = opcode.name ?? named.packet
+        throw named
+    }
+}

@@ -1,0 +1,144 @@
+import BLECore
+
+/// What a client asks and a server owes one response to (Core Specification 5.4, Vol 3, Part F, 3.4).
+public enum ATTRequest: Hashable, Sendable {
+    /// The client's receive MTU (3.4.2.1).
+    case exchangeMTU(UInt16)
+    /// Handles and types of all attributes in a range (3.4.3.1).
+    case findInformation(AttributeRange)
+    /// Attributes in a range with this 16-bit type and exactly this value (3.4.3.3).
+    case findByTypeValue(AttributeRange, type: UInt16, value: [UInt8])
+    /// Values of the attributes in a range with this type (3.4.4.1).
+    case readByType(AttributeRange, type: AttributeType)
+    /// A value (3.4.4.3).
+    case read(AttributeHandle)
+    /// A value from an offset on (3.4.4.5).
+    case readBlob(AttributeHandle, offset: UInt16)
+    /// Two or more values, joined (3.4.4.7).
+    case readMultiple([AttributeHandle])
+    /// Values of the grouping attributes in a range with this type (3.4.4.9).
+    case readByGroupType(AttributeRange, type: AttributeType)
+    /// Two or more values with their lengths (3.4.4.11).
+    case readMultipleVariable([AttributeHandle])
+    /// Writes a value (3.4.5.1).
+    case write(AttributeHandle, value: [UInt8])
+    /// Queues a part of a value (3.4.6.1).
+    case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
+    /// Writes or forgets what is queued (3.4.6.3).
+    case executeWrite(ATTExecuteFlag)
+}
+
+/// What becomes of the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Other numbers
+/// make the request an invalid PDU.
+public enum ATTExecuteFlag: UInt8, Hashable, Sendable {
+    /// They are forgotten.
+    case cancel = 0x00
+    /// They are written at once.
+    case write = 0x01
+}
+
+extension ATTRequest {
+    /// The opcode.
+    public var opcode: ATTOpcode {
+        switch self {
+        case .exchangeMTU: .exchangeMTURequest
+        case .findInformation: .findInformationRequest
+        case .findByTypeValue: .findByTypeValueRequest
+        case .readByType: .readByTypeRequest
+        case .read: .readRequest
+        case .readBlob: .readBlobRequest
+        case .readMultiple: .readMultipleRequest
+        case .readByGroupType: .readByGroupTypeRequest
+        case .readMultipleVariable: .readMultipleVariableRequest
+        case .write: .writeRequest
+        case .prepareWrite: .prepareWriteRequest
+        case .executeWrite: .executeWriteRequest
+        }
+    }
+}
+
+extension ATTRequest: PacketCodable {
+    /// For errors before the opcode is known.
+    public static var packetName: String { "ATT request" }
+
+    /// Reads a request that takes all that is left.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let opcode = ATTOpcode(try reader.u8("opcode"))
+        self = try naming(opcode) { () throws(DecodeError) in
+            switch opcode {
+            case .exchangeMTURequest: .exchangeMTU(try reader.u16("client receive MTU"))
+            case .findInformationRequest: .findInformation(try reader.range())
+            case .findByTypeValueRequest:
+                .findByTypeValue(
+                    try reader.range(), type: try reader.u16("attribute type"), value: reader.rest())
+            case .readByTypeRequest:
+                .readByType(try reader.range(), type: try reader.attributeType("attribute type"))
+            case .readRequest: .read(try reader.handle())
+            case .readBlobRequest: .readBlob(try reader.handle(), offset: try reader.u16("value offset"))
+            case .readMultipleRequest: .readMultiple(try reader.handles())
+            case .readByGroupTypeRequest:
+                .readByGroupType(try reader.range(), type: try reader.attributeType("attribute group type"))
+            case .readMultipleVariableRequest: .readMultipleVariable(try reader.handles())
+            case .writeRequest: .write(try reader.handle(), value: reader.rest())
+            case .prepareWriteRequest:
+                .prepareWrite(
+                    try reader.handle(), offset: try reader.u16("value offset"), value: reader.rest())
+            case .executeWriteRequest: .executeWrite(try reader.executeFlag())
+            default: throw reader.invalid("opcode", value: opcode.rawValue, width: 1)
+            }
+        }
+    }
+
+    /// Octets of the whole PDU.
+    public var encodedCount: Int {
+        switch self {
+        case .executeWrite: 2
+        case .exchangeMTU, .read: 3
+        case .findInformation, .readBlob: 5
+        case .findByTypeValue(_, _, let value): 7 + value.count
+        case .readByType(_, let type), .readByGroupType(_, let type): 5 + type.width.rawValue
+        case .readMultiple(let handles), .readMultipleVariable(let handles): 1 + 2 * handles.count
+        case .write(_, let value): 3 + value.count
+        case .prepareWrite(_, _, let value): 5 + value.count
+        }
+    }
+
+    /// Writes the whole PDU.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u8(opcode.rawValue)
+        switch self {
+        case .exchangeMTU(let mtu): output.u16(mtu)
+        case .findInformation(let range): output.range(range)
+        case .findByTypeValue(let range, let type, let value):
+            output.range(range)
+            output.u16(type)
+            output.bytes(value)
+        case .readByType(let range, let type), .readByGroupType(let range, let type):
+            output.range(range)
+            output.uuid(type.uuid, width: type.width)
+        case .read(let handle): output.handle(handle)
+        case .readBlob(let handle, let offset):
+            output.handle(handle)
+            output.u16(offset)
+        case .readMultiple(let handles), .readMultipleVariable(let handles): output.handles(handles)
+        case .write(let handle, let value):
+            output.handle(handle)
+            output.bytes(value)
+        case .prepareWrite(let handle, let offset, let value):
+            output.handle(handle)
+            output.u16(offset)
+            output.bytes(value)
+        case .executeWrite(let flag): output.u8(flag.rawValue)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func executeFlag() throws(DecodeError) -> ATTExecuteFlag {
+        let flag = try u8("flags")
+        guard let known = ATTExecuteFlag(rawValue: flag) else {
+            throw invalid("flags", value: flag, width: 1)
+        }
+        return known
+    }
+}

@@ -1,0 +1,145 @@
+import BLECore
+
+/// One value of a list in which each value says its own length.
+public protocol ATTTuple: Hashable, Sendable {
+    /// Octets before the length: 2 where a handle comes first, else none.
+    static var handleLength: Int { get }
+    /// A tuple that says `length` and of whose value the PDU has `value`, after `handle` if it says one.
+    init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>)
+    /// The attribute, or `.none` where the tuple does not say.
+    var handle: AttributeHandle { get }
+    /// Octets of the whole value, 0 to 65,535.
+    var length: Int { get }
+    /// The octets of it that the PDU has.
+    var value: ArraySlice<UInt8> { get }
+}
+
+extension ATTTuple {
+    /// Octets before the value.
+    @inlinable static var headerLength: Int { handleLength &+ 2 }
+
+    /// Whether the PDU was full before the value ended.
+    @inlinable public var isTruncated: Bool { value.count < length }
+}
+
+/// Values with their lengths, as they came and read where they lie. The PDU may be full in the middle of
+/// the last tuple: a value that is cut comes with what there is of it, a header that is cut is left out
+/// (Core Specification 5.4, Vol 3, Part F, 3.4.4.12).
+public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
+    /// All tuples, one after the other.
+    public private(set) var bytes: [UInt8]
+
+    /// No tuples; `capacity` is how many octets the list may grow to.
+    public init(capacity: Int = 0) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Adds a tuple and cuts the list at `limit` octets; says whether nothing was cut.
+    @discardableResult
+    public mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
+        let length = UInt16(clamping: tuple.length)
+        for word in (Tuple.handleLength == 0 ? [length] : [tuple.handle.rawValue, length]) {
+            bytes.append(UInt8(truncatingIfNeeded: word))
+            bytes.append(UInt8(truncatingIfNeeded: word >> 8))
+        }
+        bytes.append(contentsOf: tuple.value)
+        guard bytes.count > limit else { return true }
+        bytes.removeLast(bytes.count - Swift.max(0, limit))
+        return false
+    }
+
+    /// Reads a list of at least two headers, which takes all that is left.
+    init(decoding reader: inout ByteReader) throws(DecodeError) {
+        guard reader.remaining >= 2 * Tuple.headerLength else {
+            throw reader.failure(
+                "tuple list", .truncated(needed: 2 * Tuple.headerLength, available: reader.remaining))
+        }
+        bytes = reader.rest()
+    }
+}
+
+extension ATTTupleList: Collection {
+    /// Where a tuple begins, in octets.
+    public struct Index: Comparable, Hashable, Sendable {
+        let offset: Int
+
+        /// Orders by position.
+        public static func < (left: Index, right: Index) -> Bool { left.offset < right.offset }
+    }
+
+    /// The first tuple.
+    public var startIndex: Index { position(0) }
+
+    /// After the last tuple whose header is whole.
+    public var endIndex: Index { Index(offset: bytes.count) }
+
+    /// The tuple after the one at `index`.
+    public func index(after index: Index) -> Index {
+        position(index.offset + Tuple.headerLength + self[index].value.count)
+    }
+
+    /// The tuple at `index`, without a copy of its value.
+    public subscript(index: Index) -> Tuple {
+        let start = index.offset + Tuple.headerLength
+        let length = Int(word(at: start - 2))
+        return Tuple(
+            handle: Tuple.handleLength == 0 ? .none : AttributeHandle(word(at: index.offset)),
+            length: length,
+            value: bytes[start..<Swift.min(start + length, bytes.count)])
+    }
+
+    /// `offset` if a whole header is there, else the end.
+    private func position(_ offset: Int) -> Index {
+        Index(offset: offset + Tuple.headerLength <= bytes.count ? offset : bytes.count)
+    }
+
+    private func word(at offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
+}
+
+/// A value of a Read Multiple Variable Response (Core Specification 5.4, Vol 3, Part F, 3.4.4.12); the
+/// request said which attribute it is of.
+public struct ATTLengthValue: ATTTuple {
+    /// 0.
+    public static var handleLength: Int { 0 }
+    /// Octets of the whole value.
+    public let length: Int
+    /// The octets that the PDU has.
+    public let value: ArraySlice<UInt8>
+
+    /// None: the request has the handles.
+    public var handle: AttributeHandle { .none }
+
+    /// A whole value.
+    public init(_ value: [UInt8]) { self.init(handle: .none, length: value.count, value: value[...]) }
+
+    /// A value of `length` octets, of which the PDU has `value`.
+    public init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
+        self.length = length
+        self.value = value
+    }
+}
+
+/// A value of a Multiple Handle Value Notification (3.4.7.4).
+public struct ATTHandleLengthValue: ATTTuple {
+    /// 2.
+    public static var handleLength: Int { 2 }
+    /// The attribute.
+    public let handle: AttributeHandle
+    /// Octets of the whole value.
+    public let length: Int
+    /// The octets that the PDU has.
+    public let value: ArraySlice<UInt8>
+
+    /// A whole value.
+    public init(_ handle: AttributeHandle, _ value: [UInt8]) {
+        self.init(handle: handle, length: value.count, value: value[...])
+    }
+
+    /// A value of `length` octets, of which the PDU has `value`.
+    public init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
+        self.handle = handle
+        self.length = length
+        self.value = value
+    }
+}
