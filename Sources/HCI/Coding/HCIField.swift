@@ -1,0 +1,67 @@
+import BLECore
+
+/// One parameter of a command or an event: something that reads and writes itself and keeps all its bits,
+/// so that a value nobody has heard of yet survives decoding and encoding.
+public protocol HCIField: Hashable, Sendable {
+    /// Reads the parameter at the cursor. Only the layout around it knows the parameter's name and puts it
+    /// into errors whose field is empty.
+    init(reading reader: inout ByteReader) throws(DecodeError)
+    /// Octets that `write(into:)` writes.
+    var fieldWidth: Int { get }
+    /// Writes the parameter.
+    func write(into output: inout OutputSpan<UInt8>)
+}
+
+/// Integers are little-endian and as wide as they are.
+extension HCIField where Self: FixedWidthInteger {
+    /// Reads `bitWidth / 8` octets, least significant first.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        let width = Self.bitWidth / 8
+        guard reader.remaining >= width else {
+            throw reader.failure("", .truncated(needed: width, available: reader.remaining))
+        }
+        self = 0
+        for index in 0..<width {
+            self |= Self(truncatingIfNeeded: try reader.u8("")) &<< Self(truncatingIfNeeded: 8 &* index)
+        }
+    }
+
+    /// `bitWidth / 8`.
+    public var fieldWidth: Int { Self.bitWidth / 8 }
+
+    /// Writes `bitWidth / 8` octets, least significant first.
+    public func write(into output: inout OutputSpan<UInt8>) {
+        for index in 0..<fieldWidth {
+            output.u8(UInt8(truncatingIfNeeded: self &>> Self(truncatingIfNeeded: 8 &* index)))
+        }
+    }
+}
+
+extension UInt8: HCIField {}
+extension Int8: HCIField {}
+extension UInt16: HCIField {}
+extension UInt32: HCIField {}
+extension UInt64: HCIField {}
+extension UInt128: HCIField {}
+
+/// A number with named values. The set is open: a number without a name is kept as it is.
+public protocol HCICode: RawRepresentable, HCIField where RawValue: HCIField & FixedWidthInteger {
+    /// The value of that number, whether it has a name or not.
+    init(rawValue: RawValue)
+}
+
+extension HCICode {
+    /// Reads the number.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        self.init(rawValue: try RawValue(reading: &reader))
+    }
+
+    /// The number's width.
+    public var fieldWidth: Int { rawValue.fieldWidth }
+
+    /// Writes the number.
+    public func write(into output: inout OutputSpan<UInt8>) { rawValue.write(into: &output) }
+}
+
+/// Only 12 bits of a handle count; the four above them are reserved and read as zero.
+extension ConnectionHandle: HCICode {}

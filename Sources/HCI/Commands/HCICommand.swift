@@ -1,0 +1,92 @@
+import BLECore
+
+/// What names a message, and its layout.
+public struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
+    /// The opcode, event code or subevent code.
+    public let code: Code
+    /// The parameters' wire form.
+    public let layout: HCILayout<Value>
+
+    init<each Field: HCIField>(
+        _ code: Code, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Value,
+        _ fields: @escaping @Sendable (Value) -> (repeat each Field)
+    ) {
+        self.code = code
+        layout = HCILayout(names, make, fields)
+    }
+}
+
+/// A command, and what its answer carries (Core Specification 5.4, Vol 4, Part E, 5.4.1). It reads and
+/// writes its parameters only; `packet` adds the header. A value of the right length is always taken:
+/// whether a parameter makes sense is for the controller to say, with a status.
+public protocol HCICommand: HCIParameters {
+    /// What follows the status in the Command Complete event.
+    associatedtype ReturnParameters: HCIParameters = NoReturnParameters
+    /// The opcode and the parameters in the order of the wire.
+    static var definition: HCIDefinition<HCIOpcode, Self> { get }
+    /// How the controller answers.
+    static var answer: HCIAnswer { get }
+}
+
+/// How a controller answers a command (Core Specification 5.4, Vol 4, Part E, 4.4).
+public enum HCIAnswer: Hashable, Sendable {
+    /// Command Complete, with the return parameters.
+    case complete
+    /// Command Status now; the outcome is an event of its own, later.
+    case status
+    /// Nothing, unless the parameters are wrong.
+    case none
+}
+
+extension HCICommand {
+    /// The command's number.
+    public static var opcode: HCIOpcode { definition.code }
+    /// The parameters in the order of the wire.
+    public static var layout: HCILayout<Self> { definition.layout }
+    /// What the specification calls the command.
+    public static var packetName: String { opcode.description }
+    /// Most commands are answered when they are done.
+    public static var answer: HCIAnswer { .complete }
+    /// The command with its header.
+    public var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
+}
+
+/// What a command returns that returns nothing beside the status.
+public struct NoReturnParameters: HCIParameters {
+    /// No field.
+    public static let layout = HCILayout("", Self.init) { _ in }
+    /// For errors.
+    public static let packetName = "no return parameters"
+    /// Nothing.
+    public init() {}
+}
+
+/// What a command returns that returns one value.
+public struct Returned<Value: HCIField>: HCIParameters {
+    /// The value.
+    public static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
+    /// For errors.
+    public static var packetName: String { "return parameters" }
+    /// The value.
+    public var value: Value
+    /// A return of `value`.
+    public init(_ value: Value) { self.value = value }
+}
+
+/// What a command returns that concerns a connection.
+public struct ReturnedForConnection<Value: HCIField>: HCIParameters {
+    /// The connection, then the value.
+    public static var layout: HCILayout<Self> {
+        HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
+    }
+    /// For errors.
+    public static var packetName: String { "return parameters" }
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The value.
+    public var value: Value
+    /// A return of `value` for `connection`.
+    public init(_ connection: ConnectionHandle, _ value: Value) {
+        (self.connection, self.value) = (connection, value)
+    }
+}

@@ -1,0 +1,37 @@
+import BLECore
+
+/// The parameters of an event. It reads and writes what follows code and length.
+public protocol HCIEventParameters: HCIParameters {
+    /// The event code and the parameters in the order of the wire.
+    static var definition: HCIDefinition<HCIEventCode, Self> { get }
+}
+
+extension HCIEventParameters {
+    /// The event's number.
+    public static var code: HCIEventCode { definition.code }
+    /// The parameters in the order of the wire.
+    public static var layout: HCILayout<Self> { definition.layout }
+    /// What the specification calls the event.
+    public static var packetName: String { code.description }
+    /// The event with its header.
+    public var packet: HCIEventPacket { HCIEventPacket(code: Self.code, parameters: encoded) }
+}
+
+/// The parameters of a Low Energy event. It reads and writes what follows the subevent code.
+public protocol LEEventParameters: HCIParameters {
+    /// The subevent code and the parameters in the order of the wire.
+    static var definition: HCIDefinition<LESubevent, Self> { get }
+}
+
+extension LEEventParameters {
+    /// The subevent's number.
+    public static var subevent: LESubevent { definition.code }
+    /// The parameters in the order of the wire.
+    public static var layout: HCILayout<Self> { definition.layout }
+    /// What the specification calls the event.
+    public static var packetName: String { subevent.description }
+    /// The event with its header.
+    public var packet: HCIEventPacket {
+        HCIEventPacket(code: .leMeta, parameters: [Self.subevent.rawValue] + encoded)
+    }
+}

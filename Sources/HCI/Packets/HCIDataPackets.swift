@@ -1,0 +1,175 @@
+import BLECore
+
+/// Data of a connection: a whole L2CAP frame or a fragment of one (Core Specification 5.4, Vol 4, Part E,
+/// 5.4.2).
+public struct ACLPacket: Hashable, Sendable {
+    /// Where in a frame the data lie.
+    public enum Boundary: UInt8, Hashable, Sendable {
+        /// The start of a frame that the controller must not flush; a host uses it on LE links.
+        case firstNonFlushable = 0b00
+        /// The continuation of a frame.
+        case continuing = 0b01
+        /// The start of a frame that may be flushed; a controller uses it.
+        case firstFlushable = 0b10
+        /// A complete frame that may be flushed; not used on LE links.
+        case complete = 0b11
+    }
+
+    /// Whom the data are for. LE links know point-to-point only.
+    public enum Broadcast: UInt8, Hashable, Sendable {
+        /// The peer.
+        case pointToPoint = 0b00
+        /// All peripherals of a piconet (BR/EDR).
+        case broadcast = 0b01
+        /// Reserved, or a former broadcast kind.
+        case reserved2 = 0b10
+        /// Reserved.
+        case reserved3 = 0b11
+    }
+
+    /// The connection.
+    public let handle: ConnectionHandle
+    /// Where in a frame the data lie.
+    public let boundary: Boundary
+    /// Whom the data are for.
+    public let broadcast: Broadcast
+    /// At most 65,535 octets; the controller's buffer size is the real limit.
+    public let data: [UInt8]
+
+    /// A packet for one peer. More than 65,535 octets are a programming error.
+    public init(
+        handle: ConnectionHandle, boundary: Boundary, broadcast: Broadcast = .pointToPoint, data: [UInt8]
+    ) {
+        precondition(data.count <= 0xffff, "an ACL packet takes at most 65,535 octets")
+        (self.handle, self.boundary, self.broadcast, self.data) = (handle, boundary, broadcast, data)
+    }
+}
+
+extension ACLPacket: PacketCodable {
+    /// For errors.
+    public static let packetName = "ACL data"
+
+    /// Reads the header and the octets that it counts.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let header = try reader.u16("handle")
+        handle = ConnectionHandle(header)
+        boundary = .init(header)
+        broadcast = .init(header)
+        data = try reader.bytes(Int(try reader.u16("data length")), "data")
+    }
+
+    /// The header's 4 octets and the data.
+    public var encodedCount: Int { 4 + data.count }
+
+    /// Writes the header and the data.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        let flags = UInt16(boundary.rawValue) | UInt16(broadcast.rawValue) << 2
+        output.u16(handle.rawValue | flags << 12)
+        output.u16(UInt16(clamping: data.count))
+        output.bytes(data)
+    }
+}
+
+extension ACLPacket.Boundary {
+    init(_ header: UInt16) {
+        self =
+            switch header >> 12 & 0b11 {
+            case 0b00: .firstNonFlushable
+            case 0b01: .continuing
+            case 0b10: .firstFlushable
+            default: .complete
+            }
+    }
+}
+
+extension ACLPacket.Broadcast {
+    init(_ header: UInt16) {
+        self =
+            switch header >> 14 {
+            case 0b00: .pointToPoint
+            case 0b01: .broadcast
+            case 0b10: .reserved2
+            default: .reserved3
+            }
+    }
+}
+
+/// Voice data, passed through (Core Specification 5.4, Vol 4, Part E, 5.4.3).
+public struct SynchronousPacket: Hashable, Sendable {
+    /// The connection.
+    public let handle: ConnectionHandle
+    /// The four bits above the handle: packet status and reserved ones.
+    public let flags: UInt8
+    /// At most 255 octets.
+    public let data: [UInt8]
+
+    /// A packet. Flags of more than four bits or more than 255 octets are a programming error.
+    public init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
+        precondition(flags <= 0b1111 && data.count <= 255, "4 bits of flags and at most 255 octets")
+        (self.handle, self.flags, self.data) = (handle, flags, data)
+    }
+}
+
+extension SynchronousPacket: PacketCodable {
+    /// For errors.
+    public static let packetName = "synchronous data"
+
+    /// Reads the header and the octets that it counts.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let header = try reader.u16("handle")
+        handle = ConnectionHandle(header)
+        flags = UInt8(truncatingIfNeeded: header >> 12)
+        data = try reader.bytes(Int(try reader.u8("data length")), "data")
+    }
+
+    /// The header's 3 octets and the data.
+    public var encodedCount: Int { 3 + data.count }
+
+    /// Writes the header and the data.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u16(handle.rawValue | UInt16(flags) << 12)
+        output.u8(UInt8(clamping: data.count))
+        output.bytes(data)
+    }
+}
+
+/// Isochronous data, passed through with its own headers (Core Specification 5.4, Vol 4, Part E, 5.4.5).
+public struct ISOPacket: Hashable, Sendable {
+    /// The connection or broadcast stream.
+    public let handle: ConnectionHandle
+    /// The four bits above the handle: boundary flag, time stamp flag and a reserved one.
+    public let flags: UInt8
+    /// The load with its headers, at most 16,383 octets.
+    public let data: [UInt8]
+
+    /// A packet. Flags of more than four bits or more than 16,383 octets are a programming error.
+    public init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
+        precondition(flags <= 0b1111 && data.count <= 0x3fff, "4 bits of flags and at most 16,383 octets")
+        (self.handle, self.flags, self.data) = (handle, flags, data)
+    }
+}
+
+extension ISOPacket: PacketCodable {
+    /// For errors.
+    public static let packetName = "isochronous data"
+
+    /// Reads the header and the octets that it counts. The two bits above the length are reserved.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let header = try reader.u16("handle")
+        handle = ConnectionHandle(header)
+        flags = UInt8(truncatingIfNeeded: header >> 12)
+        let length = try reader.u16("data length")
+        guard length <= 0x3fff else { throw reader.invalid("data length", value: length, width: 2) }
+        data = try reader.bytes(Int(length), "data")
+    }
+
+    /// The header's 4 octets and the data.
+    public var encodedCount: Int { 4 + data.count }
+
+    /// Writes the header and the data.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u16(handle.rawValue | UInt16(flags) << 12)
+        output.u16(UInt16(clamping: data.count))
+        output.bytes(data)
+    }
+}

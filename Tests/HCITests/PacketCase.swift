@@ -1,0 +1,40 @@
+import BLECore
+import Testing
+
+/// Bytes and what they mean: drives decoding, encoding, every shorter prefix and one octet too many.
+struct PacketCase<Packet: PacketCodable & Hashable>: Sendable, CustomTestStringConvertible {
+    let bytes: [UInt8]
+    let value: Packet
+
+    /// Bytes as hexadecimal text; spaces are for the reader's eyes.
+    init(_ hex: String, _ value: Packet) {
+        bytes = [UInt8](spelled: hex)
+        self.value = value
+    }
+
+    var testDescription: String { "\(Packet.packetName) \(bytes.hex)" }
+
+    func check(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(throws: Never.self, sourceLocation: sourceLocation) {
+            let decoded = try Packet(bytes)
+            #expect(decoded == value, sourceLocation: sourceLocation)
+        }
+        #expect(value.encodedCount == bytes.count, sourceLocation: sourceLocation)
+        #expect(value.encoded.hex == bytes.hex, sourceLocation: sourceLocation)
+        for length in bytes.indices {
+            #expect(throws: DecodeError.self, "first \(length)", sourceLocation: sourceLocation) {
+                try Packet(Array(bytes.prefix(length)))
+            }
+        }
+        #expect(throws: DecodeError.self, "one more", sourceLocation: sourceLocation) {
+            try Packet(bytes + [0])
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The octets that hexadecimal text with spaces spells; none if it is not that.
+    init(spelled hex: String) {
+        self = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+    }
+}
