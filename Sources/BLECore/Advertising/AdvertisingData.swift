@@ -1,0 +1,98 @@
+/// The payload of an advertising or scan response packet (Core Specification 5.4, Vol 3, Part C, 11): a
+/// row of AD structures, each a length octet, a type octet and content.
+///
+/// The bytes stay as they came and are read on demand; asking for a field builds nothing but that field.
+/// ```swift
+/// let data = AdvertisingData([0x02, 0x01, 0x06, 0x05, 0x09, 0x50, 0x75, 0x6c, 0x73])
+/// data.flags                       // [.leGeneralDiscoverable, .brEDRNotSupported]
+/// data.localName?.text             // "Puls"
+/// for structure in data.structures { print(data.field(structure)) }
+/// data.problem                     // nil
+/// ```
+public struct AdvertisingData: Hashable, Sendable {
+    /// The payload, all of it.
+    public var bytes: [UInt8]
+
+    /// A payload, however malformed.
+    public init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+
+    /// A payload, however malformed, copied.
+    public init(copying bytes: Span<UInt8>) { self.bytes = [UInt8](copying: bytes) }
+
+    /// The AD structures up to the end, to an early termination, or to what is not one. Walking them
+    /// allocates nothing.
+    public var structures: Structures { Structures(bytes: bytes) }
+
+    /// Why the bytes after the last structure are not one, when there are such: a length that reaches past
+    /// the end (its offset is that of the length octet), or octets after an early termination that are not
+    /// zero. The structures before it are good all the same.
+    public var problem: DecodeError? { walked.problem }
+
+    /// Octets that the structures take, from the first on.
+    public var significantCount: Int { walked.significantCount }
+
+    private var walked: Structures.Iterator {
+        var iterator = structures.makeIterator()
+        while iterator.next() != nil {}
+        return iterator
+    }
+}
+
+/// Where one AD structure lies in its payload.
+public struct AdvertisingStructure: Hashable, Sendable {
+    /// What it is about.
+    public let type: AdvertisingDataType
+    /// Octets from the start of the payload to the content, which may be empty.
+    public let content: Range<Int>
+
+    /// Octets from the start of the payload to the structure's length octet.
+    public var offset: Int { content.lowerBound - 2 }
+}
+
+extension AdvertisingData {
+    /// The AD structures of a payload.
+    public struct Structures: Sequence, Sendable {
+        let bytes: [UInt8]
+
+        /// A walk from the first structure on.
+        public func makeIterator() -> Iterator { Iterator(bytes: bytes) }
+
+        /// A walk along the structures.
+        public struct Iterator: IteratorProtocol, Sendable {
+            let bytes: [UInt8]
+            /// Octets that the structures so far take.
+            public private(set) var significantCount = 0
+            /// What ended the walk before the end, once it has ended.
+            public private(set) var problem: DecodeError?
+
+            init(bytes: [UInt8]) { self.bytes = bytes }
+
+            /// The next structure, or nil at the end of the good ones.
+            public mutating func next() -> AdvertisingStructure? {
+                guard problem == nil, significantCount < bytes.count else { return nil }
+                let start = significantCount
+                let length = Int(bytes[start])
+                if length == 0 {
+                    problem = bytes[start...].firstIndex { $0 != 0 }.map {
+                        failure("early termination", at: $0, .malformed("only zeros may follow"))
+                    }
+                    return nil
+                }
+                let available = bytes.count - start - 1
+                guard length <= available else {
+                    problem = failure(
+                        "AD structure", at: start, .truncated(needed: length, available: available))
+                    return nil
+                }
+                significantCount += 1 + length
+                return AdvertisingStructure(
+                    type: AdvertisingDataType(bytes[start + 1]), content: (start + 2)..<significantCount)
+            }
+
+            private func failure(_ field: String, at offset: Int, _ reason: DecodeError.Reason) -> DecodeError
+            {
+                DecodeError(packet: AdvertisingField.packetName, field: field, offset: offset, reason: reason)
+            }
+        }
+    }
+}

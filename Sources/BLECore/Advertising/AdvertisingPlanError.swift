@@ -1,0 +1,68 @@
+/// Why content cannot be advertised.
+public enum AdvertisingPlanError: Error, Hashable, Sendable {
+    /// There is not enough room.
+    case overflow(Overflow)
+    /// A field would have to go to the scan response, but there is none, or a raw one takes it.
+    case noScanResponse(Overflow)
+    /// A raw packet is not a row of AD structures.
+    case malformed(AdvertisingContent.Field, DecodeError)
+    /// A field cannot say that; the text says why.
+    case invalid(AdvertisingContent.Field, String)
+
+    /// Too little room.
+    public struct Overflow: Hashable, Sendable {
+        /// The field that does not fit.
+        public var field: AdvertisingContent.Field
+        /// Octets that it takes, length and type included.
+        public var octets: Int
+        /// The octets that there are.
+        public var limit: Int
+        /// All fields that want to be there, in order, with their octets.
+        public var fields: [AdvertisingPlan.Placement]
+
+        /// A field that does not fit.
+        public init(
+            _ field: AdvertisingContent.Field, octets: Int, limit: Int,
+            fields: [AdvertisingPlan.Placement] = []
+        ) {
+            self.field = field
+            self.octets = octets
+            self.limit = limit
+            self.fields = fields
+        }
+
+        /// Octets of all fields.
+        public var total: Int { fields.reduce(0) { $0 + $1.octets } }
+    }
+
+    /// The field that is to blame.
+    public var field: AdvertisingContent.Field {
+        switch self {
+        case .overflow(let overflow), .noScanResponse(let overflow): overflow.field
+        case .malformed(let field, _), .invalid(let field, _): field
+        }
+    }
+}
+
+extension AdvertisingPlanError: CustomStringConvertible {
+    /// One line: "name takes 28 octets, of which 3 are too many: the limit is 31, and flags 3, services 4,
+    /// name 28 make 35".
+    public var description: String {
+        switch self {
+        case .overflow(let overflow): overflow.description
+        case .noScanResponse(let overflow): "\(overflow), and there is no scan response for it"
+        case .malformed(let field, let error): "\(field.rawValue): \(error)"
+        case .invalid(let field, let why): "\(field.rawValue): \(why)"
+        }
+    }
+}
+
+extension AdvertisingPlanError.Overflow: CustomStringConvertible {
+    /// One line, without the scan response.
+    public var description: String {
+        let head = "\(field.rawValue) takes \(octets) octets and does not fit: the limit is \(limit)"
+        guard fields.count > 1 else { return head }
+        let all = fields.map { "\($0.field.rawValue) \($0.octets)" }.joined(separator: ", ")
+        return "\(head), and \(all) make \(total)"
+    }
+}
