@@ -28,6 +28,7 @@ public struct ManagementQueue: Machine {
     private struct Command {
         let ticket: Ticket
         let packet: Management.Packet
+        let submitted: Instant
     }
 
     /// How long the kernel may take: powering a USB adapter on can take seconds.
@@ -37,23 +38,23 @@ public struct ManagementQueue: Machine {
     private var current: Command?
     private var events: Deque<Event> = []
     private var next: UInt64 = 0
-    private var now = Instant.zero
     public private(set) var deadline: Instant?
 
     /// A conversation that has not begun.
     public init() {}
 
     /// Queues a command.
-    public mutating func submit(_ opcode: Management.Opcode, index: UInt16, _ parameters: [UInt8] = []) -> Ticket {
+    public mutating func submit(
+        _ opcode: Management.Opcode, index: UInt16, _ parameters: [UInt8] = [], at now: Instant
+    ) -> Ticket {
         next &+= 1
         let ticket = Ticket(number: next)
         let packet = Management.Packet(code: opcode.rawValue, index: index, parameters: parameters)
-        waiting.append(Command(ticket: ticket, packet: packet))
+        waiting.append(Command(ticket: ticket, packet: packet, submitted: now))
         return ticket
     }
 
     public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
-        self.now = now
         do throws(DecodeError) {
             try take(try Management.Packet(frame))
         } catch {
@@ -82,7 +83,6 @@ public struct ManagementQueue: Machine {
     }
 
     public mutating func expire(at now: Instant) {
-        self.now = now
         guard let deadline, deadline <= now, let current else { return }
         events.append(.timedOut(current.ticket))
         finish()
@@ -91,7 +91,7 @@ public struct ManagementQueue: Machine {
     public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
         guard current == nil, let command = waiting.popFirst() else { return false }
         current = command
-        deadline = now + Self.timeLimit
+        deadline = command.submitted + Self.timeLimit
         command.packet.encode(into: &output)
         return true
     }

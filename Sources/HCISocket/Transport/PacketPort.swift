@@ -65,3 +65,8 @@ extension PortError: CustomStringConvertible {
         if case .system(let errno, _) = self { errno } else { nil }
     }
 }
+
+extension PortError {
+    /// The system's text for an error number.
+    public static func text(errno number: Int32) -> String { "\(Errno(rawValue: number))" }
+}

@@ -23,10 +23,11 @@ extension StreamAddress: CustomStringConvertible {
 
 /// Stream sockets, for H4.
 public enum StreamSockets {
-    /// Listens. A Unix socket's file that nobody serves any more is replaced.
+    /// Listens; also says where, with the port that a TCP port 0 became. A Unix socket's file that nobody
+    /// serves any more is replaced.
     public static func listen(
         at address: StreamAddress, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
-    ) throws(PortError) -> Listener {
+    ) throws(PortError) -> (Listener, StreamAddress) {
         switch address {
         case .unix(let path):
             let name = try unixAddress(path)
@@ -39,7 +40,7 @@ public enum StreamSockets {
                     unlink(path)
                     try Sockets.bind(descriptor, to: name)
                 }
-                return try listener(descriptor, on: loop, peer: sockaddr_un(), accepted)
+                return (try listener(descriptor, on: loop, accepted), address)
             }
         case .tcp(let host, let port):
             return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
@@ -47,14 +48,14 @@ public enum StreamSockets {
                 return try Sockets.closing(descriptor) { () throws(PortError) in
                     try Sockets.set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: CInt(1), "SO_REUSEADDR")
                     _ = try bind(descriptor, true)
-                    return try listener(descriptor, on: loop, peer: sockaddr_storage(), accepted)
+                    let listener = try listener(descriptor, on: loop, accepted)
+                    return (listener, .tcp(host: host, port: try boundPort(descriptor)))
                 }
             }
         }
     }
 
-    /// The TCP port that a listener on port 0 was given.
-    public static func boundPort(_ descriptor: CInt) throws(PortError) -> UInt16 {
+    private static func boundPort(_ descriptor: CInt) throws(PortError) -> UInt16 {
         var address = sockaddr_in6()
         try Sockets.localAddress(descriptor, into: &address)
         // sockaddr_in and sockaddr_in6 have the port at the same place.
@@ -103,8 +104,8 @@ public enum StreamSockets {
 
     private static let IPPROTO_TCP_LEVEL = CInt(IPPROTO_TCP)
 
-    private static func listener<Address>(
-        _ descriptor: CInt, on loop: EventLoop, peer: Address, _ accepted: @escaping @Sendable (CInt) -> Void
+    private static func listener(
+        _ descriptor: CInt, on loop: EventLoop, _ accepted: @escaping @Sendable (CInt) -> Void
     ) throws(PortError) -> Listener {
         try Sockets.listen(descriptor, backlog: 64)
         return Listener(descriptor, on: loop) { listening throws(PortError) in

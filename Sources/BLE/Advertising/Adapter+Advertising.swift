@@ -1,0 +1,165 @@
+import BLECore
+import HCI
+
+/// The set that this host uses of a controller with several: the kernel numbers its own from 1 upwards.
+private let advertisingSet: UInt8 = 0xef
+
+extension Adapter {
+    /// Advertises until `stopAdvertising`, as long as fewer than `maximumLinks` centrals are connected.
+    /// Returns its number when the first packets are on air.
+    func startAdvertising(_ request: AdvertisingRequest, maximumLinks: Int) async throws(BLEError) -> UInt64 {
+        if let end { throw end }
+        guard advertising.wanted == nil else {
+            throw .adapter(.inUse("another advertisement of this process"))
+        }
+        if request.plan.extended != nil, !capabilities.hasExtendedFamily {
+            throw .adapter(.unsupported("extended advertising"))
+        }
+        _ = try request.intervalSteps()
+        advertising.nextID += 1
+        let id = advertising.nextID
+        advertising.family = capabilities.hasExtendedFamily ? .extended : .legacy
+        advertising.wanted = AdvertisingState.Active(request: request, maximumLinks: maximumLinks, id: id)
+        reconcileAdvertising()
+        try await advertising.started.wait(id, in: self) { adapter in
+            adapter.giveUpAdvertising(id, .cancelled)
+        }
+        return id
+    }
+
+    /// Takes the advertisement off the air.
+    func stopAdvertising(_ id: UInt64) async {
+        guard advertising.wanted?.id == id else { return }
+        advertising.wanted = nil
+        reconcileAdvertising()
+        guard advertising.isChanging else { return }
+        do throws(BLEError) {
+            try await advertising.stopped.wait(id, in: self) { $0.advertising.stopped.resume(id, with: .success(())) }
+        } catch {
+            log.debug("stopping to advertise: \(error)")
+        }
+    }
+
+    private func giveUpAdvertising(_ id: UInt64, _ error: BLEError) {
+        if advertising.wanted?.id == id { advertising.wanted = nil }
+        advertising.started.resume(id, with: .failure(error))
+        reconcileAdvertising()
+    }
+
+    /// The advertisement that should be on air now: none while all links are taken.
+    private var dueAdvertisement: AdvertisingState.Active? {
+        guard let wanted = advertising.wanted else { return nil }
+        guard wanted.request.kind == .connectable else { return wanted }
+        let taken = links.values.count { $0.role == .peripheral }
+        return taken < wanted.maximumLinks ? wanted : nil
+    }
+
+    /// Brings the radio to what is wanted. One run at a time; what changes meanwhile is seen at its end.
+    func reconcileAdvertising() {
+        guard !advertising.isChanging, end == nil, advertising.onAir != dueAdvertisement?.id else { return }
+        advertising.isChanging = true
+        Task(executorPreference: loop) { await self.changeAdvertising() }
+    }
+
+    private func changeAdvertising() async {
+        defer { advertising.isChanging = false }
+        while end == nil {
+            let due = dueAdvertisement
+            switch (advertising.onAir, due) {
+            case (nil, nil): return
+            case (let now?, let due?) where now == due.id: return
+            case (let now?, _):
+                await disableAdvertising()
+                advertising.onAir = nil
+                advertising.stopped.resume(now, with: .success(()))
+            case (nil, let due?):
+                guard await begin(due) else { return }
+            }
+        }
+    }
+
+    /// Puts an advertisement on air. False when the controller does not want it now.
+    private func begin(_ due: AdvertisingState.Active) async -> Bool {
+        do throws(BLEError) {
+            try await enableAdvertising(due.request)
+            advertising.onAir = due.id
+            advertising.started.resume(due.id, with: .success(()))
+            return true
+        } catch .hci(.commandDisallowed, let command) where advertising.family == .extended && command.isParameters {
+            // Someone used the legacy family before us, which only a reset forgets.
+            guard due.request.plan.extended == nil else {
+                giveUpAdvertising(due.id, .hci(.commandDisallowed, command: command))
+                return false
+            }
+            advertising.family = .legacy
+            return true
+        } catch {
+            if links.isEmpty {
+                log.error("cannot advertise: \(error)")
+                giveUpAdvertising(due.id, error)
+            } else {
+                // Some controllers cannot advertise beside a link; the next free link tries again.
+                log.info("not advertising beside \(links.count) links: \(error)")
+                advertising.started.resume(due.id, with: .success(()))
+            }
+            return false
+        }
+    }
+
+    private func enableAdvertising(_ request: AdvertisingRequest) async throws(BLEError) {
+        let interval = try request.intervalSteps()
+        switch advertising.family {
+        case .legacy:
+            await sendTolerant(LESetAdvertisingEnable(false))
+            _ = try await send(
+                LESetAdvertisingParameters(
+                    interval: interval, type: request.kind.legacyType, ownAddressType: ownAddressType))
+            _ = try await send(LESetAdvertisingData(request.plan.data))
+            if request.kind != .nonconnectable {
+                _ = try await send(LESetScanResponseData(request.plan.scanResponse))
+            }
+            _ = try await send(LESetAdvertisingEnable(true))
+        case .extended:
+            await sendTolerant(LESetExtendedAdvertisingEnable(false, sets: [advertisingSet]))
+            _ = try await send(
+                LESetExtendedAdvertisingParameters(
+                    set: advertisingSet, properties: request.eventProperties, interval: UInt32(interval),
+                    ownAddressType: ownAddressType, power: request.power))
+            if identity.type == .random {
+                _ = try await send(LESetAdvertisingSetRandomAddress(advertisingSet, identity.value))
+            }
+            let scannable = request.plan.extended == nil || request.kind == .scannable
+            if request.plan.extended == nil || request.kind != .scannable {
+                for fragment in LESetExtendedAdvertisingData.fragments(
+                    request.plan.extended ?? request.plan.data, set: advertisingSet)
+                {
+                    _ = try await send(fragment)
+                }
+            }
+            if scannable, request.kind != .nonconnectable {
+                for fragment in LESetExtendedScanResponseData.fragments(
+                    request.plan.extended ?? request.plan.scanResponse, set: advertisingSet)
+                {
+                    _ = try await send(fragment)
+                }
+            }
+            _ = try await send(LESetExtendedAdvertisingEnable(true, sets: [advertisingSet]))
+        }
+    }
+
+    private func disableAdvertising() async {
+        switch advertising.family {
+        case .legacy: await sendTolerant(LESetAdvertisingEnable(false))
+        case .extended:
+            await sendTolerant(LESetExtendedAdvertisingEnable(false, sets: [advertisingSet]))
+            await sendTolerant(LERemoveAdvertisingSet(advertisingSet))
+        }
+    }
+
+    /// A central connected: the controller has ended connectable advertising by itself.
+    func advertisingWasConsumed() {
+        guard advertising.wanted?.request.kind == .connectable else { return }
+        advertising.onAir = nil
+        reconcileAdvertising()
+    }
+}

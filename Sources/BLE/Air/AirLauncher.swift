@@ -1,0 +1,20 @@
+import HCISocket
+
+/// How to start an air when a virtual adapter finds none.
+public struct AirLauncher: Sendable {
+    /// Starts an air that listens at the path, and returns when it does or has failed to. Two processes may
+    /// try at once: whoever loses joins the winner.
+    public var launch: @Sendable (_ path: String, _ loop: EventLoop) async throws(BLEError) -> Void
+
+    /// A launcher that does what `launch` does.
+    public init(_ launch: @escaping @Sendable (String, EventLoop) async throws(BLEError) -> Void) {
+        self.launch = launch
+    }
+
+    /// An air in this process. It ends with the process, and others on it lose their links then.
+    public static let inProcess = AirLauncher { (path, loop) throws(BLEError) in
+        let air = AirServer(on: loop)
+        _ = try await air.listen(at: .unix(path: path))
+        AirServer.keep(air)
+    }
+}

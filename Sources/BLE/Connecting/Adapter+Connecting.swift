@@ -1,0 +1,148 @@
+import BLECore
+import HCI
+import HCISocket
+
+extension Adapter {
+    /// Connects to `peer`; waits for as long as that takes. Cancelling the task cancels the attempt.
+    func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkID {
+        if let end { throw end }
+        guard !links.values.contains(where: { $0.peer == peer }) else {
+            throw .adapter(.inUse("a link to \(peer) that exists already"))
+        }
+        connecting.nextID += 1
+        let attempt = ConnectState.Attempt(
+            id: ConnectAttempt(number: connecting.nextID), peer: peer, options: options)
+        if kernel != nil {
+            try begin(kernel: attempt)
+        } else {
+            connecting.queue.append(attempt)
+            advanceConnecting()
+        }
+        let link = try await connects.wait(attempt.id, in: self) { $0.cancel(attempt.id) }
+        try await prepare(link, options)
+        return link
+    }
+
+    /// What a new link of ours does first: the MTU, and the security that was asked for.
+    private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
+        do throws(BLEError) {
+            if options.security > .low { try await secure(link, options.security) }
+            try await exchangeMTU(on: link)
+        } catch {
+            await disconnect(link)
+            throw error
+        }
+    }
+
+    private func cancel(_ id: ConnectAttempt) {
+        if let pending = connecting.kernel.removeValue(forKey: id) {
+            pending.cancel()
+        } else if connecting.queue.first?.id == id, connecting.isUnderWay {
+            // The outcome comes as an event, and with it the end of the wait.
+            Task(executorPreference: loop) { await self.sendTolerant(LECreateConnectionCancel()) }
+            return
+        } else {
+            connecting.queue.removeAll { $0.id == id }
+        }
+        connects.resume(id, with: .failure(.cancelled))
+    }
+}
+
+// MARK: - By the controller
+
+extension Adapter {
+    /// Tells the controller to make the next connection.
+    private func advanceConnecting() {
+        guard !connecting.isUnderWay, let attempt = connecting.queue.first else { return }
+        connecting.isUnderWay = true
+        Task(executorPreference: loop) { await self.create(attempt) }
+    }
+
+    private func create(_ attempt: ConnectState.Attempt) async {
+        do throws(BLEError) {
+            let parameters = ConnectionIntent.default
+            if capabilities.hasExtendedFamily {
+                _ = try await send(
+                    LEExtendedCreateConnection(
+                        to: attempt.peer, ownAddressType: ownAddressType, parameters: parameters))
+            } else {
+                _ = try await send(
+                    LECreateConnection(to: attempt.peer, ownAddressType: ownAddressType, parameters: parameters))
+            }
+        } catch {
+            finishAttempt(with: .failure(error))
+        }
+    }
+
+    /// The controller's attempt has ended, one way or the other.
+    func finishAttempt(with result: Result<LinkID, BLEError>) {
+        connecting.isUnderWay = false
+        guard !connecting.queue.isEmpty else { return }
+        let attempt = connecting.queue.removeFirst()
+        connects.resume(attempt.id, with: result)
+        advanceConnecting()
+    }
+
+    /// A connection was made, or an attempt to make one failed.
+    func connectionCompleted(_ event: LEConnectionComplete) {
+        guard event.status == .success else {
+            guard kernel == nil, connecting.isUnderWay else { return }
+            // Unknown Connection Identifier is what a cancelled attempt ends with.
+            let error: BLEError =
+                event.status == .unknownConnectionIdentifier
+                ? .cancelled : .connectFailed(.status(event.status))
+            return finishAttempt(with: .failure(error))
+        }
+        if event.role == .peripheral { advertisingWasConsumed() }
+        guard kernel == nil else {
+            // The kernel has the link; its socket comes by itself.
+            server.parameters[event.connection] = ConnectionParameters(event)
+            return
+        }
+        let link = addLink(
+            to: event.peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
+            parameters: ConnectionParameters(event))
+        if event.role == .central { finishAttempt(with: .success(link)) }
+    }
+}
+
+// MARK: - By the kernel
+
+extension Adapter {
+    private func begin(kernel attempt: ConnectState.Attempt) throws(BLEError) {
+        let (id, peer) = (attempt.id, attempt.peer)
+        do throws(PortError) {
+            connecting.kernel[id] = try L2CAPSockets.connect(from: identity, to: peer, on: loop) {
+                [weak self] result in
+                self?.assumeIsolated { $0.kernelConnected(attempt, result) }
+            }
+        } catch {
+            throw .kernel(error, operation: "connecting")
+        }
+    }
+
+    private func kernelConnected(_ attempt: ConnectState.Attempt, _ result: Result<L2CAPChannel, PortError>) {
+        guard connecting.kernel.removeValue(forKey: attempt.id) != nil else { return }
+        switch result {
+        case .success(let channel):
+            let link = addLink(to: attempt.peer, as: .central, over: .socket(channel), parameters: nil)
+            connects.resume(attempt.id, with: .success(link))
+        case .failure(.system(.timedOut, _)), .failure(.system(.hostIsDown, _)):
+            // The kernel's limit, not ours: ask again until the caller gives up.
+            do throws(BLEError) {
+                try begin(kernel: attempt)
+            } catch {
+                connects.resume(attempt.id, with: .failure(error))
+            }
+        case .failure(let error):
+            let reason = error.errno.map { DisconnectReason.errno($0.rawValue) } ?? .unknown
+            let busy = error.errno == .resourceBusy
+            connects.resume(
+                attempt.id,
+                with: .failure(
+                    busy
+                        ? .adapter(.inUse("another program that has the link to \(attempt.peer)"))
+                        : .connectFailed(reason)))
+        }
+    }
+}

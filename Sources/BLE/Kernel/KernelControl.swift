@@ -1,0 +1,41 @@
+import BLECore
+import HCISocket
+
+/// What a kernel adapter has that others have not: management, and listeners of the kernel's L2CAP.
+/// Confined to its adapter, but for `management`.
+final class KernelControl: Sendable {
+    let index: UInt16
+    let management: KernelManagement
+    /// Whether this process powered the adapter on, and so powers it off again.
+    let wasOff: Bool
+    private let listener = Lock<Listener?>(nil)
+
+    init(index: UInt16, management: KernelManagement, wasOff: Bool) {
+        self.index = index
+        self.management = management
+        self.wasOff = wasOff
+    }
+
+    /// Takes links of centrals at `address` from now on.
+    func listen(
+        at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
+        failed: @escaping @Sendable (PortError) -> Void
+    ) throws(PortError) {
+        guard listener.withLock({ $0 == nil }) else { return }
+        let new = try L2CAPSockets.listen(at: address, on: loop, accepted: accepted)
+        try new.start(failed: failed)
+        listener.withLock { $0 = new }
+    }
+
+    func close() {
+        listener.withLock { $0.take() }?.close()
+        let (management, index, wasOff) = (management, index, wasOff)
+        Task {
+            if wasOff {
+                _ = try? await management.request(
+                    .setPowered, index: index, [0], operation: "powering hci\(index) off")
+            }
+            await management.close()
+        }
+    }
+}

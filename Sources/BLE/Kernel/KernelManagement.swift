@@ -1,0 +1,160 @@
+import BLECore
+import HCISocket
+
+/// The kernel's management socket as an object: asks, and tells what happens to adapters.
+actor KernelManagement {
+    /// An adapter as the kernel has it.
+    struct KnownAdapter: Hashable, Sendable {
+        var index: UInt16
+        var information: Management.Information
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let port: PacketSocket
+    private var queue = ManagementQueue()
+    private var timer: LoopTimer?
+    private var waiters: [ManagementQueue.Ticket: CheckedContinuation<Result<[UInt8], BLEError>, Never>] = [:]
+    private var observer: (@Sendable (ManagementQueue.Event) -> Void)?
+    private var end: BLEError?
+
+    /// Opens the socket.
+    static func open(on loop: EventLoop) async throws(BLEError) -> KernelManagement {
+        let management: KernelManagement
+        do throws(PortError) {
+            management = KernelManagement(on: loop, try HCISockets.control(on: loop))
+        } catch {
+            throw .kernel(error, operation: "asking for the adapters")
+        }
+        try await management.start()
+        return management
+    }
+
+    private init(on loop: EventLoop, _ port: PacketSocket) {
+        self.loop = loop
+        self.port = port
+    }
+
+    deinit { port.close() }
+
+    private func start() throws(BLEError) {
+        timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
+        do throws(PortError) {
+            try port.start(
+                PacketPortHandlers(
+                    receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
+                    writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
+                    closed: { [weak self] error in self?.assumeIsolated { $0.finish(.port(error)) } }))
+        } catch {
+            throw .port(error)
+        }
+    }
+
+    /// Tells `observer` of adapters that come, go and change.
+    func observe(_ observer: (@Sendable (ManagementQueue.Event) -> Void)?) { self.observer = observer }
+
+    /// Closes the socket.
+    func close() {
+        port.close()
+        finish(.adapter(.closed))
+    }
+
+    /// Runs one command.
+    func request(
+        _ opcode: Management.Opcode, index: UInt16, _ parameters: [UInt8] = [], operation: String
+    ) async throws(BLEError) -> [UInt8] {
+        if let end { throw end }
+        let ticket = queue.submit(opcode, index: index, parameters, at: loop.now)
+        pump()
+        // Not cancellable: the kernel answers within the queue's time limit.
+        let result = await withCheckedContinuation { waiters[ticket] = $0 }
+        do throws(BLEError) {
+            return try result.get()
+        } catch .managementRefused(let status) {
+            switch status {
+            case .permissionDenied: throw .permission(capability: "CAP_NET_ADMIN", operation: operation)
+            case .invalidIndex: throw .adapter(.missing("hci\(index)"))
+            case .rfkilled: throw .adapter(.blocked)
+            default: throw .adapter(.unsupported("\(operation): \(status)"))
+            }
+        } catch {
+            throw error
+        }
+    }
+
+    /// All adapters with their settings.
+    func adapters() async throws(BLEError) -> [KnownAdapter] {
+        let list = try await request(
+            .readIndexList, index: Management.Packet.noIndex, operation: "listing the adapters")
+        var found: [KnownAdapter] = []
+        for index in Self.indices(list) {
+            // An adapter may go between the list and the question.
+            guard let octets = try? await request(.readInformation, index: index, operation: "reading hci\(index)"),
+                let information = try? Management.Information(octets)
+            else { continue }
+            found.append(KnownAdapter(index: index, information: information))
+        }
+        return found.sorted { $0.index < $1.index }
+    }
+
+    private static func indices(_ octets: [UInt8]) -> [UInt16] {
+        var reader = ByteReader(octets.span, of: "Read Controller Index List")
+        var indices: [UInt16] = []
+        guard (try? reader.u16("count")) != nil else { return [] }
+        while let index = try? reader.u16("index") { indices.append(index) }
+        return indices
+    }
+
+    private func receive(_ packet: Span<UInt8>) {
+        queue.receive(packet, at: loop.now)
+        pump()
+    }
+
+    private func expire() {
+        queue.expire(at: loop.now)
+        pump()
+    }
+
+    private func pump() {
+        while port.isWritable {
+            let frame = [UInt8](capacity: 512) { _ = queue.nextFrame(into: &$0) }
+            guard !frame.isEmpty else { break }
+            port.send(frame.span)
+        }
+        while let event = queue.nextEvent() {
+            switch event {
+            case .answered(let ticket, .success, let octets): resume(ticket, .success(octets))
+            case .answered(let ticket, let status, _): resume(ticket, .failure(.managementRefused(status)))
+            case .timedOut(let ticket):
+                resume(ticket, .failure(.timedOut("the kernel's management socket", after: .seconds(10))))
+            case .added, .removed, .settings: observer?(event)
+            case .malformed: break
+            }
+        }
+        timer?.set(queue.deadline)
+    }
+
+    private func resume(_ ticket: ManagementQueue.Ticket, _ result: Result<[UInt8], BLEError>) {
+        waiters.removeValue(forKey: ticket)?.resume(returning: result)
+    }
+
+    private func finish(_ error: BLEError) {
+        guard end == nil else { return }
+        end = error
+        for ticket in Array(waiters.keys) { resume(ticket, .failure(error)) }
+        timer?.set(nil)
+    }
+}
+
+extension BLEError {
+    /// What a failed system call on a Bluetooth socket means.
+    static func kernel(_ error: PortError, operation: String, capability: String = "CAP_NET_RAW") -> BLEError {
+        switch error.errno {
+        case .addressFamilyNotSupported, .protocolNotSupported: .adapter(.noBluetooth)
+        case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)
+        case .noSuchDevice, .noSuchAddressOrDevice: .adapter(.removed)
+        default: .port(error)
+        }
+    }
+}

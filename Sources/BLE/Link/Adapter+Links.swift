@@ -1,0 +1,224 @@
+import ATT
+import BLECore
+import HCI
+import HCISocket
+import SMP
+
+/// Names a wait for a link's end; several tasks may wait for the same.
+struct EndingKey: Hashable, Sendable {
+    let link: LinkID
+    let number: UInt64
+}
+
+extension Adapter {
+    /// A connection is there.
+    @discardableResult
+    func addLink(
+        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: ConnectionParameters?
+    ) -> LinkID {
+        let id = nextLink
+        nextLink = LinkID(number: id.number + 1)
+        let link = Link(id, to: peer, as: role, over: channel, mtu: mtu)
+        link.parameters = parameters
+        links[id] = link
+        log.debug("link to \(peer) as \(role)")
+        switch channel {
+        case .acl(let handle):
+            linkOfHandle[handle] = id
+            acl.open(handle)
+        case .socket(let channel): start(channel, of: link)
+        }
+        if role == .peripheral { greet(link) }
+        return id
+    }
+
+    /// Ends a link's record, and tells whoever waits for something on it.
+    func drop(_ link: Link, _ reason: DisconnectReason) {
+        guard links.removeValue(forKey: link.id) != nil else { return }
+        log.debug("link to \(link.peer) ended: \(reason)")
+        let error = BLEError.disconnected(reason)
+        switch link.channel {
+        case .acl(let handle):
+            linkOfHandle[handle] = nil
+            acl.close(handle)
+        case .socket(let channel): channel.port.close()
+        }
+        link.end(error)
+        transactions.resume(where: { $0.link == link.id }, with: .failure(error))
+        confirmations.resume(where: { $0.link == link.id }, with: .failure(error))
+        endings.resume(where: { $0.link == link.id }, with: .success(reason))
+        if link.role == .peripheral { farewell(link, reason) }
+        reconcileAdvertising()
+    }
+
+    /// Disconnects. Returns when the link is gone; a controller that does not tell is not waited for.
+    func disconnect(_ id: LinkID) async {
+        guard let link = links[id] else { return }
+        switch link.channel {
+        case .socket: drop(link, .status(.connectionTerminatedByLocalHost))
+        case .acl(let handle):
+            await sendTolerant(Disconnect(handle, reason: .remoteUserTerminatedConnection))
+            let told = try? await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) {
+                () throws(BLEError) in try await self.disconnection(of: id)
+            }
+            if told == nil, let link = links[id] { drop(link, .unknown) }
+        }
+    }
+
+    /// Waits for a link's end; returns why it ended.
+    func disconnection(of id: LinkID) async throws(BLEError) -> DisconnectReason {
+        guard links[id] != nil else { return .unknown }
+        nextEnding += 1
+        let key = EndingKey(link: id, number: nextEnding)
+        return try await endings.wait(key, in: self) { $0.endings.resume(key, with: .failure(.cancelled)) }
+    }
+
+    /// The link, or why there is none.
+    func link(_ id: LinkID) throws(BLEError) -> Link {
+        if let link = links[id] { return link }
+        throw end ?? .disconnected(.unknown)
+    }
+}
+
+// MARK: - Frames in
+
+extension Adapter {
+    /// Data from a controller that is ours: a fragment of an L2CAP frame.
+    func receive(_ packet: ACLPacket) {
+        guard kernel == nil, let id = linkOfHandle[packet.handle], let link = links[id] else { return }
+        do throws(L2CAPError) {
+            guard let frame = try link.reassembler.receive(packet) else { return }
+            let now = loop.now
+            switch frame.channel {
+            case .att: link.bearer.receive(frame.payload.span, at: now)
+            case .leSignaling: link.signaling.receive(frame.payload.span, at: now)
+            case .securityManager: link.pairing.receive(frame.payload.span, at: now)
+            default: log.debug("ignoring a frame on channel \(frame.channel)")
+            }
+            drain(link)
+        } catch {
+            log.warning("dropping data of \(link.peer): \(error)")
+        }
+    }
+
+    /// Joins a link to its kernel socket.
+    private func start(_ channel: L2CAPChannel, of link: Link) {
+        let id = link.id
+        link.handle = try? channel.connectionHandle()
+        link.parameters = link.handle.flatMap { kernelParameters[$0] }
+        do throws(PortError) {
+            try channel.port.start(
+                PacketPortHandlers(
+                    receive: { [weak self] frame in self?.assumeIsolated { $0.receive(frame, on: id) } },
+                    writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
+                    closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
+        } catch {
+            drop(link, DisconnectReason(error))
+        }
+    }
+
+    private func receive(_ frame: Span<UInt8>, on id: LinkID) {
+        guard let link = links[id] else { return }
+        link.bearer.receive(frame, at: loop.now)
+        drain(link)
+        pump(link)
+    }
+
+    private func socketClosed(_ id: LinkID, _ error: PortError) {
+        // The raw socket has the controller's reason; it is read in this turn of the loop at the latest.
+        loop.execute { [weak self] in
+            self?.assumeIsolated { adapter in
+                guard let link = adapter.links[id] else { return }
+                let told = link.handle.flatMap { adapter.kernelReasons.removeValue(forKey: $0) }
+                adapter.drop(link, told.map { .status($0) } ?? DisconnectReason(error))
+            }
+        }
+    }
+}
+
+extension DisconnectReason {
+    /// What is known when only a socket's end is.
+    init(_ error: PortError) { self = error.errno.map { .errno($0.rawValue) } ?? .unknown }
+}
+
+// MARK: - Frames out
+
+extension Adapter {
+    /// Sends what a link has to say as far as its channel takes it, and sets the timer.
+    func pump(_ link: Link) {
+        flush(link)
+        sendData()
+        rearm()
+    }
+
+    /// Moves a link's frames into its channel.
+    func flush(_ link: Link) {
+        switch link.channel {
+        case .socket(let channel):
+            while channel.port.isWritable, link.nextFrame(\.bearer, channel.port.send) {}
+        case .acl(let handle):
+            flush(link, \.signaling, .leSignaling, handle)
+            flush(link, \.pairing, .securityManager, handle)
+            flush(link, \.bearer, .att, handle)
+        }
+        drain(link)
+    }
+
+    /// Moves frames into the controller's queue while that is short: what waits in the machine can still be
+    /// cancelled.
+    private func flush(
+        _ link: Link, _ machine: WritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
+        _ handle: ConnectionHandle
+    ) {
+        while acl.queuedFrames(handle) < 4,
+            link.nextFrame(machine, { acl.enqueue(L2CAPFrame(channel, [UInt8](copying: $0)), on: handle) })
+        {}
+    }
+
+    func expire(_ link: Link, at now: Instant) {
+        link.bearer.expire(at: now)
+        link.signaling.expire(at: now)
+        link.pairing.expire(at: now)
+        drain(link)
+    }
+}
+
+// MARK: - What the machines tell
+
+extension Adapter {
+    /// Acts on what a link's machines have to tell.
+    func drain(_ link: Link) {
+        while let event = link.bearer.nextEvent() { handle(event, of: link) }
+        while let event = link.signaling.nextEvent() { handle(event, of: link) }
+        while let event = link.pairing.nextEvent() { log.info("\(link.peer) wants to pair: \(event)") }
+    }
+
+    private func handle(_ event: ATTBearer.Event, of link: Link) {
+        switch event {
+        case .request(let request): answer(request, of: link)
+        case .command(let command): perform(command, of: link)
+        case .push(let push): deliver(push, on: link)
+        case .response(let id, let response):
+            transactions.resume(TransactionKey(link: link.id, id: id), with: .success(response))
+        case .confirmed(let id):
+            confirmations.resume(TransactionKey(link: link.id, id: id), with: .success(()))
+        case .failed(let id, let error):
+            let key = TransactionKey(link: link.id, id: id)
+            transactions.resume(key, with: .failure(BLEError(error)))
+            confirmations.resume(key, with: .failure(BLEError(error)))
+        case .mtu(let mtu): noteMTU(mtu, of: link)
+        case .ready: link.room.open()
+        case .closed(let closure):
+            log.info("the ATT bearer to \(link.peer) ended: \(closure)")
+            let id = link.id
+            Task(executorPreference: loop) { await self.disconnect(id) }
+        }
+    }
+
+    private func handle(_ event: LESignaling.Event, of link: Link) {
+        switch event {
+        case .parameterUpdateRequested(let identifier, let wanted): update(link, to: wanted, identifier)
+        default: log.debug("signalling of \(link.peer): \(event)")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import ATT
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import SMP
+
+/// Names a link of an adapter; never used twice.
+public struct LinkID: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// Which part this host plays on a link.
+public enum LinkRole: Hashable, Sendable {
+    /// We connected to it.
+    case central
+    /// It connected to us.
+    case peripheral
+}
+
+/// One connection to one device: the ATT bearer with both GATT roles on it, and the channel below.
+/// Confined to its adapter.
+final class Link {
+    /// What carries the ATT frames.
+    enum Channel {
+        /// A kernel L2CAP socket.
+        case socket(L2CAPChannel)
+        /// ACL packets; L2CAP and security are ours.
+        case acl(ConnectionHandle)
+    }
+
+    let id: LinkID
+    let peer: DeviceAddress
+    let role: LinkRole
+    let channel: Channel
+    /// The controller's name for the link, where it is known.
+    var handle: ConnectionHandle?
+    var parameters: ConnectionParameters?
+
+    var bearer: ATTBearer
+    var responder = GATTResponder()
+    var reassembler = ACLReassembler()
+    var signaling = LESignaling()
+    var pairing = PairingRefusal()
+
+    /// Procedures of several requests run one after the other.
+    let procedures = Turnstile()
+    /// Commands and notifications that wait for the transport to take more.
+    let room = Room()
+
+    private var streams: [AttributeHandle: [UInt64: StreamBuffer<ReceivedValue>]] = [:]
+    private var nextStream: UInt64 = 0
+    /// Where frames are written before they go; kept, so that a frame costs no allocation.
+    private var scratch: [UInt8] = []
+
+    init(_ id: LinkID, to peer: DeviceAddress, as role: LinkRole, over channel: Channel, mtu: ATTMTU) {
+        self.id = id
+        self.peer = peer
+        self.role = role
+        self.channel = channel
+        var configuration = ATTBearer.Configuration()
+        configuration.receiveMTU = mtu
+        bearer = ATTBearer(configuration)
+        if case .acl(let handle) = channel { self.handle = handle }
+    }
+
+    var deadline: Instant? {
+        earlier(bearer.deadline, earlier(signaling.deadline, pairing.deadline))
+    }
+
+    /// Calls `send` with the next frame of a machine; false when there is none.
+    func nextFrame(_ machine: WritableKeyPath<Link, some Machine>, _ send: (Span<UInt8>) -> Void) -> Bool {
+        var this = self
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in
+            _ = this[keyPath: machine].nextFrame(into: &output)
+        }
+        guard !scratch.isEmpty else { return false }
+        send(scratch.span)
+        return true
+    }
+}
+
+// MARK: - Values that the peer sends by itself
+
+extension Link {
+    /// Adds a stream for the values of `handle`.
+    func add(_ buffer: StreamBuffer<ReceivedValue>, for handle: AttributeHandle) -> UInt64 {
+        nextStream += 1
+        streams[handle, default: [:]][nextStream] = buffer
+        return nextStream
+    }
+
+    /// Takes a stream out; whether it was the last for `handle`.
+    func remove(_ key: UInt64, for handle: AttributeHandle) -> Bool {
+        guard streams[handle]?.removeValue(forKey: key) != nil, streams[handle]?.isEmpty == true else {
+            return false
+        }
+        streams[handle] = nil
+        return true
+    }
+
+    /// Hands a value to all who listen. With nobody listening it is gone, as the specification has it.
+    func yield(_ value: ReceivedValue) {
+        guard let buffers = streams[value.handle] else { return }
+        for buffer in buffers.values { buffer.yield(value) }
+    }
+
+    /// The link is gone: whoever waits for something on it hears why.
+    func end(_ error: BLEError) {
+        let all = streams.values.flatMap(\.values)
+        streams.removeAll()
+        for buffer in all { buffer.finish(.failure(error)) }
+        procedures.close(error)
+        room.close(error)
+    }
+}

@@ -1,0 +1,129 @@
+import BLECore
+import HCI
+
+extension Adapter {
+    /// Starts a scan whose advertisements go to `buffer`. It ends with the buffer.
+    func startScan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
+        if let end { return buffer.finish(.failure(end)) }
+        if options.extended == .on, !capabilities.hasExtendedFamily {
+            return buffer.finish(.failure(.adapter(.unsupported("extended scanning"))))
+        }
+        if options.phys.contains(.coded), !capabilities.features.contains(.codedPHY) || options.extended == .off {
+            return buffer.finish(.failure(.adapter(.unsupported("scanning on the Coded PHY"))))
+        }
+        scanning.nextID += 1
+        let id = scanning.nextID
+        scanning.consumers[id] = ScanState.Consumer(filter: ScanFilter(options), buffer: buffer)
+        buffer.onEnd { [loop, weak self] in
+            loop.execute { self?.assumeIsolated { $0.endScan(id) } }
+        }
+        reconcileScan()
+    }
+
+    private func endScan(_ id: UInt64) {
+        scanning.consumers[id] = nil
+        reconcileScan()
+    }
+
+    /// What all consumers together want, or nil when there are none.
+    private var wantedScan: ScanParameters? {
+        let options = scanning.consumers.values.map(\.filter.options)
+        guard let eagerest = options.map(\.preset.timing).max(by: { left, right in
+            Int(left.window) * Int(right.interval) < Int(right.window) * Int(left.interval)
+        }) else { return nil }
+        let extended = capabilities.hasExtendedFamily && !options.allSatisfy { $0.extended == .off }
+        return ScanParameters(
+            isActive: !options.allSatisfy(\.isPassive), interval: eagerest.interval, window: eagerest.window,
+            family: extended ? .extended : .legacy,
+            coded: extended && options.contains { $0.phys.contains(.coded) },
+            oneMegabit: !extended || options.contains { $0.phys.contains(.oneMegabit) })
+    }
+
+    /// Brings the radio to what is wanted. One run at a time; what changes meanwhile is seen at its end.
+    func reconcileScan() {
+        guard !scanning.isChanging, end == nil else { return }
+        scanning.isChanging = true
+        Task(executorPreference: loop) { await self.changeScan() }
+    }
+
+    private func changeScan() async {
+        defer { scanning.isChanging = false }
+        while end == nil {
+            let wanted = wantedScan
+            switch (scanning.radio, wanted) {
+            case (.off, nil), (.joined, .some): return
+            case (.on(let now), let wanted?) where now == wanted: return
+            case (.joined, nil): scanning.radio = .off
+            case (.on(let now), _):
+                await stopScan(now)
+                scanning.radio = .off
+            case (.off, let wanted?):
+                do throws(BLEError) {
+                    try await beginScan(wanted)
+                    scanning.radio = .on(wanted)
+                } catch .hci(.commandDisallowed, _) where kernel != nil {
+                    log.info("joining a scan that runs already")
+                    scanning.radio = .joined
+                } catch {
+                    scanning.finishAll(.failure(error))
+                }
+            }
+        }
+    }
+
+    private func beginScan(_ wanted: ScanParameters) async throws(BLEError) {
+        switch wanted.family {
+        case .legacy:
+            _ = try await send(
+                LESetScanParameters(
+                    type: wanted.isActive ? .active : .passive, interval: wanted.interval,
+                    window: wanted.window, ownAddressType: ownAddressType, filterPolicy: .all))
+            _ = try await send(LESetScanEnable(true, filterDuplicates: false))
+        case .extended:
+            let phy = ScanPHYParameters(
+                type: wanted.isActive ? .active : .passive, interval: wanted.interval, window: wanted.window)
+            _ = try await send(
+                LESetExtendedScanParameters(
+                    ownAddressType: ownAddressType, filterPolicy: .all,
+                    oneMegabit: wanted.oneMegabit ? phy : nil, coded: wanted.coded ? phy : nil))
+            _ = try await send(LESetExtendedScanEnable(true, filterDuplicates: false))
+        }
+    }
+
+    private func stopScan(_ parameters: ScanParameters) async {
+        switch parameters.family {
+        case .legacy: await sendTolerant(LESetScanEnable(false, filterDuplicates: false))
+        case .extended: await sendTolerant(LESetExtendedScanEnable(false, filterDuplicates: false))
+        }
+    }
+
+    /// An advertising packet came.
+    func heard(_ report: AdvertisingReport) {
+        guard !scanning.consumers.isEmpty else { return }
+        let advertisement = scanning.devices.merge(report, at: loop.now)
+        for id in scanning.consumers.keys {
+            if scanning.consumers[id]?.filter.admits(advertisement) == true {
+                scanning.consumers[id]?.buffer.yield(advertisement)
+            }
+        }
+    }
+
+    /// Somebody else switched scanning on a shared adapter: the kernel for its own connections, or another
+    /// process. Scan again, but not without bound.
+    func scanWasSwitchedByOthers() {
+        guard kernel != nil, scanning.radio != .off, !scanning.consumers.isEmpty else { return }
+        let now = loop.now
+        scanning.restarts.removeAll { $0 + .seconds(60) <= now }
+        guard scanning.restarts.count < 30 else {
+            return scanning.finishAll(
+                .failure(.adapter(.inUse("another program that keeps switching the scan off"))))
+        }
+        scanning.restarts.append(now)
+        log.info("another program switched the scan: switching it on again")
+        scanning.radio = .off
+        reconcileScan()
+    }
+
+    /// The type of the address that this host shows.
+    var ownAddressType: OwnAddressType { identity.type == .public ? .public : .random }
+}

@@ -1,0 +1,21 @@
+import BLECore
+import HCI
+
+/// One advertising packet, with what is known of its sender from its other packets.
+public struct Advertisement: Hashable, Sendable {
+    /// The packet as the controller reported it. Its address is nil when the advertiser is anonymous.
+    public var report: AdvertisingReport
+    /// The sender's fields: of its last advertisement, then of its last scan response.
+    public var fields: AdvertisingData
+    /// Whether the sender takes connections, as its last advertisement said; a scan response does not say.
+    public var isConnectable: Bool
+    /// When it was received, by the loop's clock.
+    public var received: Instant
+
+    /// The sender.
+    public var address: DeviceAddress? { report.address }
+    /// Strength at the antenna in dBm; nil when the controller does not know.
+    public var rssi: Int8? { report.rssi }
+    /// The name, whole or shortened.
+    public var name: String? { fields.localName?.text }
+}

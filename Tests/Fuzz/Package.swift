@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The libraries are built here from the same sources with libFuzzer's instrumentation, which must not reach
+// the shipped ones.
+let fuzzer: [SwiftSetting] = [
+    .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+
+func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Libraries/\(name)",
+        swiftSettings: fuzzer + more)
+}
+
+let package = Package(
+    name: "fuzz",
+    dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
+    targets: [
+        library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
+        library("HCI", ["BLECore", deque]),
+        library("ATT", ["BLECore", deque]),
+        library("GATTServer", ["ATT", "BLECore", deque]),
+        library("GATTClient", ["ATT", "BLECore", deque]),
+        library("SMP", ["BLECore", deque]),
+        library("VirtualController", ["HCI", "BLECore", deque]),
+        library("Recordings", ["HCI", "ATT", "SMP", "BLECore", deque]),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "BLECore", "HCI", "ATT", "GATTServer", "GATTClient", "SMP", "VirtualController", "Recordings",
+            ],
+            path: "Sources/FuzzTargets",
+            swiftSettings: fuzzer,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+    ],
+    swiftLanguageModes: [.v6]
+)
