@@ -1,0 +1,92 @@
+import BLECore
+import HCI
+
+/// What a record of the Linux monitor channel is; the low half of the flags in btsnoop files of datalink
+/// 2001.
+public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// The opcode with that number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// An adapter was registered.
+    public static let newIndex = MonitorOpcode(rawValue: 0)
+    /// An adapter is gone.
+    public static let deleteIndex = MonitorOpcode(rawValue: 1)
+    /// HCI command.
+    public static let command = MonitorOpcode(rawValue: 2)
+    /// HCI event.
+    public static let event = MonitorOpcode(rawValue: 3)
+    /// ACL data of the host.
+    public static let aclTransmit = MonitorOpcode(rawValue: 4)
+    /// ACL data of the controller.
+    public static let aclReceive = MonitorOpcode(rawValue: 5)
+    /// Synchronous data of the host.
+    public static let synchronousTransmit = MonitorOpcode(rawValue: 6)
+    /// Synchronous data of the controller.
+    public static let synchronousReceive = MonitorOpcode(rawValue: 7)
+    /// An adapter was opened.
+    public static let openIndex = MonitorOpcode(rawValue: 8)
+    /// An adapter was closed.
+    public static let closeIndex = MonitorOpcode(rawValue: 9)
+    /// An adapter's address and manufacturer.
+    public static let indexInfo = MonitorOpcode(rawValue: 10)
+    /// Diagnostics of the controller's vendor.
+    public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
+    /// Text of the kernel.
+    public static let systemNote = MonitorOpcode(rawValue: 12)
+    /// Text of a program.
+    public static let userLogging = MonitorOpcode(rawValue: 13)
+    /// A mgmt socket was opened.
+    public static let controlOpen = MonitorOpcode(rawValue: 14)
+    /// A mgmt socket was closed.
+    public static let controlClose = MonitorOpcode(rawValue: 15)
+    /// mgmt command.
+    public static let controlCommand = MonitorOpcode(rawValue: 16)
+    /// mgmt event.
+    public static let controlEvent = MonitorOpcode(rawValue: 17)
+    /// Isochronous data of the host.
+    public static let isochronousTransmit = MonitorOpcode(rawValue: 18)
+    /// Isochronous data of the controller.
+    public static let isochronousReceive = MonitorOpcode(rawValue: 19)
+
+    private static let names = [
+        "New Index", "Delete Index", "Command", "Event", "ACL TX", "ACL RX", "SCO TX", "SCO RX", "Open Index",
+        "Close Index", "Index Info", "Vendor Diagnostics", "System Note", "User Logging", "Control Open",
+        "Control Close", "Control Command", "Control Event", "ISO TX", "ISO RX",
+    ]
+
+    /// Those that are HCI packets.
+    private static let packets: [(opcode: MonitorOpcode, direction: Record.Direction, type: HCIPacketType)] =
+        [
+            (.command, .hostToController, .command),
+            (.event, .controllerToHost, .event),
+            (.aclTransmit, .hostToController, .acl),
+            (.aclReceive, .controllerToHost, .acl),
+            (.synchronousTransmit, .hostToController, .synchronous),
+            (.synchronousReceive, .controllerToHost, .synchronous),
+            (.isochronousTransmit, .hostToController, .iso),
+            (.isochronousReceive, .controllerToHost, .iso),
+        ]
+
+    /// The direction and type of the packets that this opcode stands for; nil for notes.
+    var packet: (direction: Record.Direction, type: HCIPacketType)? {
+        Self.packets.first { $0.opcode == self }.map { ($0.direction, $0.type) }
+    }
+
+    /// The opcode for packets of that direction and type; nil where the monitor has none, as for an
+    /// event of the host.
+    init?(direction: Record.Direction, type: HCIPacketType) {
+        let row = Self.packets.first { $0.direction == direction && $0.type == type }
+        guard let row else { return nil }
+        self = row.opcode
+    }
+}
+
+extension MonitorOpcode: CustomStringConvertible {
+    /// A name like btmon's, or `0x0014` for an unknown opcode.
+    public var description: String {
+        rawValue < Self.names.count ? Self.names[Int(rawValue)] : "0x" + rawValue.hex
+    }
+}

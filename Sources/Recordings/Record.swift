@@ -1,0 +1,41 @@
+/// One record of a recording, whatever the file's format.
+public struct Record: Hashable, Sendable {
+    /// Which way a packet went.
+    public enum Direction: String, Hashable, Sendable {
+        /// Commands and outgoing data.
+        case hostToController = "host→controller"
+        /// Events and incoming data.
+        case controllerToHost = "controller→host"
+    }
+
+    /// What was recorded.
+    public enum Content: Hashable, Sendable {
+        /// An HCI packet as H4 has it: the octet of its type, then the packet (Core Specification 5.4, Vol 4,
+        /// Part A, 2).
+        case packet(Direction, [UInt8])
+        /// What a monitor tells beside packets: adapters that come and go, log lines, mgmt traffic.
+        case note(MonitorOpcode, [UInt8])
+    }
+
+    /// When.
+    public var time: RecordingTime
+    /// The index of the adapter; 0 where the format does not tell.
+    public var adapter: UInt16
+    /// What.
+    public var content: Content
+    /// Octets at the end of the packet that the recorder left out.
+    public var missing: Int
+    /// Packets that the recorder had lost by then, since the recording began.
+    public var drops: UInt32
+
+    /// A record of `content`.
+    public init(
+        time: RecordingTime, adapter: UInt16 = 0, content: Content, missing: Int = 0, drops: UInt32 = 0
+    ) {
+        self.time = time
+        self.adapter = adapter
+        self.content = content
+        self.missing = missing
+        self.drops = drops
+    }
+}

@@ -1,0 +1,50 @@
+import BLECore
+
+/// What a file begins with.
+struct RecordingHeader {
+    /// The format of the records that follow.
+    var format: any RecordFormat
+    /// Octets of the file's header.
+    var count: Int
+
+    /// Reads the header; nil when more octets are needed. `whole` says that no more will come.
+    init?(_ bytes: Span<UInt8>, whole: Bool) throws(RecordingError) {
+        let start = [UInt8](copying: bytes.extracting(first: BTSnoopHeader.magic.count))
+        let pcap = Self.pcapMagics.first { start.starts(with: $0.magic) }
+        count = pcap == nil ? BTSnoopHeader.count : Pcap.fileHeaderCount
+        guard bytes.count >= count else {
+            if whole { throw .unknownFormat(start) }
+            return nil
+        }
+        if let pcap {
+            let order = pcap.bigEndian
+            let version = Self.word(bytes, at: 4, bigEndian: order)
+            guard version == (order ? 0x0002_0004 : 0x0004_0002) else { throw .unsupportedVersion(version) }
+            // The upper half tells of frame check sequences, which HCI does not have.
+            let type = Self.word(bytes, at: 20, bigEndian: order) & 0xffff
+            guard let type = PcapLinkType(rawValue: type) else { throw .unsupportedLinkType(type) }
+            format = Pcap(bigEndian: order, nanoseconds: pcap.nanoseconds, linkType: type)
+        } else {
+            guard start == BTSnoopHeader.magic else { throw .unknownFormat(start) }
+            let version = Self.word(bytes, at: 8, bigEndian: true)
+            guard version == BTSnoopHeader.version else { throw .unsupportedVersion(version) }
+            let type = Self.word(bytes, at: 12, bigEndian: true)
+            guard let datalink = BTSnoopDatalink(rawValue: type) else { throw .unsupportedLinkType(type) }
+            format = BTSnoop(datalink: datalink)
+        }
+    }
+
+    /// The magic tells byte order and precision.
+    private static let pcapMagics: [(magic: [UInt8], bigEndian: Bool, nanoseconds: Bool)] = [
+        ([0xa1, 0xb2, 0xc3, 0xd4], true, false),
+        ([0xd4, 0xc3, 0xb2, 0xa1], false, false),
+        ([0xa1, 0xb2, 0x3c, 0x4d], true, true),
+        ([0x4d, 0x3c, 0xb2, 0xa1], false, true),
+    ]
+
+    /// Four octets of a header that was seen to be there.
+    private static func word(_ bytes: Span<UInt8>, at offset: Int, bigEndian: Bool) -> UInt32 {
+        let word = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes[offset + $1]) }
+        return bigEndian ? word : word.byteSwapped
+    }
+}

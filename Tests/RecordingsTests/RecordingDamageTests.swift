@@ -1,0 +1,104 @@
+import BLECore
+import Recordings
+import Testing
+
+private func records(_ items: [RecordingItem]) -> [Record] {
+    items.compactMap { if case .record(let record) = $0 { record } else { nil } }
+}
+
+private func damage(_ items: [RecordingItem]) -> [RecordingDamage] {
+    items.compactMap { if case .damage(let damage) = $0 { damage } else { nil } }
+}
+
+/// Where each record of `file(samples)` begins.
+private var offsets: [Int] {
+    samples.indices.map { file([Record](samples[..<$0])).count }
+}
+
+@Test(arguments: [BTSnoopDatalink.h4, .monitor], [1, 30, 4096])
+func aCutFileGivesItsWholeRecordsAndSaysWhereItWasCut(datalink: BTSnoopDatalink, size: Int) throws {
+    let whole = file(samples, datalink)
+    let starts = samples.indices.map { file([Record](samples[..<$0]), datalink).count }
+    for count in 16..<whole.count {
+        let found = try items([UInt8](whole.prefix(count)), chunks: size)
+        let complete = starts.filter { $0 > 16 && $0 <= count }.count
+        #expect(records(found) == [Record](samples[..<complete]))
+        let start = starts[complete]
+        #expect(damage(found).map(\.offset) == (start == count ? [] : [start]))
+        #expect(damage(found).map(\.skipped) == (start == count ? [] : [count - start]))
+    }
+}
+
+@Test(arguments: [1, 30, 4096])
+func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
+    for (index, start) in offsets.enumerated() {
+        for (at, bit) in [(0, UInt8(0x80)), (1, 2), (4, 1), (7, 0x20), (8, 0x40), (11, 0x10)] {
+            var bytes = file(samples)
+            bytes[start + at] ^= bit
+            let found = try items(bytes, chunks: size)
+            var expected = samples
+            expected.remove(at: index)
+            #expect(records(found) == expected)
+            #expect(damage(found).map(\.offset) == [start])
+            #expect(damage(found).map(\.skipped) == [(offsets + [bytes.count])[index + 1] - start])
+        }
+    }
+}
+
+@Test func garbageBetweenRecordsIsSkipped() throws {
+    var random = SplitMix64(seed: 11)
+    for _ in 0..<300 {
+        let index = Int.random(in: 1...samples.count, using: &random)
+        let at = file([Record](samples[..<index])).count
+        var garbage = random.bytes(upTo: 200)
+        if garbage.isEmpty { garbage = [0xff] }
+        var bytes = file(samples)
+        bytes.insert(contentsOf: garbage, at: at)
+        let found = try items(bytes, chunks: Int.random(in: 1...300, using: &random))
+        #expect(records(found) == samples)
+        #expect(damage(found).map(\.offset) == [at])
+        #expect(damage(found).map(\.skipped) == [garbage.count])
+    }
+}
+
+@Test func zerosAreNotRecords() throws {
+    for datalink in [BTSnoopDatalink.h1, .h4, .monitor] {
+        let zeros = [UInt8](repeating: 0, count: 1000)
+        let found = try items(file(samples, datalink) + zeros)
+        #expect(records(found) == samples)
+        #expect(damage(found).map(\.skipped) == [1000])
+    }
+}
+
+@Test func aLengthThatSwallowsTheRestIsFoundAtTheEnd() throws {
+    var bytes = file(samples)
+    for field in [2, 6] { bytes[offsets[1] + field] = 0x40 }
+    let found = try items(bytes, chunks: 50)
+    #expect(records(found) == [samples[0]] + samples[2...])
+    #expect(damage(found).map(\.offset) == [offsets[1]])
+}
+
+/// Whatever the file: octets of records and of damage add up to the file, and damage never overlaps.
+@Test func anyBytesAreReadToTheEnd() throws {
+    var random = SplitMix64(seed: 2026)
+    for round in 0..<400 {
+        let datalink = [BTSnoopDatalink.h1, .h4, .monitor][round % 3]
+        var bytes = file(samples + samples, datalink)
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+            let at = Int.random(in: 16..<bytes.count, using: &random)
+            bytes[at] = random.next() % 3 == 0 ? 0xff : UInt8(truncatingIfNeeded: random.next())
+        }
+        let found = try items(bytes, chunks: Int.random(in: 1...100, using: &random))
+        var offset = 16
+        for item in found {
+            switch item {
+            case .damage(let damage):
+                #expect(damage.offset == offset && damage.skipped > 0)
+                offset += damage.skipped
+            case .record(let record):
+                offset += RecordingWriter(datalink).encode(record)?.count ?? 0
+            }
+        }
+        #expect(offset == bytes.count)
+    }
+}
