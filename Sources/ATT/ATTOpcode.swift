@@ -103,13 +103,17 @@ extension ATTOpcode {
 
     /// What PDUs with this opcode are, or nil when the specification does not define it.
     public var kind: Kind? {
-        switch self {
-        case .writeCommand, .signedWriteCommand: .command
-        case .handleValueNotification, .handleValueIndication, .multipleHandleValueNotification: .push
-        case .handleValueConfirmation: .confirmation
-        default: name == nil ? nil : rawValue & 1 == 0 ? .request : .response
+        switch rawValue {
+        case 0x1b, 0x1d, 0x23: .push
+        case 0x1e: .confirmation
+        case 0x52, 0xd2: .command
+        case 0x01...0x13, 0x16...0x19, 0x20...0x21: rawValue & 1 == 0 ? .request : .response
+        default: nil
         }
     }
+
+    /// The opcode of the response that a request with this opcode gets when all is well.
+    @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }
 
     /// The specification's name, without "ATT_" and in words; nil for opcodes that it does not define.
     public var name: String? {

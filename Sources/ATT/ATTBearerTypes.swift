@@ -1,0 +1,110 @@
+import BLECore
+
+/// Names a request or an indication of ours on its bearer, from sending it to its end.
+public struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
+    /// The number; each is used once on a bearer.
+    public let rawValue: UInt64
+
+    /// The transaction with that number.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Why a request of ours got no response, or an indication no confirmation. That a server refused is no
+/// failure but a response, `.error`.
+public enum ATTTransactionError: Error, Hashable, Sendable {
+    /// The bearer ended first.
+    case closed(ATTBearer.Closure)
+    /// The peer answered `request` with something that is no answer to it.
+    case unexpectedResponse(ATTOpcode, to: ATTOpcode)
+    /// The response was not what its opcode says.
+    case malformedResponse(DecodeError)
+}
+
+extension ATTTransactionError: CustomStringConvertible {
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .closed(let reason): reason.description
+        case .unexpectedResponse(let response, let request): "the peer answered \(request) with \(response)"
+        case .malformedResponse(let error): error.description
+        }
+    }
+}
+
+extension ATTBearer {
+    /// What a bearer tells its owner.
+    public enum Event: Hashable, Sendable {
+        /// To the server: answer it with `respond(_:)`. The next comes only after that.
+        case request(ATTRequest)
+        /// To the server: do it, there is no answer.
+        case command(ATTCommand)
+        /// To the client. An indication wants `confirm()`.
+        case push(ATTPush)
+        /// To the client: the peer's answer to a request, also when it is an error.
+        case response(ATTTransactionID, ATTResponse)
+        /// The transaction is over without an answer.
+        case failed(ATTTransactionID, ATTTransactionError)
+        /// To the server: the indication arrived.
+        case confirmed(ATTTransactionID)
+        /// The MTU changed.
+        case mtu(ATTMTU)
+        /// A command or notification that was refused for want of room would be taken now.
+        case ready
+        /// The bearer is over; nothing follows.
+        case closed(Closure)
+    }
+
+    /// Why a bearer ended.
+    public enum Closure: Hashable, Sendable, CustomStringConvertible {
+        /// A request or an indication was not answered in time. No other PDU may follow on this bearer
+        /// (3.3.3), so its link is of no use any more.
+        case transactionTimeout
+        /// The link is gone.
+        case disconnected
+
+        /// One line for a log.
+        public var description: String {
+            switch self {
+            case .transactionTimeout: "the peer did not answer in time"
+            case .disconnected: "the link is gone"
+            }
+        }
+    }
+
+    /// What the owner of a bearer chooses.
+    public struct Configuration: Hashable, Sendable {
+        /// The longest PDU that the owner's channel takes, told to the peer in an exchange.
+        public var receiveMTU = ATTMTU.maximum
+        /// How long a request or an indication may wait for its answer.
+        public var timeout = ATTLimits.transactionTimeout
+        /// Requests of ours that may wait for their turn.
+        public var requestLimit = 64
+        /// Commands and notifications that may wait for the transport.
+        public var pushLimit = 64
+        /// Indications that may wait for their turn.
+        public var indicationLimit = 64
+        /// Requests that a peer may send before the one ahead of them is answered, and responses that may
+        /// wait for the transport. A peer that obeys 3.3.2 needs 1; what is over the limit is dropped.
+        public var earlyRequestLimit = 16
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What a peer sent that no rule of the specification lets us answer, by kind.
+    public struct Ignored: Hashable, Sendable {
+        /// Frames without an opcode, and malformed commands, notifications and confirmations.
+        public var malformed = 0
+        /// Commands that the specification does not define.
+        public var unknownCommands = 0
+        /// Responses to no request, or to one that was answered.
+        public var responses = 0
+        /// Confirmations of nothing.
+        public var confirmations = 0
+        /// Requests over `earlyRequestLimit`.
+        public var requests = 0
+
+        /// All of them.
+        public var total: Int { malformed + unknownCommands + responses + confirmations + requests }
+    }
+}

@@ -1,0 +1,45 @@
+/// Something of ours that is too much for a bearer: nothing of it was sent, and nothing was cut.
+public struct ATTLimitError: Error, Hashable, Sendable {
+    /// What is limited.
+    public enum Limit: Hashable, Sendable {
+        /// The octets of a PDU, by the bearer's MTU.
+        case pdu(ATTOpcode)
+        /// Requests that wait for their turn.
+        case requests
+        /// Commands and notifications that wait for the transport.
+        case pushes
+        /// Indications that wait for their turn.
+        case indications
+    }
+
+    /// What is limited.
+    public let limit: Limit
+    /// The most that is allowed.
+    public let maximum: Int
+    /// What it would have been.
+    public let value: Int
+
+    /// `value` is more than the `maximum` of `limit`.
+    public init(_ limit: Limit, maximum: Int, value: Int) {
+        self.limit = limit
+        self.maximum = maximum
+        self.value = value
+    }
+
+    /// Throws when `value` is more than `maximum`.
+    static func check(_ limit: Limit, _ value: Int, atMost maximum: Int) throws(ATTLimitError) {
+        if value > maximum { throw ATTLimitError(limit, maximum: maximum, value: value) }
+    }
+}
+
+extension ATTLimitError: CustomStringConvertible {
+    /// `Write Request: 30 octets, the MTU allows 23`.
+    public var description: String {
+        switch limit {
+        case .pdu(let opcode): "\(opcode): \(value) octets, the MTU allows \(maximum)"
+        case .requests: "\(value) requests would wait, the limit is \(maximum)"
+        case .pushes: "\(value) commands and notifications would wait, the limit is \(maximum)"
+        case .indications: "\(value) indications would wait, the limit is \(maximum)"
+        }
+    }
+}

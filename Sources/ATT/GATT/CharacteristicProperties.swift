@@ -1,0 +1,89 @@
+/// What can be done with a characteristic's value (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
+public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
+    /// The octet of the declaration.
+    public let rawValue: UInt8
+
+    /// The properties of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// May be broadcast in advertising.
+    public static let broadcast = CharacteristicProperties(rawValue: 0x01)
+    /// May be read.
+    public static let read = CharacteristicProperties(rawValue: 0x02)
+    /// May be written by command.
+    public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
+    /// May be written by request.
+    public static let write = CharacteristicProperties(rawValue: 0x08)
+    /// May be notified.
+    public static let notify = CharacteristicProperties(rawValue: 0x10)
+    /// May be indicated.
+    public static let indicate = CharacteristicProperties(rawValue: 0x20)
+    /// May be written by signed command.
+    public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
+    /// Has `ExtendedCharacteristicProperties` in a descriptor.
+    public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
+
+    /// Every way to write.
+    public static let anyWrite: CharacteristicProperties = [
+        .write, .writeWithoutResponse, .authenticatedSignedWrites,
+    ]
+    /// Both ways that a client may subscribe to.
+    public static let anyPush: CharacteristicProperties = [.notify, .indicate]
+}
+
+extension CharacteristicProperties: CustomStringConvertible {
+    static let names: [(CharacteristicProperties, String)] = [
+        (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "writeWithoutResponse"),
+        (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+        (.authenticatedSignedWrites, "signedWrite"), (.extendedProperties, "extended"),
+    ]
+
+    /// The properties' names, the least bit first: `["read", "notify"]`.
+    public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+
+    /// `read|notify`.
+    public var description: String { names.joined(separator: "|") }
+}
+
+/// What the Characteristic Extended Properties descriptor adds (Core Specification 5.4, Vol 3, Part G,
+/// 3.3.3.1).
+public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
+    /// The descriptor's 16 bits.
+    public let rawValue: UInt16
+
+    /// The properties of those bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// May be written by prepared writes whose echo the client compares.
+    public static let reliableWrite = ExtendedCharacteristicProperties(rawValue: 0x0001)
+    /// Clients may write the User Description.
+    public static let writableAuxiliaries = ExtendedCharacteristicProperties(rawValue: 0x0002)
+}
+
+/// How a client wants a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
+/// client has its own.
+public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
+    /// The descriptor's 16 bits.
+    public let rawValue: UInt16
+
+    /// The configuration of those bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// By notification.
+    public static let notify = ClientCharacteristicConfiguration(rawValue: 0x0001)
+    /// By indication.
+    public static let indicate = ClientCharacteristicConfiguration(rawValue: 0x0002)
+}
+
+/// Whether a characteristic's value is broadcast (Core Specification 5.4, Vol 3, Part G, 3.3.3.4). All
+/// clients share it.
+public struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable {
+    /// The descriptor's 16 bits.
+    public let rawValue: UInt16
+
+    /// The configuration of those bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// In advertising.
+    public static let broadcast = ServerCharacteristicConfiguration(rawValue: 0x0001)
+}
