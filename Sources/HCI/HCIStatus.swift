@@ -17,7 +17,7 @@ extension HCIStatus: CustomStringConvertible {
         return "\(name)(0x\(rawValue.hex))"
     }
 
-    private static let names: [UInt8: StaticString] = [
+    private static let names: [UInt8: String] = [
         0x00: "Success",
         0x01: "Unknown HCI Command",
         0x02: "Unknown Connection Identifier",

@@ -65,3 +65,51 @@ extension HCICode {
 
 /// Only 12 bits of a handle count; the four above them are reserved and read as zero.
 extension ConnectionHandle: HCICode {}
+
+/// Counted: an octet that says how many, then the elements, each one whole. So an array of octets is data
+/// with its length, and an array of entries is what the specification writes as columns, `Handle[i]`,
+/// `Count[i]`, and lays out row by row (Core Specification 5.4, Vol 4, Part E, 5.2).
+extension Array: HCIField where Element: HCIField {
+    /// Reads the count and that many elements.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        let count = Int(try reader.u8(""))
+        self.init()
+        reserveCapacity(Swift.min(count, reader.remaining))
+        for _ in 0..<count { append(try Element(reading: &reader)) }
+    }
+
+    /// The count's octet and the elements.
+    public var fieldWidth: Int { reduce(1) { $0 + $1.fieldWidth } }
+
+    /// Writes the count and the elements. No packet has room for more than 255.
+    public func write(into output: inout OutputSpan<UInt8>) {
+        output.u8(UInt8(clamping: count))
+        for element in self { element.write(into: &output) }
+    }
+}
+
+/// All octets up to the end of the parameters.
+struct Remainder: HCIField {
+    var octets: [UInt8]
+
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    init(reading reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
+
+    var fieldWidth: Int { octets.count }
+
+    func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
+}
+
+/// A device address without its type, which the message says elsewhere.
+struct BareAddress: HCIField {
+    var value: UInt64
+
+    init(_ address: DeviceAddress) { value = address.value }
+
+    init(reading reader: inout ByteReader) throws(DecodeError) { value = try reader.u48("") }
+
+    var fieldWidth: Int { 6 }
+
+    func write(into output: inout OutputSpan<UInt8>) { output.u48(value) }
+}

@@ -71,3 +71,59 @@ extension HCIParameters {
     /// Writes the fields in order.
     public func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
 }
+
+/// Parameters of a message that has no type of its own, kept as they came.
+public struct UnknownParameters: HCIParameters {
+    /// The octets.
+    public static let layout = HCILayout("octets", Self.init) { Remainder($0.octets) }
+    /// For errors.
+    public static let packetName = "parameters"
+
+    /// The octets.
+    public var octets: [UInt8]
+
+    /// Those octets.
+    public init(octets: [UInt8]) { self.octets = octets }
+
+    private init(remainder: Remainder) { octets = remainder.octets }
+}
+
+/// Parameters can be part of others.
+extension HCIField where Self: HCIParameters {
+    /// Reads the fields in order.
+    public init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
+
+    /// The fields' widths, added up.
+    public var fieldWidth: Int { encodedCount }
+
+    /// Writes the fields in order.
+    public func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
+}
+
+/// What names a message, and the wire form of its parameters.
+public struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
+    /// The opcode, event code or subevent code.
+    public let code: Code
+    /// The parameters' wire form.
+    public let layout: HCILayout<Value>
+}
+
+/// A value that does not fit into its field, found while a message was being made.
+public struct HCIParameterError: Error, Hashable, Sendable {
+    /// The field.
+    public let field: String
+    /// What was given.
+    public let value: Int
+    /// What is possible at most.
+    public let limit: Int
+
+    /// The error for a `value` beyond `limit`.
+    public init(field: String, value: Int, limit: Int) {
+        (self.field, self.value, self.limit) = (field, value, limit)
+    }
+}
+
+extension HCIParameterError: CustomStringConvertible {
+    /// "advertising data: 32 is more than the limit of 31".
+    public var description: String { "\(field): \(value) is more than the limit of \(limit)" }
+}

@@ -1,21 +1,5 @@
 import BLECore
 
-/// What names a message, and its layout.
-public struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
-    /// The opcode, event code or subevent code.
-    public let code: Code
-    /// The parameters' wire form.
-    public let layout: HCILayout<Value>
-
-    init<each Field: HCIField>(
-        _ code: Code, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Value,
-        _ fields: @escaping @Sendable (Value) -> (repeat each Field)
-    ) {
-        self.code = code
-        layout = HCILayout(names, make, fields)
-    }
-}
-
 /// A command, and what its answer carries (Core Specification 5.4, Vol 4, Part E, 5.4.1). It reads and
 /// writes its parameters only; `packet` adds the header. A value of the right length is always taken:
 /// whether a parameter makes sense is for the controller to say, with a status.
@@ -47,6 +31,15 @@ extension HCICommand {
     public static var packetName: String { opcode.description }
     /// Most commands are answered when they are done.
     public static var answer: HCIAnswer { .complete }
+    /// The definition of this command: its opcode, its fields' names for errors, how it is made of them,
+    /// and they of it.
+    static func command<each Field: HCIField>(
+        _ opcode: HCIOpcode, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
+        _ fields: @escaping @Sendable (Self) -> (repeat each Field)
+    ) -> HCIDefinition<HCIOpcode, Self> {
+        HCIDefinition(code: opcode, layout: HCILayout(names, make, fields))
+    }
+
     /// The command with its header.
     public var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }

@@ -1,6 +1,6 @@
 extension HCIOpcode {
     /// What the specification calls the commands (Core Specification 5.4, Vol 4, Part E, 7.1 to 7.8).
-    static let names: [UInt16: StaticString] = [
+    static let names: [UInt16: String] = [
         0x0401: "Inquiry",
         0x0402: "Inquiry Cancel",
         0x0403: "Periodic Inquiry Mode",

@@ -26,5 +26,5 @@ public struct HCIOpcode: HCICode {
 
 extension HCIOpcode: CustomStringConvertible {
     /// The specification's name, "LE Set Scan Enable", or the number, "0xfc01".
-    public var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
+    public var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
 }

@@ -40,9 +40,9 @@ extension HCIEventCode {
 
 extension HCIEventCode: CustomStringConvertible {
     /// The specification's name, "Command Complete", or the code, "0x60".
-    public var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
+    public var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
 
-    private static let names: [UInt8: StaticString] = [
+    private static let names: [UInt8: String] = [
         0x01: "Inquiry Complete",
         0x02: "Inquiry Result",
         0x03: "Connection Complete",

@@ -7,6 +7,13 @@ public protocol HCIEventParameters: HCIParameters {
 }
 
 extension HCIEventParameters {
+    static func event<each Field: HCIField>(
+        _ code: HCIEventCode, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
+        _ fields: @escaping @Sendable (Self) -> (repeat each Field)
+    ) -> HCIDefinition<HCIEventCode, Self> {
+        HCIDefinition(code: code, layout: HCILayout(names, make, fields))
+    }
+
     /// The event's number.
     public static var code: HCIEventCode { definition.code }
     /// The parameters in the order of the wire.
@@ -24,6 +31,13 @@ public protocol LEEventParameters: HCIParameters {
 }
 
 extension LEEventParameters {
+    static func event<each Field: HCIField>(
+        _ code: LESubevent, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
+        _ fields: @escaping @Sendable (Self) -> (repeat each Field)
+    ) -> HCIDefinition<LESubevent, Self> {
+        HCIDefinition(code: code, layout: HCILayout(names, make, fields))
+    }
+
     /// The subevent's number.
     public static var subevent: LESubevent { definition.code }
     /// The parameters in the order of the wire.

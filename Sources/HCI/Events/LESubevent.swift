@@ -97,9 +97,9 @@ extension LESubevent {
 
 extension LESubevent: CustomStringConvertible {
     /// The specification's name, "LE Connection Complete", or the code, "0x60".
-    public var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
+    public var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
 
-    private static let names: [UInt8: StaticString] = [
+    private static let names: [UInt8: String] = [
         0x01: "LE Connection Complete",
         0x02: "LE Advertising Report",
         0x03: "LE Connection Update Complete",

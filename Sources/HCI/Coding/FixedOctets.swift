@@ -1,0 +1,34 @@
+import BLECore
+
+/// `width` octets, never more nor fewer.
+public struct FixedOctets<let width: Int>: HCIField {
+    /// The octets.
+    public let octets: [UInt8]
+
+    /// Those octets, or nil when there are not `width` of them.
+    public init?(_ octets: [UInt8]) {
+        guard octets.count == width else { return nil }
+        self.octets = octets
+    }
+
+    /// Zeros.
+    public init() { octets = [UInt8](repeating: 0, count: width) }
+
+    /// Reads `width` octets.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        octets = try reader.bytes(width, "")
+    }
+
+    /// `width`.
+    public var fieldWidth: Int { width }
+
+    /// Writes the octets.
+    public func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
+}
+
+/// A public key on the curve P-256: X, then Y, 32 octets each, least significant first (Core Specification
+/// 5.4, Vol 4, Part E, 7.8.37).
+public typealias P256PublicKey = FixedOctets<64>
+
+/// A Diffie-Hellman key, least significant octet first (Core Specification 5.4, Vol 4, Part E, 7.7.65.9).
+public typealias DHKey = FixedOctets<32>

@@ -1,0 +1,130 @@
+import BLECore
+
+/// Asks for the controller's version and maker.
+public struct ReadLocalVersionInformation: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.1.
+    public static let definition = command(.readLocalVersionInformation, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// The controller's version and maker.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout(
+            "HCI version, HCI subversion, LMP version, company, LMP subversion", Self.init
+        ) {
+            ($0.hciVersion, $0.hciSubversion, $0.lmpVersion, $0.company, $0.lmpSubversion)
+        }
+        /// For errors.
+        public static let packetName = "local version"
+
+        /// The Core Specification that the HCI follows.
+        public var hciVersion: CoreVersion
+        /// The maker's own number for it.
+        public var hciSubversion: UInt16
+        /// The Core Specification that the link layer follows.
+        public var lmpVersion: CoreVersion
+        /// The maker, by the SIG's company identifiers.
+        public var company: UInt16
+        /// The maker's own number for the link layer.
+        public var lmpSubversion: UInt16
+
+        /// That version.
+        public init(
+            hciVersion: CoreVersion, hciSubversion: UInt16, lmpVersion: CoreVersion, company: UInt16,
+            lmpSubversion: UInt16
+        ) {
+            (self.hciVersion, self.hciSubversion) = (hciVersion, hciSubversion)
+            (self.lmpVersion, self.company, self.lmpSubversion) = (lmpVersion, company, lmpSubversion)
+        }
+    }
+}
+
+/// Asks which commands the controller knows.
+public struct ReadLocalSupportedCommands: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.2.
+    public static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
+    /// The commands.
+    public typealias ReturnParameters = Returned<SupportedCommands>
+
+    /// A question for them.
+    public init() {}
+}
+
+/// Asks what the controller can do on BR/EDR, and whether it does Low Energy.
+public struct ReadLocalSupportedFeatures: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.3.
+    public static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
+    /// The features.
+    public typealias ReturnParameters = Returned<LMPFeatures>
+
+    /// A question for them.
+    public init() {}
+}
+
+/// Asks for the controller's public address.
+public struct ReadBDADDR: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.6.
+    public static let definition = command(.readBDADDR, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// The public address; all zeros when the controller has none.
+    public struct ReturnParameters: HCIParameters {
+        /// The address.
+        public static let layout = HCILayout("address", Self.init) { $0.bare }
+        /// For errors.
+        public static let packetName = "BD_ADDR"
+
+        /// The address.
+        public var address: DeviceAddress
+
+        /// That address.
+        public init(address: DeviceAddress) { self.address = address }
+
+        private init(_ bare: BareAddress) { address = DeviceAddress(bare.value, type: .public) }
+        private var bare: BareAddress { BareAddress(address) }
+    }
+}
+
+/// Asks for the buffers of the controller, which Low Energy connections share when LE Read Buffer Size
+/// tells of none.
+public struct ReadBufferSize: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.5.
+    public static let definition = command(.readBufferSize, "", Self.init) { _ in }
+
+    /// A question for them.
+    public init() {}
+
+    /// The buffers.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout(
+            "ACL length, synchronous length, ACL packets, synchronous packets", Self.init
+        ) {
+            ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
+        }
+        /// For errors.
+        public static let packetName = "buffer size"
+
+        /// The most octets of data in an ACL packet, without its header.
+        public var aclLength: UInt16
+        /// The most octets of data in a synchronous packet, without its header.
+        public var synchronousLength: UInt8
+        /// How many ACL packets the controller can take.
+        public var aclPackets: UInt16
+        /// How many synchronous packets the controller can take.
+        public var synchronousPackets: UInt16
+
+        /// Buffers of those sizes.
+        public init(
+            aclLength: UInt16, synchronousLength: UInt8 = 0, aclPackets: UInt16,
+            synchronousPackets: UInt16 = 0
+        ) {
+            (self.aclLength, self.synchronousLength) = (aclLength, synchronousLength)
+            (self.aclPackets, self.synchronousPackets) = (aclPackets, synchronousPackets)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import BLECore
+
+/// Says how to scan. Refused while scanning.
+public struct LESetScanParameters: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.10.
+    public static let definition = command(
+        .leSetScanParameters, "type, interval, window, own address type, filter policy", Self.init
+    ) {
+        ($0.type, $0.interval, $0.window, $0.ownAddressType, $0.filterPolicy)
+    }
+
+    /// Whether to ask for scan responses.
+    public var type: ScanType
+    /// From the start of one window to that of the next, 2.5 ms to 10.24 s (0x0004 to 0x4000).
+    public var interval: Slots
+    /// How long to listen, at most `interval`.
+    public var window: Slots
+    /// Whose address scan requests carry.
+    public var ownAddressType: OwnAddressType
+    /// Whom to hear.
+    public var filterPolicy: ScanFilterPolicy
+
+    /// Those parameters.
+    public init(
+        type: ScanType, interval: Slots, window: Slots, ownAddressType: OwnAddressType = .public,
+        filterPolicy: ScanFilterPolicy = []
+    ) {
+        (self.type, self.interval, self.window) = (type, interval, window)
+        (self.ownAddressType, self.filterPolicy) = (ownAddressType, filterPolicy)
+    }
+}
+
+/// Starts or stops scanning.
+public struct LESetScanEnable: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.11.
+    public static let definition = command(.leSetScanEnable, "enable, filter duplicates", Self.init) {
+        ($0.enable, $0.filterDuplicates)
+    }
+
+    /// Whether to scan.
+    public var enable: HCIFlag
+    /// Whether the controller leaves out repeated reports.
+    public var filterDuplicates: HCIFlag
+
+    /// Starts or stops.
+    public init(enable: HCIFlag, filterDuplicates: HCIFlag = false) {
+        (self.enable, self.filterDuplicates) = (enable, filterDuplicates)
+    }
+}

@@ -1,0 +1,136 @@
+import BLECore
+
+/// An event, decoded (Core Specification 5.4, Vol 4, Part E, 7.7). Its bytes are those of an event packet:
+/// code, length, parameters.
+public enum HCIEvent: Hashable, Sendable {
+    /// A connection is gone.
+    case disconnectionComplete(DisconnectionComplete)
+    /// Encryption of a connection was switched on or off, or failed.
+    case encryptionChange(EncryptionChange)
+    /// The same, with the length of the key.
+    case encryptionChangeV2(EncryptionChangeV2)
+    /// An encrypted connection has a new key.
+    case encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete)
+    /// The version and maker of a peer's controller.
+    case readRemoteVersionInformationComplete(ReadRemoteVersionInformationComplete)
+    /// A command is done.
+    case commandComplete(CommandComplete)
+    /// A command has begun, or was refused.
+    case commandStatus(CommandStatus)
+    /// The controller has failed.
+    case hardwareError(HardwareError)
+    /// Packets left the controller's buffers.
+    case numberOfCompletedPackets(NumberOfCompletedPackets)
+    /// The host has sent more than the controller has buffers for.
+    case dataBufferOverflow(DataBufferOverflow)
+    /// No authenticated packet came for too long.
+    case authenticatedPayloadTimeoutExpired(AuthenticatedPayloadTimeoutExpired)
+    /// An event of Low Energy.
+    case leMeta(LEMetaEvent)
+    /// One that has no type of its own here, kept as it came.
+    case unknown(HCIEventCode, parameters: [UInt8])
+}
+
+extension HCIEvent {
+    /// The event of a packet.
+    public init(_ packet: HCIEventPacket) throws(DecodeError) {
+        self = try Self.decode(packet.code, packet.parameters.span)
+    }
+
+    /// Which event it is.
+    public var code: HCIEventCode { content.code }
+
+    /// What it carries.
+    public var parameters: any PacketCodable { content.parameters }
+
+    /// The event with its header.
+    public var packet: HCIEventPacket {
+        let (code, parameters) = content
+        return HCIEventPacket(code: code, parameters: parameters.encoded)
+    }
+
+    /// Errors name the event and count octets from the first parameter.
+    private static func decode(
+        _ code: HCIEventCode, _ parameters: Span<UInt8>
+    ) throws(DecodeError) -> HCIEvent {
+        do throws(DecodeError) {
+            var reader = ByteReader(parameters, of: "")
+            let event = try decode(code, &reader)
+            try reader.end()
+            return event
+        } catch {
+            var error = error
+            if error.packet.isEmpty { error.packet = code.description }
+            throw error
+        }
+    }
+
+    private static func decode(
+        _ code: HCIEventCode, _ reader: inout ByteReader
+    ) throws(DecodeError) -> HCIEvent {
+        switch code {
+        case .disconnectionComplete: .disconnectionComplete(try .init(decoding: &reader))
+        case .encryptionChange: .encryptionChange(try .init(decoding: &reader))
+        case .encryptionChangeV2: .encryptionChangeV2(try .init(decoding: &reader))
+        case .encryptionKeyRefreshComplete: .encryptionKeyRefreshComplete(try .init(decoding: &reader))
+        case .readRemoteVersionInformationComplete:
+            .readRemoteVersionInformationComplete(try .init(decoding: &reader))
+        case .commandComplete: .commandComplete(try .init(decoding: &reader))
+        case .commandStatus: .commandStatus(try .init(decoding: &reader))
+        case .hardwareError: .hardwareError(try .init(decoding: &reader))
+        case .numberOfCompletedPackets: .numberOfCompletedPackets(try .init(decoding: &reader))
+        case .dataBufferOverflow: .dataBufferOverflow(try .init(decoding: &reader))
+        case .authenticatedPayloadTimeoutExpired:
+            .authenticatedPayloadTimeoutExpired(try .init(decoding: &reader))
+        case .leMeta: .leMeta(try .init(decoding: &reader))
+        default: .unknown(code, parameters: reader.rest())
+        }
+    }
+}
+
+extension HCIEvent: PacketCodable {
+    /// For errors.
+    public static let packetName = "HCI event"
+
+    /// Reads code, length and as many octets of parameters.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let code = HCIEventCode(rawValue: try reader.u8("event code"))
+        let length = Int(try reader.u8("parameter length"))
+        self = try Self.decode(code, try reader.span(length, "parameters"))
+    }
+
+    /// The header's 2 octets and the parameters.
+    public var encodedCount: Int { 2 + parameters.encodedCount }
+
+    /// Writes code, length and parameters.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        let (code, parameters) = content
+        output.u8(code.rawValue)
+        output.u8(UInt8(clamping: parameters.encodedCount))
+        parameters.encode(into: &output)
+    }
+
+    private var content: (code: HCIEventCode, parameters: any PacketCodable) {
+        switch self {
+        case .disconnectionComplete(let event): content(of: event)
+        case .encryptionChange(let event): content(of: event)
+        case .encryptionChangeV2(let event): content(of: event)
+        case .encryptionKeyRefreshComplete(let event): content(of: event)
+        case .readRemoteVersionInformationComplete(let event): content(of: event)
+        case .commandComplete(let event): content(of: event)
+        case .commandStatus(let event): content(of: event)
+        case .hardwareError(let event): content(of: event)
+        case .numberOfCompletedPackets(let event): content(of: event)
+        case .dataBufferOverflow(let event): content(of: event)
+        case .authenticatedPayloadTimeoutExpired(let event): content(of: event)
+        case .leMeta(let event): (.leMeta, event)
+        case .unknown(let code, let octets): (code, UnknownParameters(octets: octets))
+        }
+    }
+
+    private func content<Event: HCIEventParameters>(
+        of event: Event
+    ) -> (code: HCIEventCode, parameters: any PacketCodable) {
+        (Event.code, event)
+    }
+}

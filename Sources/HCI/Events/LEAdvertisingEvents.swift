@@ -1,0 +1,220 @@
+import BLECore
+
+/// What legacy advertisers said.
+///
+/// The specification writes the fields of the reports as columns, `Event_Type[i]`, `Address_Type[i]` and so
+/// on; its rule for such arrays (Vol 4, Part E, 5.2), and every controller and host, lay them out report
+/// after report.
+public struct LEAdvertisingReports: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.2.
+    public static let definition = event(.advertisingReport, "reports", Self.init) { $0.reports }
+
+    /// One report.
+    public struct Report: HCIParameters, HCIField {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("event type, address, data, RSSI", Self.init) {
+            ($0.type, $0.address, $0.data, $0.rssi)
+        }
+        /// For errors.
+        public static let packetName = "LE Advertising Report"
+
+        /// What was heard.
+        public struct Kind: HCICode {
+            /// The octet.
+            public let rawValue: UInt8
+
+            /// The type of that octet.
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+            /// Connectable and scannable undirected advertising (ADV_IND).
+            public static let connectable = Kind(rawValue: 0x00)
+            /// Connectable directed advertising (ADV_DIRECT_IND).
+            public static let directed = Kind(rawValue: 0x01)
+            /// Scannable undirected advertising (ADV_SCAN_IND).
+            public static let scannable = Kind(rawValue: 0x02)
+            /// Neither connectable nor scannable advertising (ADV_NONCONN_IND).
+            public static let nonconnectable = Kind(rawValue: 0x03)
+            /// A scan response (SCAN_RSP).
+            public static let scanResponse = Kind(rawValue: 0x04)
+        }
+
+        /// What was heard.
+        public var type: Kind
+        /// From whom.
+        public var address: HCIAddress
+        /// What it says, at most 31 octets.
+        public var data: [UInt8]
+        /// dBm, -127 to 20; 127 when it is not known.
+        public var rssi: Int8
+
+        /// That report.
+        public init(type: Kind, address: HCIAddress, data: [UInt8], rssi: Int8) {
+            (self.type, self.address, self.data, self.rssi) = (type, address, data, rssi)
+        }
+    }
+
+    /// In the order heard.
+    public var reports: [Report]
+
+    /// Those reports. No more may be given than fit into 253 octets.
+    public init(reports: [Report]) { self.reports = reports }
+}
+
+/// What advertisers directed at a private address said that the controller could not resolve.
+public struct LEDirectedAdvertisingReports: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
+    public static let definition = event(.directedAdvertisingReport, "reports", Self.init) { $0.reports }
+
+    /// One report.
+    public struct Report: HCIParameters, HCIField {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("event type, address, direct address, RSSI", Self.init) {
+            ($0.type, $0.address, $0.direct, $0.rssi)
+        }
+        /// For errors.
+        public static let packetName = "LE Directed Advertising Report"
+
+        /// What was heard: always directed advertising.
+        public var type: LEAdvertisingReports.Report.Kind
+        /// From whom.
+        public var address: HCIAddress
+        /// At whom.
+        public var direct: HCIAddress
+        /// dBm, -127 to 20; 127 when it is not known.
+        public var rssi: Int8
+
+        /// That report.
+        public init(
+            type: LEAdvertisingReports.Report.Kind = .directed, address: HCIAddress, direct: HCIAddress,
+            rssi: Int8
+        ) {
+            (self.type, self.address, self.direct, self.rssi) = (type, address, direct, rssi)
+        }
+    }
+
+    /// In the order heard.
+    public var reports: [Report]
+
+    /// Those reports. No more may be given than fit into 253 octets.
+    public init(reports: [Report]) { self.reports = reports }
+}
+
+/// What advertisers of both families said, to a scanner of the extended one. Laid out report after report,
+/// as in `LEAdvertisingReports`.
+public struct LEExtendedAdvertisingReports: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
+    public static let definition = event(.extendedAdvertisingReport, "reports", Self.init) { $0.reports }
+
+    /// One report.
+    public struct Report: HCIParameters, HCIField {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout(
+            """
+            event type, address, primary PHY, secondary PHY, SID, TX power, RSSI, periodic interval, \
+            direct address, data
+            """, Self.init
+        ) {
+            (
+                $0.type, $0.address, $0.primaryPHY, $0.secondaryPHY, $0.sid, $0.txPower, $0.rssi,
+                $0.periodicInterval, $0.direct, $0.data
+            )
+        }
+        /// For errors.
+        public static let packetName = "LE Extended Advertising Report"
+
+        /// What was heard.
+        public var type: AdvertisingEventType
+        /// From whom.
+        public var address: HCIAddress
+        /// Where the advertising was announced.
+        public var primaryPHY: PHY
+        /// Where its data were; none for legacy advertising.
+        public var secondaryPHY: PHY
+        /// The number of the advertising set, 0x00 to 0x0f; 0xff when there is none.
+        public var sid: UInt8
+        /// dBm; 127 when the advertiser does not say.
+        public var txPower: Int8
+        /// dBm; 127 when it is not known.
+        public var rssi: Int8
+        /// The interval of periodic advertising; zero when there is none.
+        public var periodicInterval: ConnectionInterval
+        /// At whom directed advertising is directed.
+        public var direct: HCIAddress
+        /// What it says, or a part of it, at most 229 octets.
+        public var data: [UInt8]
+
+        /// That report.
+        public init(
+            type: AdvertisingEventType, address: HCIAddress, primaryPHY: PHY = .le1M,
+            secondaryPHY: PHY = .none, sid: UInt8 = 0xff, txPower: Int8 = 127, rssi: Int8,
+            periodicInterval: ConnectionInterval = ConnectionInterval(rawValue: 0),
+            direct: HCIAddress = HCIAddress(0, type: .public), data: [UInt8]
+        ) {
+            (self.type, self.address, self.primaryPHY) = (type, address, primaryPHY)
+            (self.secondaryPHY, self.sid, self.txPower, self.rssi) = (secondaryPHY, sid, txPower, rssi)
+            (self.periodicInterval, self.direct, self.data) = (periodicInterval, direct, data)
+        }
+    }
+
+    /// In the order heard.
+    public var reports: [Report]
+
+    /// Those reports. No more may be given than fit into 253 octets.
+    public init(reports: [Report]) { self.reports = reports }
+}
+
+/// Scanning for a limited time is over.
+public struct LEScanTimeout: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.17.
+    public static let definition = event(.scanTimeout, "", Self.init) { _ in }
+
+    /// The end.
+    public init() {}
+}
+
+/// An advertising set is no longer sent: time is up, or somebody connected.
+public struct LEAdvertisingSetTerminated: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.18.
+    public static let definition = event(
+        .advertisingSetTerminated, "status, advertising handle, connection handle, completed events",
+        Self.init
+    ) {
+        ($0.status, $0.set, $0.connection, $0.completedEvents)
+    }
+
+    /// Success when somebody connected; `.advertisingTimeout` or `.limitReached` else.
+    public var status: HCIStatus
+    /// The advertising set.
+    public var set: AdvertisingHandle
+    /// The connection, after a success.
+    public var connection: ConnectionHandle
+    /// How many extended advertising events were sent.
+    public var completedEvents: UInt8
+
+    /// The end of `set`.
+    public init(
+        status: HCIStatus, set: AdvertisingHandle, connection: ConnectionHandle = ConnectionHandle(0),
+        completedEvents: UInt8 = 0
+    ) {
+        (self.status, self.set) = (status, set)
+        (self.connection, self.completedEvents) = (connection, completedEvents)
+    }
+}
+
+/// A scanner asked for a scan response.
+public struct LEScanRequestReceived: LEEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.65.19.
+    public static let definition = event(
+        .scanRequestReceived, "advertising handle, scanner address", Self.init
+    ) {
+        ($0.set, $0.scanner)
+    }
+
+    /// The advertising set.
+    public var set: AdvertisingHandle
+    /// Who asked.
+    public var scanner: HCIAddress
+
+    /// That question.
+    public init(set: AdvertisingHandle, scanner: HCIAddress) { (self.set, self.scanner) = (set, scanner) }
+}

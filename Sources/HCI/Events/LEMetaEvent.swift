@@ -1,0 +1,130 @@
+import BLECore
+
+/// An event of Low Energy (Core Specification 5.4, Vol 4, Part E, 7.7.65).
+public enum LEMetaEvent: Hashable, Sendable {
+    /// A connection was made, or was not.
+    case connectionComplete(LEConnectionComplete)
+    /// What legacy advertisers said.
+    case advertisingReports(LEAdvertisingReports)
+    /// A connection has other parameters.
+    case connectionUpdateComplete(LEConnectionUpdateComplete)
+    /// What a peer's controller can do.
+    case readRemoteFeaturesComplete(LEReadRemoteFeaturesComplete)
+    /// A central wants to encrypt.
+    case longTermKeyRequest(LELongTermKeyRequest)
+    /// A peer wants other parameters.
+    case remoteConnectionParameterRequest(LERemoteConnectionParameterRequest)
+    /// The packets of a connection have another greatest length.
+    case dataLengthChange(LEDataLengthChange)
+    /// The controller made a key pair.
+    case readLocalP256PublicKeyComplete(LEReadLocalP256PublicKeyComplete)
+    /// The controller derived a Diffie-Hellman key.
+    case generateDHKeyComplete(LEGenerateDHKeyComplete)
+    /// A connection was made, or was not, with private addresses.
+    case enhancedConnectionComplete(LEEnhancedConnectionComplete)
+    /// Advertising directed at an unresolved address.
+    case directedAdvertisingReports(LEDirectedAdvertisingReports)
+    /// A connection has other PHYs.
+    case phyUpdateComplete(LEPHYUpdateComplete)
+    /// What advertisers said.
+    case extendedAdvertisingReports(LEExtendedAdvertisingReports)
+    /// Scanning for a limited time is over.
+    case scanTimeout(LEScanTimeout)
+    /// An advertising set is no longer sent.
+    case advertisingSetTerminated(LEAdvertisingSetTerminated)
+    /// A scanner asked for a scan response.
+    case scanRequestReceived(LEScanRequestReceived)
+    /// How a connection hops.
+    case channelSelectionAlgorithm(LEChannelSelectionAlgorithm)
+    /// One that has no type of its own here, kept as it came.
+    case unknown(LESubevent, parameters: [UInt8])
+}
+
+extension LEMetaEvent: PacketCodable {
+    /// For errors.
+    public static let packetName = "LE Meta"
+
+    /// Reads the subevent code and its parameters. Bytes after them are the caller's.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let subevent = LESubevent(rawValue: try reader.u8("subevent code"))
+        do throws(DecodeError) {
+            self = try Self.decode(subevent, &reader)
+        } catch {
+            var error = error
+            error.packet = subevent.description
+            throw error
+        }
+    }
+
+    private static func decode(
+        _ subevent: LESubevent, _ reader: inout ByteReader
+    ) throws(DecodeError) -> LEMetaEvent {
+        switch subevent {
+        case .connectionComplete: .connectionComplete(try .init(decoding: &reader))
+        case .advertisingReport: .advertisingReports(try .init(decoding: &reader))
+        case .connectionUpdateComplete: .connectionUpdateComplete(try .init(decoding: &reader))
+        case .readRemoteFeaturesComplete: .readRemoteFeaturesComplete(try .init(decoding: &reader))
+        case .longTermKeyRequest: .longTermKeyRequest(try .init(decoding: &reader))
+        case .remoteConnectionParameterRequest:
+            .remoteConnectionParameterRequest(try .init(decoding: &reader))
+        case .dataLengthChange: .dataLengthChange(try .init(decoding: &reader))
+        case .readLocalP256PublicKeyComplete:
+            .readLocalP256PublicKeyComplete(try .init(decoding: &reader))
+        case .generateDHKeyComplete: .generateDHKeyComplete(try .init(decoding: &reader))
+        case .enhancedConnectionComplete: .enhancedConnectionComplete(try .init(decoding: &reader))
+        case .directedAdvertisingReport: .directedAdvertisingReports(try .init(decoding: &reader))
+        case .phyUpdateComplete: .phyUpdateComplete(try .init(decoding: &reader))
+        case .extendedAdvertisingReport: .extendedAdvertisingReports(try .init(decoding: &reader))
+        case .scanTimeout: .scanTimeout(try .init(decoding: &reader))
+        case .advertisingSetTerminated: .advertisingSetTerminated(try .init(decoding: &reader))
+        case .scanRequestReceived: .scanRequestReceived(try .init(decoding: &reader))
+        case .channelSelectionAlgorithm: .channelSelectionAlgorithm(try .init(decoding: &reader))
+        default: .unknown(subevent, parameters: reader.rest())
+        }
+    }
+
+    /// The subevent code and its parameters.
+    public var encodedCount: Int { 1 + parameters.encodedCount }
+
+    /// Writes the subevent code and its parameters.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        let (subevent, parameters) = content
+        output.u8(subevent.rawValue)
+        parameters.encode(into: &output)
+    }
+
+    /// Which event it is.
+    public var subevent: LESubevent { content.subevent }
+
+    /// What it carries.
+    public var parameters: any HCIParameters { content.parameters }
+
+    private var content: (subevent: LESubevent, parameters: any HCIParameters) {
+        switch self {
+        case .connectionComplete(let event): content(of: event)
+        case .advertisingReports(let event): content(of: event)
+        case .connectionUpdateComplete(let event): content(of: event)
+        case .readRemoteFeaturesComplete(let event): content(of: event)
+        case .longTermKeyRequest(let event): content(of: event)
+        case .remoteConnectionParameterRequest(let event): content(of: event)
+        case .dataLengthChange(let event): content(of: event)
+        case .readLocalP256PublicKeyComplete(let event): content(of: event)
+        case .generateDHKeyComplete(let event): content(of: event)
+        case .enhancedConnectionComplete(let event): content(of: event)
+        case .directedAdvertisingReports(let event): content(of: event)
+        case .phyUpdateComplete(let event): content(of: event)
+        case .extendedAdvertisingReports(let event): content(of: event)
+        case .scanTimeout(let event): content(of: event)
+        case .advertisingSetTerminated(let event): content(of: event)
+        case .scanRequestReceived(let event): content(of: event)
+        case .channelSelectionAlgorithm(let event): content(of: event)
+        case .unknown(let subevent, let octets): (subevent, UnknownParameters(octets: octets))
+        }
+    }
+
+    private func content<Event: LEEventParameters>(
+        of event: Event
+    ) -> (subevent: LESubevent, parameters: any HCIParameters) {
+        (Event.subevent, event)
+    }
+}

@@ -1,0 +1,145 @@
+import BLECore
+
+/// A connection is gone.
+public struct DisconnectionComplete: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.5.
+    public static let definition = event(.disconnectionComplete, "status, handle, reason", Self.init) {
+        ($0.status, $0.connection, $0.reason)
+    }
+
+    /// Success, or why the connection is still there.
+    public var status: HCIStatus
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// Why it is gone.
+    public var reason: HCIStatus
+
+    /// The end of `connection`.
+    public init(status: HCIStatus = .success, connection: ConnectionHandle, reason: HCIStatus) {
+        (self.status, self.connection, self.reason) = (status, connection, reason)
+    }
+}
+
+/// Whether a connection is encrypted (Core Specification 5.4, Vol 4, Part E, 7.7.8).
+public struct EncryptionMode: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The mode of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// It is not.
+    public static let off = EncryptionMode(rawValue: 0x00)
+    /// It is: with AES-CCM on Low Energy, with E0 on BR/EDR.
+    public static let on = EncryptionMode(rawValue: 0x01)
+    /// It is, with AES-CCM on BR/EDR.
+    public static let aesCCM = EncryptionMode(rawValue: 0x02)
+}
+
+/// Encryption of a connection was switched on or off, or failed.
+public struct EncryptionChange: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
+    public static let definition = event(.encryptionChange, "status, handle, encryption", Self.init) {
+        ($0.status, $0.connection, $0.mode)
+    }
+
+    /// How it went.
+    public var status: HCIStatus
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// What holds now.
+    public var mode: EncryptionMode
+
+    /// That change.
+    public init(status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode) {
+        (self.status, self.connection, self.mode) = (status, connection, mode)
+    }
+}
+
+/// As `EncryptionChange`, with the length of the key.
+public struct EncryptionChangeV2: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
+    public static let definition = event(
+        .encryptionChangeV2, "status, handle, encryption, key size", Self.init
+    ) {
+        ($0.status, $0.connection, $0.mode, $0.keySize)
+    }
+
+    /// How it went.
+    public var status: HCIStatus
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// What holds now.
+    public var mode: EncryptionMode
+    /// Octets of the key, 7 to 16 on Low Energy.
+    public var keySize: UInt8
+
+    /// That change.
+    public init(
+        status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode, keySize: UInt8
+    ) {
+        (self.status, self.connection, self.mode, self.keySize) = (status, connection, mode, keySize)
+    }
+}
+
+/// An encrypted connection has a new key.
+public struct EncryptionKeyRefreshComplete: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.39.
+    public static let definition = event(.encryptionKeyRefreshComplete, "status, handle", Self.init) {
+        ($0.status, $0.connection)
+    }
+
+    /// How it went.
+    public var status: HCIStatus
+    /// The connection.
+    public var connection: ConnectionHandle
+
+    /// A refresh on `connection`.
+    public init(status: HCIStatus = .success, connection: ConnectionHandle) {
+        (self.status, self.connection) = (status, connection)
+    }
+}
+
+/// The version and maker of a peer's controller.
+public struct ReadRemoteVersionInformationComplete: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.12.
+    public static let definition = event(
+        .readRemoteVersionInformationComplete, "status, handle, version, company, subversion", Self.init
+    ) {
+        ($0.status, $0.connection, $0.version, $0.company, $0.subversion)
+    }
+
+    /// How it went.
+    public var status: HCIStatus
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The Core Specification that its link layer follows.
+    public var version: CoreVersion
+    /// The maker, by the SIG's company identifiers.
+    public var company: UInt16
+    /// The maker's own number.
+    public var subversion: UInt16
+
+    /// That version.
+    public init(
+        status: HCIStatus = .success, connection: ConnectionHandle, version: CoreVersion, company: UInt16,
+        subversion: UInt16
+    ) {
+        (self.status, self.connection, self.version) = (status, connection, version)
+        (self.company, self.subversion) = (company, subversion)
+    }
+}
+
+/// No packet with a valid authentication came for too long.
+public struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
+    /// Core Specification 5.4, Vol 4, Part E, 7.7.75.
+    public static let definition = event(.authenticatedPayloadTimeoutExpired, "handle", Self.init) {
+        $0.connection
+    }
+
+    /// The connection.
+    public var connection: ConnectionHandle
+
+    /// A timeout on `connection`.
+    public init(connection: ConnectionHandle) { self.connection = connection }
+}

@@ -1,0 +1,133 @@
+import BLECore
+
+/// How to advertise with the legacy commands (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+public struct AdvertisingType: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The type of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Connectable and scannable undirected (ADV_IND).
+    public static let connectable = AdvertisingType(rawValue: 0x00)
+    /// Connectable, at one device, 1.28 s long as fast as can be (ADV_DIRECT_IND, high duty cycle).
+    public static let directedHighDutyCycle = AdvertisingType(rawValue: 0x01)
+    /// Scannable undirected (ADV_SCAN_IND).
+    public static let scannable = AdvertisingType(rawValue: 0x02)
+    /// Neither connectable nor scannable (ADV_NONCONN_IND).
+    public static let nonconnectable = AdvertisingType(rawValue: 0x03)
+    /// Connectable, at one device (ADV_DIRECT_IND, low duty cycle).
+    public static let directedLowDutyCycle = AdvertisingType(rawValue: 0x04)
+}
+
+/// The primary advertising channels.
+public struct AdvertisingChannels: OptionSet, HCICode {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// The channels of those bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// 2,402 MHz.
+    public static let channel37 = AdvertisingChannels(rawValue: 1 << 0)
+    /// 2,426 MHz.
+    public static let channel38 = AdvertisingChannels(rawValue: 1 << 1)
+    /// 2,480 MHz.
+    public static let channel39 = AdvertisingChannels(rawValue: 1 << 2)
+    /// All three.
+    public static let all: AdvertisingChannels = [.channel37, .channel38, .channel39]
+}
+
+/// Whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+public struct AdvertisingFilterPolicy: OptionSet, HCICode {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// The policy of those bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Scan requests only of devices in the filter accept list.
+    public static let filterScanRequests = AdvertisingFilterPolicy(rawValue: 1 << 0)
+    /// Connection requests only of devices in the filter accept list.
+    public static let filterConnections = AdvertisingFilterPolicy(rawValue: 1 << 1)
+}
+
+/// Whether a scanner asks for scan responses (Core Specification 5.4, Vol 4, Part E, 7.8.10).
+public struct ScanType: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The type of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// It only listens.
+    public static let passive = ScanType(rawValue: 0x00)
+    /// It asks.
+    public static let active = ScanType(rawValue: 0x01)
+}
+
+/// Which advertisers a scanner hears (Core Specification 5.4, Vol 4, Part E, 7.8.10).
+public struct ScanFilterPolicy: OptionSet, HCICode {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// The policy of those bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Only devices in the filter accept list.
+    public static let acceptListOnly = ScanFilterPolicy(rawValue: 1 << 0)
+    /// Also directed advertising at a private address that the controller cannot resolve.
+    public static let unresolvedDirected = ScanFilterPolicy(rawValue: 1 << 1)
+}
+
+/// To whom an initiator connects (Core Specification 5.4, Vol 4, Part E, 7.8.12).
+public struct InitiatorFilterPolicy: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The policy of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The peer that the command names.
+    public static let peer = InitiatorFilterPolicy(rawValue: 0x00)
+    /// The first device of the filter accept list that it hears; the command's peer does not count.
+    public static let acceptList = InitiatorFilterPolicy(rawValue: 0x01)
+}
+
+/// Legacy advertising or scan response data: a length and always 31 octets, of which that many count (Core
+/// Specification 5.4, Vol 4, Part E, 7.8.7).
+public struct LegacyAdvertisingData: HCIField {
+    /// The most that fit.
+    public static let capacity = 31
+    /// How many octets count. Beyond 31 the controller refuses the command.
+    public let length: UInt8
+    private let octets: [UInt8]
+
+    /// The data, the rest padded with zeros.
+    /// - Throws: when there are more than 31 octets.
+    public init(_ data: [UInt8]) throws(HCIParameterError) {
+        guard data.count <= Self.capacity else {
+            throw HCIParameterError(field: "advertising data", value: data.count, limit: Self.capacity)
+        }
+        length = UInt8(truncatingIfNeeded: data.count)
+        octets = data + [UInt8](repeating: 0, count: Self.capacity - data.count)
+    }
+
+    /// The octets that count, or nil when the length is none that fits.
+    public var data: [UInt8]? { length <= Self.capacity ? Array(octets.prefix(Int(length))) : nil }
+
+    /// Reads the length and 31 octets.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        length = try reader.u8("")
+        octets = try reader.bytes(Self.capacity, "")
+    }
+
+    /// 32.
+    public var fieldWidth: Int { 1 + Self.capacity }
+
+    /// Writes the length and 31 octets.
+    public func write(into output: inout OutputSpan<UInt8>) {
+        output.u8(length)
+        output.bytes(octets)
+    }
+}

@@ -1,0 +1,120 @@
+import BLECore
+
+/// What a connection should be like (Core Specification 5.4, Vol 4, Part E, 7.8.12).
+public struct ConnectionParameters: HCIParameters, HCIField {
+    /// The fields in the order of the wire.
+    public static let layout = HCILayout(
+        "interval min, interval max, latency, supervision timeout, min CE length, max CE length", Self.init
+    ) {
+        ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout, $0.eventMin, $0.eventMax)
+    }
+    /// For errors.
+    public static let packetName = "connection parameters"
+
+    /// The least interval between connection events.
+    public var intervalMin: ConnectionInterval
+    /// The greatest interval between connection events.
+    public var intervalMax: ConnectionInterval
+    /// How many connection events the peripheral may skip, 0 to 499.
+    public var latency: UInt16
+    /// How long a peer may be silent before the link counts as lost; more than twice
+    /// `(1 + latency) * intervalMax`.
+    public var supervisionTimeout: Centiseconds
+    /// The least length of a connection event, for the controller's information.
+    public var eventMin: Slots
+    /// The greatest length of a connection event, for the controller's information.
+    public var eventMax: Slots
+
+    /// Parameters of these values.
+    public init(
+        intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16 = 0,
+        supervisionTimeout: Centiseconds, eventMin: Slots = Slots(rawValue: 0),
+        eventMax: Slots = Slots(rawValue: 0)
+    ) {
+        (self.intervalMin, self.intervalMax, self.latency) = (intervalMin, intervalMax, latency)
+        (self.supervisionTimeout, self.eventMin, self.eventMax) = (supervisionTimeout, eventMin, eventMax)
+    }
+}
+
+/// Which side of a connection a device is.
+public struct ConnectionRole: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The role of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// It initiated the connection.
+    public static let central = ConnectionRole(rawValue: 0x00)
+    /// It advertised.
+    public static let peripheral = ConnectionRole(rawValue: 0x01)
+}
+
+/// The greatest size of data packets one way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+public struct DataLength: HCIParameters, HCIField {
+    /// The fields in the order of the wire.
+    public static let layout = HCILayout("octets, time", Self.init) { ($0.octets, $0.time) }
+    /// For errors.
+    public static let packetName = "data length"
+
+    /// Octets of payload in a packet, 27 to 251.
+    public var octets: UInt16
+    /// Microseconds on air, 328 to 17,040.
+    public var time: UInt16
+
+    /// A length of `octets` and `time`.
+    public init(octets: UInt16, time: UInt16) { (self.octets, self.time) = (octets, time) }
+}
+
+/// A set of the 37 data channels, bit 0 for channel 0; the three bits above are reserved.
+public struct ChannelMap: HCIField, RawRepresentable {
+    /// The bits; only 40 reach the wire.
+    public let rawValue: UInt64
+
+    /// The channels of the low 40 bits of `rawValue`.
+    public init(rawValue: UInt64) { self.rawValue = rawValue & 0xff_ffff_ffff }
+
+    /// All 37.
+    public static let all = ChannelMap(rawValue: 0x1f_ffff_ffff)
+
+    /// Whether data channel `channel` is in the set.
+    public func contains(_ channel: Int) -> Bool {
+        (0..<37).contains(channel) && rawValue >> UInt64(channel) & 1 == 1
+    }
+
+    /// Reads five octets.
+    public init(reading reader: inout ByteReader) throws(DecodeError) {
+        guard reader.remaining >= 5 else {
+            throw reader.failure("", .truncated(needed: 5, available: reader.remaining))
+        }
+        let low = try reader.u32("")
+        rawValue = UInt64(try reader.u8("")) << 32 | UInt64(low)
+    }
+
+    /// 5.
+    public var fieldWidth: Int { 5 }
+
+    /// Writes five octets.
+    public func write(into output: inout OutputSpan<UInt8>) {
+        output.u32(UInt32(truncatingIfNeeded: rawValue))
+        output.u8(UInt8(truncatingIfNeeded: rawValue >> 32))
+    }
+}
+
+/// How many packets of a connection left their buffers.
+public struct CompletedPackets: HCIParameters, HCIField {
+    /// The fields in the order of the wire.
+    public static let layout = HCILayout("handle, completed packets", Self.init) { ($0.connection, $0.count) }
+    /// For errors.
+    public static let packetName = "completed packets"
+
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The number of packets.
+    public var count: UInt16
+
+    /// `count` packets of `connection`.
+    public init(connection: ConnectionHandle, count: UInt16) {
+        (self.connection, self.count) = (connection, count)
+    }
+}

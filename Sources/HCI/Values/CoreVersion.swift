@@ -1,0 +1,43 @@
+import BLECore
+
+/// A version of the Core Specification, as controllers and link layers number it (Assigned Numbers, 2.1).
+public struct CoreVersion: HCICode, Comparable {
+    /// The number.
+    public let rawValue: UInt8
+
+    /// The version of that number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// 4.0, the first with Low Energy.
+    public static let v4_0 = CoreVersion(rawValue: 6)
+    /// 4.1.
+    public static let v4_1 = CoreVersion(rawValue: 7)
+    /// 4.2.
+    public static let v4_2 = CoreVersion(rawValue: 8)
+    /// 5.0, the first with extended advertising.
+    public static let v5_0 = CoreVersion(rawValue: 9)
+    /// 5.1.
+    public static let v5_1 = CoreVersion(rawValue: 10)
+    /// 5.2.
+    public static let v5_2 = CoreVersion(rawValue: 11)
+    /// 5.3.
+    public static let v5_3 = CoreVersion(rawValue: 12)
+    /// 5.4.
+    public static let v5_4 = CoreVersion(rawValue: 13)
+
+    /// Orders by age.
+    public static func < (left: CoreVersion, right: CoreVersion) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension CoreVersion: CustomStringConvertible {
+    /// "5.4", or the number when it has no name, "0x20".
+    public var description: String {
+        let index = Int(rawValue)
+        return Self.names.indices.contains(index) ? Self.names[index] : "0x" + rawValue.hex
+    }
+
+    private static let names = [
+        "1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4",
+        "6.0",
+    ]
+}

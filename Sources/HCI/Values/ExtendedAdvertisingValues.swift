@@ -1,0 +1,57 @@
+import BLECore
+
+/// The number that a host gives an advertising set, 0x00 to 0xef.
+public struct AdvertisingHandle: HCICode {
+    /// The number.
+    public let rawValue: UInt8
+
+    /// The set of that number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// What an extended advertising report reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
+public struct AdvertisingEventType: OptionSet, HCICode {
+    /// The bits; 5 and 6 are the data status.
+    public let rawValue: UInt16
+
+    /// The type of those bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// One can connect to the advertiser.
+    public static let connectable = AdvertisingEventType(rawValue: 1 << 0)
+    /// The advertiser answers scan requests.
+    public static let scannable = AdvertisingEventType(rawValue: 1 << 1)
+    /// It is directed at one device.
+    public static let directed = AdvertisingEventType(rawValue: 1 << 2)
+    /// It is a scan response.
+    public static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
+    /// It came in a legacy advertising packet.
+    public static let legacy = AdvertisingEventType(rawValue: 1 << 4)
+
+    /// How complete the data are.
+    public enum DataStatus: UInt8, Hashable, Sendable {
+        /// These are all, or the last.
+        case complete = 0b00
+        /// More follow in the next report.
+        case moreToCome = 0b01
+        /// The controller lost the rest.
+        case truncated = 0b10
+        /// Reserved.
+        case reserved = 0b11
+    }
+
+    /// How complete the data are.
+    public var dataStatus: DataStatus {
+        switch rawValue >> 5 & 0b11 {
+        case 0b00: .complete
+        case 0b01: .moreToCome
+        case 0b10: .truncated
+        default: .reserved
+        }
+    }
+
+    /// The same type with that data status.
+    public func with(_ status: DataStatus) -> AdvertisingEventType {
+        AdvertisingEventType(rawValue: rawValue & ~0x60 | UInt16(status.rawValue) << 5)
+    }
+}

@@ -1,0 +1,91 @@
+import BLECore
+
+/// A physical layer (Core Specification 5.4, Vol 4, Part E, 7.7.65.12).
+public struct PHY: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The PHY of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// No packets, in advertising reports.
+    public static let none = PHY(rawValue: 0x00)
+    /// LE 1M.
+    public static let le1M = PHY(rawValue: 0x01)
+    /// LE 2M.
+    public static let le2M = PHY(rawValue: 0x02)
+    /// LE Coded.
+    public static let leCoded = PHY(rawValue: 0x03)
+}
+
+extension PHY: CustomStringConvertible {
+    /// "1m", "2m", "coded", "none" or the octet.
+    public var description: String {
+        switch self {
+        case .none: "none"
+        case .le1M: "1m"
+        case .le2M: "2m"
+        case .leCoded: "coded"
+        default: "0x" + rawValue.hex
+        }
+    }
+}
+
+/// A choice of physical layers, a bit for each.
+public struct PHYSet: OptionSet, HCICode {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// The PHYs of those bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// LE 1M.
+    public static let le1M = PHYSet(rawValue: 1 << 0)
+    /// LE 2M.
+    public static let le2M = PHYSet(rawValue: 1 << 1)
+    /// LE Coded.
+    public static let leCoded = PHYSet(rawValue: 1 << 2)
+}
+
+/// Which PHYs a host would like (Core Specification 5.4, Vol 4, Part E, 7.8.48).
+public struct PHYPreference: HCIParameters, HCIField {
+    /// The directions for which the host has no preference.
+    public struct Indifference: OptionSet, HCICode {
+        /// The bits.
+        public let rawValue: UInt8
+
+        /// The directions of those bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Any PHY will do for sending.
+        public static let transmit = Indifference(rawValue: 1 << 0)
+        /// Any PHY will do for receiving.
+        public static let receive = Indifference(rawValue: 1 << 1)
+    }
+
+    /// The fields in the order of the wire.
+    public static let layout = HCILayout("all PHYs, TX PHYs, RX PHYs", Self.init) {
+        ($0.indifferent, $0.transmit, $0.receive)
+    }
+    /// For errors.
+    public static let packetName = "PHY preference"
+
+    /// Where the sets below do not count.
+    public var indifferent: Indifference
+    /// For sending.
+    public var transmit: PHYSet
+    /// For receiving.
+    public var receive: PHYSet
+
+    /// A preference for those sets; a direction without one is indifferent.
+    public init(transmit: PHYSet?, receive: PHYSet?) {
+        var indifferent: Indifference = []
+        if transmit == nil { indifferent.insert(.transmit) }
+        if receive == nil { indifferent.insert(.receive) }
+        self.init(indifferent, transmit ?? [], receive ?? [])
+    }
+
+    init(_ indifferent: Indifference, _ transmit: PHYSet, _ receive: PHYSet) {
+        (self.indifferent, self.transmit, self.receive) = (indifferent, transmit, receive)
+    }
+}
