@@ -1,0 +1,190 @@
+import BLECore
+import DequeModule
+
+/// The way of L2CAP frames to the controller: a queue for each connection, fragments of the size that the
+/// controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
+/// 4.1).
+///
+/// Connections take turns, a packet each. While buffers are short, each connection can have one: whoever
+/// holds some already leaves the others theirs, so a link whose peer does not answer cannot stop the rest.
+public struct ACLFlow: Sendable {
+    /// The most octets of data that the controller takes in a packet.
+    public private(set) var packetLength = 0
+    /// The packets that the controller has buffers for.
+    public private(set) var packetCount = 0
+    /// The most octets of frames, headers included, that wait on a connection; one frame may always.
+    public let queueLimit: Int
+
+    private struct Connection {
+        var frames: Deque<[UInt8]> = []
+        /// Octets of the first frame that are sent.
+        var sent = 0
+        /// Octets of all frames that are not sent.
+        var octets = 0
+        /// Packets that the controller has and did not report as completed.
+        var unacknowledged = 0
+
+        mutating func writePacket(
+            of handle: ConnectionHandle, upTo limit: Int, into output: inout OutputSpan<UInt8>
+        ) {
+            guard let frame = frames.first else { return }
+            let fragment = frame[sent..<min(sent + limit, frame.count)]
+            let boundary: ACLPacket.Boundary = sent == 0 ? .firstNonFlushable : .continuing
+            output.u8(HCIPacketType.acl.rawValue)
+            output.aclHeader(handle, boundary, count: fragment.count)
+            output.bytes(fragment)
+            sent += fragment.count
+            octets -= fragment.count
+            unacknowledged += 1
+            if sent == frame.count {
+                frames.removeFirst()
+                sent = 0
+            }
+        }
+    }
+    private var connections: [ConnectionHandle: Connection] = [:]
+    /// The connections in the order of their turns.
+    private var turns: Deque<ConnectionHandle> = []
+    private var inFlight = 0
+
+    /// A flow that holds everything back until `configure` tells the controller's buffers.
+    public init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
+
+    /// Tells the controller's buffers: those of LE Read Buffer Size or, when that has none, those of Read
+    /// Buffer Size, which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
+    public mutating func configure(packetLength: Int, packets: Int) {
+        self.packetLength = max(packetLength, 0)
+        packetCount = max(packets, 0)
+    }
+
+    /// The size of `nextPacket`'s output: the type octet, the header and the data.
+    public var maximumPacketLength: Int { 5 + packetLength }
+}
+
+// MARK: - Connections
+
+extension ACLFlow {
+    /// A connection is there. What was queued for an older one of that handle is dropped.
+    public mutating func open(_ handle: ConnectionHandle) {
+        close(handle)
+        connections[handle] = Connection()
+        turns.append(handle)
+    }
+
+    /// A connection is gone: what waits for it is dropped, and the buffers that it held count as free, as
+    /// the controller has flushed them (Vol 4, Part E, 4.1.1).
+    public mutating func close(_ handle: ConnectionHandle) {
+        guard let connection = connections.removeValue(forKey: handle) else { return }
+        inFlight -= connection.unacknowledged
+        turns.removeAll { $0 == handle }
+    }
+
+    /// Frames of a connection that are not sent, or not whole.
+    public func queuedFrames(_ handle: ConnectionHandle) -> Int { connections[handle]?.frames.count ?? 0 }
+
+    /// Octets of a connection's frames that are not sent.
+    public func queuedOctets(_ handle: ConnectionHandle) -> Int { connections[handle]?.octets ?? 0 }
+
+    /// Packets of a connection that the controller has.
+    public func unacknowledged(_ handle: ConnectionHandle) -> Int {
+        connections[handle]?.unacknowledged ?? 0
+    }
+
+    /// Packets for which the controller has buffers now.
+    public var freePackets: Int { max(packetCount - inFlight, 0) }
+}
+
+// MARK: - Data
+
+extension ACLFlow {
+    /// Queues a frame with `payload` for `channel` of a connection.
+    /// - Throws: when it is refused; nothing is queued then.
+    public mutating func enqueue(
+        _ payload: Span<UInt8>, on channel: L2CAPChannelID, of handle: ConnectionHandle
+    ) throws(ACLFlowError) {
+        guard connections[handle] != nil else { throw .unknownConnection(handle) }
+        guard payload.count <= L2CAPFrame.maximumPayload else {
+            throw .tooLong(payload: payload.count, limit: L2CAPFrame.maximumPayload)
+        }
+        let length = L2CAPFrame.headerLength + payload.count
+        let queued = queuedOctets(handle)
+        guard queued == 0 || queued + length <= queueLimit else {
+            throw .queueFull(handle, octets: queued, limit: queueLimit)
+        }
+        let frame = [UInt8](capacity: length) { output in
+            output.l2capHeader(channel, payloadLength: payload.count)
+            output.bytes(payload)
+        }
+        connections[handle]?.frames.append(frame)
+        connections[handle]?.octets += length
+    }
+
+    /// Writes the next packet for the controller: type octet, header, data. False while there is none, or
+    /// no buffer for it.
+    public mutating func nextPacket(into output: inout OutputSpan<UInt8>) -> Bool {
+        guard packetLength > 0, freePackets > 0, let turn = nextTurn() else { return false }
+        let handle = turns.remove(at: turn)
+        turns.append(handle)
+        connections[handle]?.writePacket(of: handle, upTo: packetLength, into: &output)
+        inFlight += 1
+        return true
+    }
+
+    /// Takes an entry of a Number Of Completed Packets event (Vol 4, Part E, 7.7.19).
+    /// - Throws: when it cannot be true; as much of it as can be has been credited.
+    public mutating func complete(_ completed: CompletedPackets) throws(ACLFlowError) {
+        let handle = completed.connection
+        guard let held = connections[handle]?.unacknowledged else { throw .unknownConnection(handle) }
+        let count = min(Int(completed.count), held)
+        connections[handle]?.unacknowledged -= count
+        inFlight -= count
+        guard Int(completed.count) == count else {
+            throw .tooManyCompleted(handle, claimed: Int(completed.count), sent: held)
+        }
+    }
+
+    /// The place in `turns` of the connection that sends next.
+    private func nextTurn() -> Int? {
+        let withoutBuffer = connections.values.count { $0.unacknowledged == 0 }
+        let spare = freePackets - withoutBuffer
+        return turns.firstIndex { handle in
+            guard let connection = connections[handle], !connection.frames.isEmpty else { return false }
+            return connection.unacknowledged == 0 || spare > 0
+        }
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// The header of a packet with `count` octets of data, at most 65,535.
+    mutating func aclHeader(_ handle: ConnectionHandle, _ boundary: ACLPacket.Boundary, count: Int) {
+        u16(handle.rawValue | UInt16(boundary.rawValue) << 12)
+        u16(UInt16(clamping: count))
+    }
+}
+
+/// What can be wrong with what a flow is asked to send, or told to have sent.
+public enum ACLFlowError: Error, Hashable, Sendable {
+    /// There is no such connection.
+    case unknownConnection(ConnectionHandle)
+    /// The payload is longer than a frame can carry.
+    case tooLong(payload: Int, limit: Int)
+    /// So many octets wait on the connection already.
+    case queueFull(ConnectionHandle, octets: Int, limit: Int)
+    /// The controller claims to have completed more packets than it had.
+    case tooManyCompleted(ConnectionHandle, claimed: Int, sent: Int)
+}
+
+extension ACLFlowError: CustomStringConvertible {
+    /// One line: "there is no connection 0x0040".
+    public var description: String {
+        switch self {
+        case .unknownConnection(let handle): "there is no connection \(handle)"
+        case .tooLong(let payload, let limit):
+            "a payload of \(payload) octets is more than the limit of \(limit)"
+        case .queueFull(let handle, let octets, let limit):
+            "\(octets) octets wait on connection \(handle), and the limit is \(limit)"
+        case .tooManyCompleted(let handle, let claimed, let sent):
+            "\(claimed) packets of connection \(handle) are said to be completed, but \(sent) were sent"
+        }
+    }
+}

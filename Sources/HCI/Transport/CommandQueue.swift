@@ -1,0 +1,233 @@
+import BLECore
+import DequeModule
+
+/// Sends commands to a controller as it takes them, and finds the answer to each (Core Specification 5.4,
+/// Vol 4, Part E, 4.4).
+///
+/// Frames are HCI packets with their type octet: events come in, commands go out. Of the events it reads
+/// Command Complete and Command Status and passes over all others, so it may see everything.
+///
+/// - Commands go out in the order of their submission. Never are more unanswered than the controller's
+///   latest answer allowed, and never two with the same opcode, since answers name nothing else.
+/// - A time limit counts from submission, so nothing waits for ever behind a dead controller. The answer
+///   may still come: for once more the limit it is waited for and dropped, and until then neither its
+///   credit nor its opcode is used again.
+/// - Reset overtakes: what was submitted before it fails with Operation Cancelled by Host (0x44), it needs
+///   no credit, and nothing is sent until it is answered (Vol 4, Part E, 7.3.2).
+public struct CommandQueue: Machine, Sendable {
+    /// Whose the controller is.
+    public enum Ownership: Hashable, Sendable {
+        /// This host's alone: it counts the controller's credits.
+        case exclusive
+        /// The kernel's, reached through a raw socket: the kernel counts the credits, and answers to other
+        /// processes' commands pass by. One to a command that was sent from here as well is taken for
+        /// ours; nothing tells them apart.
+        case shared
+    }
+
+    /// Names a command that was submitted; never used twice.
+    public struct Ticket: Hashable, Sendable {
+        /// The command's opcode.
+        public let opcode: HCIOpcode
+        fileprivate let number: UInt64
+    }
+
+    /// What became of a command.
+    public enum Event: Hashable, Sendable {
+        /// Command Complete came: the return parameters, the status first where the command has one. A
+        /// command that should be answered by Command Status may get this too.
+        case completed(Ticket, parameters: [UInt8])
+        /// Command Status came with success: the outcome will be an event of its own.
+        case accepted(Ticket)
+        /// Command Status came with an error, or a Reset overtook the command.
+        case failed(Ticket, HCIStatus)
+        /// No answer came in time.
+        case timedOut(Ticket)
+        /// An answer could not be read.
+        case malformed(DecodeError)
+    }
+
+    /// The size of `nextFrame`'s output: type, opcode, length and 255 octets.
+    public static let maximumFrameLength = 259
+
+    /// Whose the controller is.
+    public let ownership: Ownership
+    /// Answers that belonged to no command of this queue, or to one that nobody waited for any more.
+    public private(set) var unsolicitedCount = 0
+    /// Commands that are not sent.
+    public var waitingCount: Int { waiting.count }
+    /// Commands that are sent and may be answered.
+    public var unansweredCount: Int { sent.count }
+
+    private struct Waiting {
+        let ticket: Ticket
+        let packet: HCICommandPacket
+        let timeLimit: Duration
+        let deadline: Instant
+    }
+    private struct Sent {
+        let ticket: Ticket
+        let timeLimit: Duration
+        var deadline: Instant
+        /// Whether someone waits for the answer.
+        var isWanted = true
+        /// Whether the time limit is over.
+        var isLate = false
+    }
+    private var waiting: Deque<Waiting> = []
+    private var sent: [Sent] = []
+    private var events: Deque<Event> = []
+    /// How many commands may be unanswered: one after power-on, then what the latest answer said.
+    private var allowance = 1
+    private var lastNumber: UInt64 = 0
+
+    /// A queue to a controller that was told nothing yet.
+    public init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
+}
+
+// MARK: - The owner's side
+
+extension CommandQueue {
+    /// Queues a command. Its one event comes within `timeLimit`, unless it is cancelled.
+    ///
+    /// Host Number Of Completed Packets does not belong here: it has no answer and needs no credit.
+    public mutating func submit(
+        _ packet: HCICommandPacket, timeLimit: Duration, at now: Instant
+    ) -> Ticket {
+        lastNumber += 1
+        let ticket = Ticket(opcode: packet.opcode, number: lastNumber)
+        if packet.opcode == .reset { overtake() }
+        waiting.append(
+            Waiting(ticket: ticket, packet: packet, timeLimit: timeLimit, deadline: now + timeLimit))
+        return ticket
+    }
+
+    /// Forgets a command: no event will tell of it. If it was sent the controller carries it out.
+    public mutating func cancel(_ ticket: Ticket) {
+        waiting.removeAll { $0.ticket == ticket }
+        if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
+    }
+
+    private mutating func overtake() {
+        abandonSent()
+        for command in waiting { events.append(.failed(command.ticket, .operationCancelledByHost)) }
+        waiting.removeAll()
+    }
+
+    private mutating func abandonSent() {
+        for index in sent.indices where sent[index].isWanted {
+            sent[index].isWanted = false
+            events.append(.failed(sent[index].ticket, .operationCancelledByHost))
+        }
+    }
+}
+
+// MARK: - The machine
+
+extension CommandQueue {
+    /// When a time limit ends, or an answer is given up.
+    public var deadline: Instant? {
+        let all = sent.lazy.map(\.deadline)
+        return earlier(all.min(), waiting.lazy.map(\.deadline).min())
+    }
+
+    /// Ends the time limits that are over by `now`.
+    public mutating func expire(at now: Instant) {
+        for index in sent.indices where sent[index].deadline <= now && !sent[index].isLate {
+            if sent[index].isWanted { events.append(.timedOut(sent[index].ticket)) }
+            sent[index].isWanted = false
+            sent[index].isLate = true
+            sent[index].deadline = sent[index].deadline + sent[index].timeLimit
+        }
+        sent.removeAll { $0.isLate && $0.deadline <= now }
+        for command in waiting where command.deadline <= now { events.append(.timedOut(command.ticket)) }
+        waiting.removeAll { $0.deadline <= now }
+    }
+
+    /// Writes the next command, its type octet first; `output` needs room for `maximumFrameLength`.
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
+        guard let next = waiting.first, mayBeSent(next.ticket.opcode) else { return false }
+        waiting.removeFirst()
+        if next.ticket.opcode == .reset { sent.removeAll { $0.ticket.opcode == .reset } }
+        sent.append(Sent(ticket: next.ticket, timeLimit: next.timeLimit, deadline: next.deadline))
+        output.u8(HCIPacketType.command.rawValue)
+        next.packet.encode(into: &output)
+        return true
+    }
+
+    /// The next thing to tell, oldest first.
+    public mutating func nextEvent() -> Event? { events.popFirst() }
+
+    private func mayBeSent(_ opcode: HCIOpcode) -> Bool {
+        if opcode == .reset { return true }
+        return !sent.contains { $0.ticket.opcode == opcode || $0.ticket.opcode == .reset }
+            && (ownership == .shared || sent.count < allowance)
+    }
+}
+
+// MARK: - Answers
+
+extension CommandQueue {
+    /// Takes a packet from the controller, its type octet first.
+    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+        guard frame.count >= 2, frame[0] == HCIPacketType.event.rawValue else { return }
+        do throws(DecodeError) {
+            switch HCIEventCode(rawValue: frame[1]) {
+            case .commandComplete: try complete(frame)
+            case .commandStatus: try accept(frame)
+            default: break
+            }
+        } catch {
+            events.append(.malformed(error))
+        }
+    }
+
+    private mutating func complete(_ frame: Span<UInt8>) throws(DecodeError) {
+        var reader = ByteReader(frame, of: "Command Complete")
+        try Self.skipHeader(&reader)
+        let allowance = try reader.u8("Num_HCI_Command_Packets")
+        let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
+        let answered = settle(opcode, allowance)
+        if let answered { events.append(.completed(answered, parameters: reader.rest())) }
+        if opcode == .reset {
+            // Whatever else the controller had to do, it has forgotten.
+            abandonSent()
+            sent.removeAll()
+        }
+    }
+
+    private mutating func accept(_ frame: Span<UInt8>) throws(DecodeError) {
+        var reader = ByteReader(frame, of: "Command Status")
+        try Self.skipHeader(&reader)
+        let status = HCIStatus(rawValue: try reader.u8("Status"))
+        let allowance = try reader.u8("Num_HCI_Command_Packets")
+        let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
+        try reader.end()
+        guard let answered = settle(opcode, allowance) else { return }
+        events.append(status == .success ? .accepted(answered) : .failed(answered, status))
+    }
+
+    /// Takes the command of that opcode off the unanswered ones; its ticket, if someone waits for it.
+    private mutating func settle(_ opcode: HCIOpcode, _ allowance: UInt8) -> Ticket? {
+        self.allowance = Int(allowance)
+        // Only tells the allowance (7.7.14).
+        guard opcode != .none else { return nil }
+        guard let index = sent.firstIndex(where: { $0.ticket.opcode == opcode }) else {
+            unsolicitedCount += 1
+            return nil
+        }
+        let command = sent.remove(at: index)
+        if !command.isWanted { unsolicitedCount += 1 }
+        return command.isWanted ? command.ticket : nil
+    }
+
+    /// A cursor's way past type, code and length, which must be right.
+    private static func skipHeader(_ reader: inout ByteReader) throws(DecodeError) {
+        _ = try reader.u16("type and code")
+        let length = Int(try reader.u8("length"))
+        guard length == reader.remaining else {
+            throw reader.failure(
+                "parameters", .malformed("the length says \(length), and \(reader.remaining) octets follow"))
+        }
+    }
+}
