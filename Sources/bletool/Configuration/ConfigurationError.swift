@@ -1,0 +1,37 @@
+/// A place in a file, as editors count.
+struct SourcePosition: Hashable, Sendable {
+    /// From 1.
+    var line: Int
+    /// From 1, in characters.
+    var column: Int
+}
+
+/// Why a configuration cannot work, and where it says so.
+struct ConfigurationError: Error, Hashable, Sendable {
+    /// The place of the problem; nil when it is the file as a whole.
+    var position: SourcePosition?
+    /// What is wrong, in one line.
+    var reason: String
+    /// What to do, where there is something to do.
+    var hint: String?
+
+    /// A problem at a place.
+    init(_ position: SourcePosition?, _ reason: String, hint: String? = nil) {
+        self.position = position
+        self.reason = reason
+        self.hint = hint
+    }
+
+    /// A text that is not what it should be.
+    init(_ position: SourcePosition?, _ problem: BadInput) {
+        self.init(position, problem.reason, hint: problem.hint)
+    }
+}
+
+extension Failure {
+    /// A configuration that cannot work: `thermometer.yaml:12:9: unknown key "propertys"`.
+    init(_ error: ConfigurationError, file: String) {
+        let place = error.position.map { ":\($0.line):\($0.column)" } ?? ""
+        self.init(.input, file + place, error.reason, hint: error.hint)
+    }
+}

@@ -1,0 +1,82 @@
+import BLECore
+
+/// CONFIG.yaml.
+extension ServeConfiguration {
+    private enum Key: String, CaseIterable {
+        case name, advertise, security, mtu, prepareQueue, standardServices, services
+    }
+
+    /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
+    static let nameLimit = 248
+    /// The handles that the GAP and GATT services take.
+    static let standardHandles = 15
+
+    /// The configuration that `text` is, checked as far as it can be without a radio.
+    init(_ text: [UInt8], _ context: ConfigurationContext) throws(ConfigurationError) {
+        let root = try YAMLComposer.tree(text)
+        let fields = try YAMLFields<Key>(root, "a configuration")
+        let nameNode = fields[.name]
+        name = try nameNode?.text("a name")
+        if let name, !(1...Self.nameLimit).contains(name.utf8.count) {
+            throw ConfigurationError(
+                nameNode?.position,
+                "the name has \(name.utf8.count) octets; names have 1 to \(Self.nameLimit)")
+        }
+        let nothing = YAMLNode(position: fields.position, content: .mapping([]))
+        advertising = try AdvertiseSettings(
+            fields[.advertise] ?? nothing, name: name, at: nameNode?.position, context)
+        if let node = fields[.security] { security = try SecurityConfiguration(node) }
+        mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
+        prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
+        hasStandardServices = try fields[.standardServices]?.bool() ?? true
+        var layout = HandleLayout()
+        if hasStandardServices { layout.reserve(Self.standardHandles, for: "the GAP and GATT services") }
+        var reader = ServiceReader(context, layout)
+        services = try reader.read(fields.required(.services))
+        try check(fields)
+    }
+
+    private func check(_ fields: YAMLFields<Key>) throws(ConfigurationError) {
+        let standard: [BluetoothUUID] = [0x1800, 0x1801]
+        if hasStandardServices, let service = services.first(where: { standard.contains($0.uuid) }) {
+            throw ConfigurationError(
+                fields.position(of: .services), "the service \(service.uuid) is added already",
+                hint: "with standardServices: false the database is exactly what the file says")
+        }
+        if !hasStandardServices, services.isEmpty {
+            throw ConfigurationError(fields.position(of: .services), "there is nothing to serve")
+        }
+    }
+}
+
+extension SecurityConfiguration {
+    private enum Key: String, CaseIterable { case io, bonding, secureConnectionsOnly }
+
+    /// `security:`.
+    fileprivate init(_ node: YAMLNode) throws(ConfigurationError) {
+        let fields = try YAMLFields<Key>(node, "security")
+        io = try fields[.io]?.word(InputOutput.self) ?? io
+        isBonding = try fields[.bonding]?.bool() ?? isBonding
+        isSecureConnectionsOnly = try fields[.secureConnectionsOnly]?.bool() ?? isSecureConnectionsOnly
+    }
+}
+
+extension ServeConfiguration {
+    /// The configuration in a file, or with `-` on the standard input.
+    static func load(_ path: String, names: @escaping UUIDNames) throws(Failure) -> ServeConfiguration {
+        let text: [UInt8]
+        do {
+            text = try File.contents(path, limit: YAMLComposer.fileLimit)
+        } catch {
+            throw Failure(path, error, kind: .input)
+        }
+        do {
+            let slash = path.lastIndex(of: "/")
+            let context = ConfigurationContext(
+                names: names, directory: slash.map { String(path[..<$0]) } ?? ".")
+            return try ServeConfiguration(text, context)
+        } catch {
+            throw Failure(error, file: path)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import BLECore
+
+/// Characteristics.
+extension ServiceReader {
+    private enum Key: String, CaseIterable {
+        case uuid, handle, valueHandle, properties, permissions, value, length, read, write, notify,
+            descriptors
+    }
+
+    mutating func characteristic(_ node: YAMLNode) throws(ConfigurationError) -> CharacteristicConfiguration {
+        let fields = try YAMLFields<Key>(node, "a characteristic")
+        let uuid = try attributeUUID(fields.required(.uuid))
+        let properties = try self.properties(fields.required(.properties))
+        let implied = PermissionConfiguration(
+            read: properties.contains(.read) ? .open : .none,
+            write: properties.contains(where: \.isWritable) ? .open : .none)
+        let permissions = try PermissionConfiguration(fields[.permissions], implied: implied)
+        var value = try StoredValue(value: fields[.value], length: fields[.length], context)
+
+        let read = try fields[.read]?.program(of: "read", context)
+        if read != nil, permissions.read == .none {
+            throw ConfigurationError(fields.position(of: .read), "read makes values that nobody may read")
+        }
+        let write = try fields[.write]?.program(of: "write", context)
+        if write != nil, permissions.write == .none {
+            throw ConfigurationError(fields.position(of: .write), "write takes values that nobody may write")
+        }
+        let notify = try fields[.notify]?.notify(context)
+        if let notify {
+            let place = fields.position(of: .notify)
+            guard properties.contains(where: \.isSubscribable) else {
+                throw ConfigurationError(
+                    place, "notify without a property that lets anybody subscribe",
+                    hint: "add notify or indicate to the properties")
+            }
+            if case .counter(let octets) = notify.source {
+                guard octets <= value.maximum, !value.isFixed || octets == value.maximum else {
+                    throw ConfigurationError(
+                        place, "the counter has \(octets) octets, the value \(value.maximum)")
+                }
+                if fields[.value] == nil { value.octets = [UInt8](repeating: 0, count: octets) }
+            }
+        }
+
+        let handle = try layout.take(fields[.handle], for: "the characteristic \(uuid)", at: node.position)
+        let valueHandle = try layout.take(
+            fields[.valueHandle], for: "the value of \(uuid)", at: node.position)
+        return CharacteristicConfiguration(
+            uuid: uuid, handle: handle, valueHandle: valueHandle, properties: properties,
+            permissions: permissions,
+            value: value, read: read, write: write, notify: notify,
+            descriptors: try descriptors(fields[.descriptors], of: properties, at: node.position))
+    }
+
+    private func properties(_ node: YAMLNode) throws(ConfigurationError) -> Set<CharacteristicProperty> {
+        var properties: Set<CharacteristicProperty> = []
+        for node in try node.list(of: "properties") {
+            let property = try node.word(CharacteristicProperty.self)
+            guard properties.insert(property).inserted else {
+                throw ConfigurationError(node.position, "\(property.rawValue) is there twice")
+            }
+        }
+        return properties
+    }
+
+    /// The UUID of a characteristic or descriptor, which is none of those that declare them.
+    func attributeUUID(_ node: YAMLNode) throws(ConfigurationError) -> BluetoothUUID {
+        let uuid = try node.uuid(context.names)
+        guard let short = uuid.uint16, (0x2800...0x2803).contains(short) else { return uuid }
+        throw ConfigurationError(
+            node.position, "\(uuid) is the UUID of a declaration", hint: "declarations are made for you")
+    }
+}

@@ -1,0 +1,112 @@
+import CYAML
+
+/// What libyaml finds in a document, one thing after the other.
+enum YAMLEvent: Hashable {
+    /// A scalar; `tag` only where the file gives one.
+    case scalar(String, isPlain: Bool, YAMLProperties)
+    /// The begin of a list.
+    case sequence(YAMLProperties)
+    /// The begin of a mapping.
+    case mapping(YAMLProperties)
+    /// The end of the innermost list or mapping.
+    case end
+    /// `*name`.
+    case alias(String)
+    /// A document begins.
+    case document
+    /// There is no more.
+    case endOfStream
+}
+
+/// What may stand before a node.
+struct YAMLProperties: Hashable {
+    /// `&name`.
+    var anchor: String?
+    /// `!tag`, in full.
+    var tag: String?
+}
+
+/// The one place that touches libyaml.
+final class YAMLEventReader {
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    private let input: UnsafeMutableBufferPointer<UInt8>
+
+    /// A reader of `text`, which should be UTF-8, or UTF-16 with a byte order mark.
+    init(_ text: [UInt8]) throws(ConfigurationError) {
+        parser = .allocate(capacity: 1)
+        input = .allocate(capacity: text.count)
+        _ = input.initialize(from: text)
+        guard yaml_parser_initialize(parser) == 1 else {
+            throw ConfigurationError(nil, "out of memory")
+        }
+        yaml_parser_set_input_string(parser, input.baseAddress, input.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+        input.deallocate()
+    }
+
+    /// The next event that matters to a tree, and where it begins.
+    func next() throws(ConfigurationError) -> (event: YAMLEvent, position: SourcePosition) {
+        while true {
+            var raw = yaml_event_t()
+            guard yaml_parser_parse(parser, &raw) == 1 else { throw problem }
+            defer { yaml_event_delete(&raw) }
+            if let event = Self.event(raw) { return (event, SourcePosition(raw.start_mark)) }
+        }
+    }
+
+    private static func event(_ raw: yaml_event_t) -> YAMLEvent? {
+        switch raw.type {
+        case YAML_SCALAR_EVENT:
+            let scalar = raw.data.scalar
+            let text = String(
+                decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+            return .scalar(
+                text, isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
+                YAMLProperties(scalar.anchor, scalar.tag))
+        case YAML_SEQUENCE_START_EVENT:
+            return .sequence(YAMLProperties(raw.data.sequence_start.anchor, raw.data.sequence_start.tag))
+        case YAML_MAPPING_START_EVENT:
+            return .mapping(YAMLProperties(raw.data.mapping_start.anchor, raw.data.mapping_start.tag))
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: return .end
+        case YAML_ALIAS_EVENT: return .alias(raw.data.alias.anchor.map { String(cString: $0) } ?? "")
+        case YAML_DOCUMENT_START_EVENT: return .document
+        case YAML_STREAM_END_EVENT: return .endOfStream
+        default: return nil
+        }
+    }
+
+    /// What stopped libyaml, in its words.
+    private var problem: ConfigurationError {
+        let state = parser.pointee
+        let reason = state.problem.map { String(cString: $0) } ?? "out of memory"
+        guard state.error != YAML_READER_ERROR else {
+            return ConfigurationError(position(ofOctet: state.problem_offset), "this is not text: \(reason)")
+        }
+        let context = state.context.map { context in
+            " \(String(cString: context)) that begins at line \(state.context_mark.line + 1)"
+        }
+        return ConfigurationError(SourcePosition(state.problem_mark), "YAML: \(reason)\(context ?? "")")
+    }
+
+    private func position(ofOctet offset: Int) -> SourcePosition {
+        let before = input.prefix(offset)
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1
+        return SourcePosition(line: line, column: column)
+    }
+}
+
+extension YAMLProperties {
+    fileprivate init(_ anchor: UnsafeMutablePointer<UInt8>?, _ tag: UnsafeMutablePointer<UInt8>?) {
+        self.init(anchor: anchor.map { String(cString: $0) }, tag: tag.map { String(cString: $0) })
+    }
+}
+
+extension SourcePosition {
+    fileprivate init(_ mark: yaml_mark_t) { self.init(line: mark.line + 1, column: mark.column + 1) }
+}

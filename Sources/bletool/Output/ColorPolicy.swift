@@ -1,0 +1,43 @@
+import Glibc
+
+/// Whether text for people carries colours: the argument of `--color`.
+enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
+    /// On a terminal, unless NO_COLOR (no-color.org) is set or the terminal is a dumb one.
+    case auto
+    /// Also into pipes and files.
+    case always
+    /// Nowhere.
+    case never
+
+    /// Whether to colour what goes to a descriptor.
+    func allows(terminal: Bool, environment: (String) -> String? = Environment.value) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto: terminal && (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
+        }
+    }
+}
+
+/// The few looks that output for people has.
+enum Style: String, Hashable, Sendable {
+    /// Headings.
+    case bold = "1"
+    /// What matters less.
+    case dim = "2"
+    /// What went wrong.
+    case red = "31"
+    /// What one looks for, as names and addresses.
+    case cyan = "36"
+
+    /// `text` in this look, or as it is.
+    func callAsFunction(_ text: some StringProtocol, when colored: Bool) -> String {
+        colored && !text.isEmpty ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : String(text)
+    }
+}
+
+/// The environment of the process.
+enum Environment {
+    /// The value of a variable, or nil when it is not set.
+    static func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

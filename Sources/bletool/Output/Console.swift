@@ -1,0 +1,44 @@
+import Glibc
+
+/// Where a command speaks: results on stdout, as lines for people or objects for scripts, and everything
+/// else on stderr.
+struct Console: Sendable {
+    /// Whether results are JSON objects.
+    var isJSON: Bool
+    /// When text for people is coloured.
+    var color = ColorPolicy.auto
+    /// Results.
+    var output = LineWriter.output
+    /// Messages.
+    var errors = LineWriter.errors
+
+    /// Whether results are coloured.
+    var isColored: Bool { color.allows(terminal: output.isTerminal) }
+
+    /// Prints a result: the object with `--json`, else the lines. False when nobody reads any more.
+    @discardableResult
+    func show(_ event: some Event) -> Bool {
+        if isJSON { return output.line(event.json) }
+        return event.lines(colored: isColored).allSatisfy { output.line($0) }
+    }
+
+    /// Prints a message that is no result.
+    func note(_ text: String) { errors.line("bletool: \(text)") }
+
+    /// Says why the command failed: on stderr, and with `--json` as the last line of stdout.
+    func show(_ failure: Failure) {
+        if isJSON { output.line(failure.json) }
+        let colored = color.allows(terminal: errors.isTerminal)
+        for (index, line) in failure.lines.enumerated() {
+            errors.line((index == 0 ? Style.red : .dim)(line, when: colored))
+        }
+    }
+}
+
+/// A result: an object for scripts, or lines for people.
+protocol Event: Sendable {
+    /// The object, its members in the order of the contract.
+    var json: JSONValue { get }
+    /// The lines, safe on a terminal.
+    func lines(colored: Bool) -> [String]
+}

@@ -1,0 +1,85 @@
+import BLECore
+
+/// `gatt … read`: a value.
+struct ValueEvent: Event {
+    /// What was read: one handle, or with `--multiple` perhaps several whose values are joined.
+    var handles: [AttributeHandle]
+    /// The type of the attribute; nil for several.
+    var uuid: BluetoothUUID?
+    /// The value as text for people.
+    var text: String
+    /// The value for scripts.
+    var value: JSONValue
+
+    /// A value in a format.
+    init(
+        handles: [AttributeHandle], uuid: BluetoothUUID?, value: [UInt8], format: ValueFormat,
+        type: ValueType? = nil
+    ) {
+        self.handles = handles
+        self.uuid = uuid
+        self.text = format.text(value, type: type)
+        self.value = format.jsonValue(value, type: type)
+    }
+
+    var json: JSONValue {
+        guard handles.count == 1, let handle = handles.first else {
+            return ["event": "value", "handles": .array(handles.map { JSONValue($0) }), "value": value]
+        }
+        return ["event": "value", "handle": JSONValue(handle), "uuid": JSONValue(uuid), "value": value]
+    }
+
+    func lines(colored: Bool) -> [String] { [text] }
+}
+
+/// `gatt … notify`: a value that the server sent by itself.
+struct NotificationEvent: Event {
+    /// Whether the server wanted to know that it arrived.
+    var isIndication: Bool
+    /// The characteristic's value.
+    var handle: AttributeHandle
+    /// The characteristic.
+    var uuid: BluetoothUUID
+    /// The value as text for people.
+    var text: String
+    /// The value for scripts.
+    var value: JSONValue
+    /// When it arrived.
+    var time: Timestamp
+
+    /// A value in a format.
+    init(
+        isIndication: Bool, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8], time: Timestamp,
+        format: ValueFormat, type: ValueType? = nil
+    ) {
+        self.isIndication = isIndication
+        self.handle = handle
+        self.uuid = uuid
+        self.time = time
+        self.text = format.text(value, type: type)
+        self.value = format.jsonValue(value, type: type)
+    }
+
+    var json: JSONValue {
+        [
+            "event": isIndication ? "indication" : "notification", "handle": JSONValue(handle),
+            "uuid": JSONValue(uuid), "value": value, "time": JSONValue(time.description),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        ["\(Style.dim(time.description, when: colored))  \(Style.cyan("\(uuid)", when: colored))  \(text)"]
+    }
+}
+
+/// `gatt … write`: it is written, as far as the way of writing tells.
+struct WrittenEvent: Event {
+    /// Where.
+    var handle: AttributeHandle
+    /// How much.
+    var octets: Int
+
+    var json: JSONValue { ["event": "written", "handle": JSONValue(handle), "octets": JSONValue(octets)] }
+
+    func lines(colored: Bool) -> [String] { ["wrote \(octets) octets to \(handle)"] }
+}

@@ -1,0 +1,77 @@
+import BLECore
+
+/// `advertise --dry-run`: the packets, what takes how many octets, and what had to give way.
+struct PacketsEvent: Event {
+    /// The packets.
+    var plan: AdvertisingPlan
+
+    var json: JSONValue {
+        [
+            "event": "packets", "data": JSONValue(hex: plan.data),
+            "scanResponse": JSONValue(hex: plan.scanResponse),
+            "extended": JSONValue(plan.extended?.hex), "octets": JSONValue(plan.octets),
+            "limit": JSONValue(plan.limit), "scanResponseOctets": JSONValue(plan.scanResponse.count),
+            "fields": .array(plan.fields.map(\.json)), "overflow": .array(plan.overflow.map(\.json)),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        var lines: [String] = []
+        for (title, bytes, limit) in packets where !bytes.isEmpty || title == packets[0].title {
+            lines.append(Style.bold("\(title), \(bytes.count) of \(limit) octets", when: colored))
+            lines.append("  " + (bytes.isEmpty ? Style.dim("nothing", when: colored) : bytes.hex))
+        }
+        if !plan.fields.isEmpty { lines += [""] + fields.lines(colored: colored) }
+        let overflow = plan.overflow.map(\.text) + (plan.isInvisibleToLegacyScanners ? [Self.invisible] : [])
+        return lines + (overflow.isEmpty ? [] : [""] + overflow)
+    }
+
+    /// What an extended advertisement costs.
+    static let invisible = "scanners that only know legacy advertising do not see extended advertising"
+
+    private var packets: [(title: String, bytes: [UInt8], limit: Int)] {
+        if let extended = plan.extended { return [("extended advertising data", extended, plan.limit)] }
+        return [("advertising data", plan.data, plan.limit), ("scan response", plan.scanResponse, 31)]
+    }
+
+    /// Fields are in the order of the packets, so their octets follow each other there.
+    private var fields: Table {
+        var table = Table(columns: [("field", .left), ("octets", .right), ("in", .left), ("bytes", .left)])
+        var rest: [AdvertisingPlan.Place: ArraySlice<UInt8>] = [
+            .data: plan.data[...], .scanResponse: plan.scanResponse[...],
+            .extended: (plan.extended ?? [])[...],
+        ]
+        for field in plan.fields {
+            let bytes = rest[field.place]?.prefix(field.octets) ?? []
+            rest[field.place]?.removeFirst(bytes.count)
+            table.rows.append([field.field.rawValue, "\(field.octets)", field.place.rawValue, bytes.hex])
+        }
+        return table
+    }
+}
+
+extension AdvertisingPlan.Placement {
+    fileprivate var json: JSONValue {
+        ["field": JSONValue(field.rawValue), "octets": JSONValue(octets), "in": JSONValue(place.rawValue)]
+    }
+}
+
+extension AdvertisingPlan.Overflow {
+    /// The object in `overflow`.
+    var json: JSONValue {
+        [
+            "field": JSONValue(field.rawValue), "action": JSONValue(action.rawValue),
+            "octets": JSONValue(octets),
+        ]
+    }
+
+    /// One line for people.
+    var text: String {
+        switch action {
+        case .scanResponse: "\(field.rawValue) is in the scan response (\(octets) octets)"
+        case .shortened: "\(field.rawValue) is shortened by \(octets) octets"
+        case .dropped: "\(field.rawValue) is incomplete: \(octets) octets are left out"
+        case .extended: "\(field.rawValue) (\(octets) octets) needs extended advertising"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import BLECore
+
+/// `serve`: something that a central did, or that was done for it.
+struct ServerEvent: Event {
+    /// The central.
+    var central: DeviceAddress
+    /// What happened.
+    var what: What
+
+    /// What happened.
+    enum What: Sendable {
+        /// A link came about.
+        case connected(LinkParameters)
+        /// A link has other parameters now.
+        case parameters(LinkParameters)
+        /// A link ended: the HCI reason where it is known, else perhaps an errno.
+        case disconnected(reason: UInt8?, errno: Int32?, text: String)
+        /// The ATT_MTU was agreed on.
+        case mtu(Int)
+        /// A value was read.
+        case read(Access)
+        /// A value was written.
+        case write(Access, WriteKind)
+        /// The central wants values.
+        case subscribed(Access, indications: Bool)
+        /// The central wants no more values.
+        case unsubscribed(Access)
+        /// A value was sent.
+        case notified(Access)
+        /// The central confirmed an indication.
+        case confirmed(Access)
+        /// The link's security changed.
+        case security(level: String, keySize: Int?)
+    }
+
+    /// A value of an attribute.
+    struct Access: Hashable, Sendable {
+        var handle: AttributeHandle
+        var uuid: BluetoothUUID
+        /// The value, where it matters.
+        var value: [UInt8]?
+    }
+
+    /// How a value was written.
+    enum WriteKind: String, Hashable, Sendable {
+        case request, command, prepared, signed
+    }
+
+    /// What a link was negotiated to be; nil where the kernel does not tell.
+    struct LinkParameters: Hashable, Sendable {
+        var interval: Duration?
+        var latency: Int?
+        var timeout: Duration?
+        /// `1m`, `2m` or `coded`; both ways, as in `2m/1m`, when they differ.
+        var phy: String?
+        var mtu: Int?
+    }
+
+    var json: JSONValue {
+        let (name, members) = parts
+        return .object(
+            [
+                .init("event", JSONValue(name)), .init("central", JSONValue(central)),
+                .init("addressType", JSONValue(typeOf: central)),
+            ] + members)
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let (name, members) = parts
+        let details = members.filter { $0.value != .null }.map { member in
+            if case .string(let text) = member.value { return "\(member.name) \(text.printable)" }
+            return "\(member.name) \(member.value)"
+        }
+        let head = "\(Style.cyan(central.text, when: colored)) \(Style.bold(name, when: colored))"
+        return [([head] + details).joined(separator: "  ")]
+    }
+
+    private var parts: (name: String, members: [JSONValue.Member]) {
+        switch what {
+        case .connected(let parameters): ("connected", parameters.members)
+        case .parameters(let parameters): ("parameters", parameters.members)
+        case .disconnected(let reason, let errno, let text):
+            (
+                "disconnected",
+                [
+                    .init("reason", JSONValue(reason)), .init("errno", JSONValue(errno)),
+                    .init("reasonText", JSONValue(text)),
+                ]
+            )
+        case .mtu(let mtu): ("mtu", [.init("mtu", JSONValue(mtu))])
+        case .read(let access): ("read", access.members)
+        case .write(let access, let kind):
+            ("write", access.members + [.init("type", JSONValue(kind.rawValue))])
+        case .subscribed(let access, let indications):
+            ("subscribed", access.members + [.init("type", indications ? "indication" : "notification")])
+        case .unsubscribed(let access): ("unsubscribed", access.members)
+        case .notified(let access): ("notified", access.members)
+        case .confirmed(let access): ("confirmed", access.members)
+        case .security(let level, let keySize):
+            ("security", [.init("level", JSONValue(level)), .init("keySize", JSONValue(keySize))])
+        }
+    }
+}
+
+extension ServerEvent.Access {
+    fileprivate var members: [JSONValue.Member] {
+        [.init("handle", JSONValue(handle)), .init("uuid", JSONValue(uuid))]
+            + (value.map { [.init("value", JSONValue(hex: $0))] } ?? [])
+    }
+}
+
+extension ServerEvent.LinkParameters {
+    fileprivate var members: [JSONValue.Member] {
+        [
+            .init("interval", JSONValue(milliseconds: interval)), .init("latency", JSONValue(latency)),
+            .init("timeout", JSONValue(milliseconds: timeout)), .init("phy", JSONValue(phy)),
+            .init("mtu", JSONValue(mtu)),
+        ]
+    }
+}

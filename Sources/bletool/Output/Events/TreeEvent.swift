@@ -1,0 +1,121 @@
+import BLECore
+
+/// `gatt … tree`: all that a server has.
+struct TreeEvent: Event {
+    /// A service.
+    struct Service: Hashable, Sendable {
+        var uuid: BluetoothUUID
+        var handle: AttributeHandle
+        var endHandle: AttributeHandle
+        var isPrimary = true
+        var includes: [Include] = []
+        var characteristics: [Characteristic] = []
+    }
+
+    /// A service that another one includes.
+    struct Include: Hashable, Sendable {
+        var uuid: BluetoothUUID
+        var handle: AttributeHandle
+        var endHandle: AttributeHandle
+    }
+
+    /// A characteristic.
+    struct Characteristic: Hashable, Sendable {
+        var uuid: BluetoothUUID
+        var handle: AttributeHandle
+        var valueHandle: AttributeHandle
+        /// The properties' names, in the order of their bits.
+        var properties: [String]
+        /// The value, when it was asked for and could be read.
+        var value: [UInt8]?
+        var descriptors: [Descriptor] = []
+    }
+
+    /// A descriptor.
+    struct Descriptor: Hashable, Sendable {
+        var uuid: BluetoothUUID
+        var handle: AttributeHandle
+        /// The value, when it was asked for and could be read.
+        var value: [UInt8]?
+    }
+
+    /// The server.
+    var address: DeviceAddress
+    /// The ATT_MTU of the connection.
+    var mtu: Int
+    /// What it has.
+    var services: [Service]
+    /// The name of a UUID.
+    var name: @Sendable (BluetoothUUID) -> String?
+
+    var json: JSONValue {
+        [
+            "event": "tree", "address": JSONValue(address), "mtu": JSONValue(mtu),
+            "services": .array(services.map(\.json)),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        services.flatMap { service in
+            let kind = service.isPrimary ? "service" : "secondary service"
+            let head = Style.bold("\(kind) \(title(service.uuid))", when: colored)
+            let range = Style.dim("\(service.handle)-\(service.endHandle)", when: colored)
+            let includes = service.includes.map {
+                "  includes \(title($0.uuid)) \($0.handle)-\($0.endHandle)"
+            }
+            return ["\(head)  \(range)"] + includes + service.characteristics.flatMap { lines($0, colored) }
+        }
+    }
+
+    private func lines(_ characteristic: Characteristic, _ colored: Bool) -> [String] {
+        let type = ValueType(
+            of: characteristic.uuid,
+            presentation: characteristic.descriptors.first { $0.uuid == 0x2904 }?.value)
+        let value = characteristic.value.map { " = \(ValueFormat.auto.text($0, type: type))" } ?? ""
+        let handle = Style.dim("\(characteristic.valueHandle)", when: colored)
+        let properties = "[\(characteristic.properties.joined(separator: " "))]"
+        return ["  \(title(characteristic.uuid))  \(handle)  \(properties)\(value)"]
+            + characteristic.descriptors.map { descriptor in
+                let text = descriptor.value.map {
+                    ValueFormat.auto.text($0, type: ValueType(of: descriptor.uuid))
+                }
+                let handle = Style.dim("\(descriptor.handle)", when: colored)
+                return "    \(title(descriptor.uuid))  \(handle)\(text.map { " = \($0)" } ?? "")"
+            }
+    }
+
+    private func title(_ uuid: BluetoothUUID) -> String { name(uuid).map { "\(uuid) \($0)" } ?? "\(uuid)" }
+}
+
+extension TreeEvent.Service {
+    fileprivate var json: JSONValue {
+        [
+            "uuid": JSONValue(uuid), "handle": JSONValue(handle), "endHandle": JSONValue(endHandle),
+            "primary": JSONValue(isPrimary),
+            "includes": .array(
+                includes.map {
+                    [
+                        "uuid": JSONValue($0.uuid), "handle": JSONValue($0.handle),
+                        "endHandle": JSONValue($0.endHandle),
+                    ]
+                }),
+            "characteristics": .array(characteristics.map(\.json)),
+        ]
+    }
+}
+
+extension TreeEvent.Characteristic {
+    fileprivate var json: JSONValue {
+        [
+            "uuid": JSONValue(uuid), "handle": JSONValue(handle), "valueHandle": JSONValue(valueHandle),
+            "properties": .array(properties.map { JSONValue($0) }), "value": JSONValue(value?.hex),
+            "descriptors": .array(
+                descriptors.map {
+                    [
+                        "uuid": JSONValue($0.uuid), "handle": JSONValue($0.handle),
+                        "value": JSONValue($0.value?.hex),
+                    ]
+                }),
+        ]
+    }
+}

@@ -1,0 +1,19 @@
+/// How the process ends: what scripts may rely on.
+enum ExitStatus: Int32, Hashable, Sendable {
+    /// Done.
+    case done = 0
+    /// A usage error, or bad input.
+    case badInput = 1
+    /// Nothing was found, or the time limit passed.
+    case notFound = 2
+    /// The adapter is missing or cannot be used.
+    case adapter = 3
+    /// The process lacks a permission.
+    case permission = 4
+    /// The peer's server refused.
+    case att = 5
+    /// Pairing or encryption failed.
+    case security = 6
+    /// The link was lost.
+    case linkLost = 7
+}

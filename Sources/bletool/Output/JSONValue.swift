@@ -1,0 +1,137 @@
+import BLECore
+
+/// A JSON value to print. Objects keep the order of their members, since lines are read by people too.
+indirect enum JSONValue: Hashable, Sendable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number by its digits, so that none is lost.
+    case number(String)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object.
+    case object([Member])
+
+    /// A name and its value.
+    struct Member: Hashable, Sendable {
+        /// The name.
+        var name: String
+        /// The value.
+        var value: JSONValue
+
+        /// A name and its value.
+        init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+}
+
+extension JSONValue {
+    /// A number by its digits. What JSON has no number for, like NaN, becomes a string.
+    init(number text: String) {
+        let isNumber = Decimal(text) != nil && text.first != "+" && text.last != "."
+        self = isNumber ? .number(text) : .string(text)
+    }
+
+    /// A number, or `null` for what JSON has no number for. Whole ones have no point.
+    init(_ value: Double) {
+        guard value.isFinite else {
+            self = .null
+            return
+        }
+        self = .number(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
+    }
+
+    /// An integer.
+    init(_ value: some BinaryInteger) { self = .number(String(value)) }
+
+    /// A string.
+    init(_ value: some StringProtocol) { self = .string(String(value)) }
+
+    /// A string of hexadecimal digits.
+    init(hex octets: [UInt8]) { self = .string(octets.hex) }
+
+    /// The value, or `null`.
+    init(_ value: String?) { self = value.map { .string($0) } ?? .null }
+
+    /// The value, or `null`.
+    init(_ value: (some BinaryInteger)?) { self = value.map { JSONValue($0) } ?? .null }
+
+    /// The value of a member, when this is an object that has it.
+    subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(nilLiteral: ()) { self = .null }
+    init(integerLiteral value: Int) { self.init(value) }
+    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// JSON text on one line, without spaces.
+    var description: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    private func write(to text: inout String) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .number(let digits): text += digits
+        case .string(let value): value.writeJSON(to: &text)
+        case .array(let values):
+            text += "["
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += "," }
+                value.write(to: &text)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, member) in members.enumerated() {
+                if index > 0 { text += "," }
+                member.name.writeJSON(to: &text)
+                text += ":"
+                member.value.write(to: &text)
+            }
+            text += "}"
+        }
+    }
+}
+
+extension String {
+    /// Appends this string as JSON writes strings (RFC 8259, 7). Line separators, which some readers of
+    /// lines take for an end, and DEL are escaped as well.
+    fileprivate func writeJSON(to text: inout String) {
+        text += "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
+                text += "\\u" + UInt16(truncatingIfNeeded: scalar.value).hex
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Synchronization
+
+/// Lines to a descriptor. Each goes out at once and whole, whichever thread it comes from, so that lines
+/// never mix and a reader at the other end of a pipe sees each as it happens.
+final class LineWriter: Sendable {
+    /// What the descriptor is.
+    private let descriptor: Int32
+    /// Why nothing can be written any more, once that is so; what is written then goes nowhere.
+    private let problem = Mutex<Int32?>(nil)
+    /// Whether a terminal shows the lines.
+    let isTerminal: Bool
+
+    /// Lines to an open descriptor.
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        isTerminal = isatty(descriptor) == 1
+    }
+
+    /// Lines to stdout.
+    static let output = LineWriter(STDOUT_FILENO)
+    /// Lines to stderr.
+    static let errors = LineWriter(STDERR_FILENO)
+
+    /// The errno that ended the writing: EPIPE when the reader has gone, for which nobody is to blame.
+    var error: Int32? { problem.withLock { $0 } }
+
+    /// Writes `text` and a line end. False when nothing can be written any more; a command that would go
+    /// on for long then ends.
+    @discardableResult
+    func line(_ text: some StringProtocol) -> Bool {
+        var octets = ContiguousArray(text.utf8)
+        octets.append(UInt8(ascii: "\n"))
+        return problem.withLock { problem in
+            if problem == nil { problem = octets.withUnsafeBytes(write) }
+            return problem == nil
+        }
+    }
+
+    /// Writes a JSON object on a line.
+    @discardableResult
+    func line(_ value: JSONValue) -> Bool { line(value.description) }
+
+    /// Writes all, or returns the errno that it met.
+    private func write(_ octets: UnsafeRawBufferPointer) -> Int32? {
+        var done = 0
+        while done < octets.count {
+            let written = Glibc.write(descriptor, octets.baseAddress?.advanced(by: done), octets.count - done)
+            if written >= 0 {
+                done += written
+            } else if errno == EAGAIN {
+                // Somebody else made the pipe non-blocking; it is theirs as well, so it stays so.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wait, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+}

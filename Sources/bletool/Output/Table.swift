@@ -1,0 +1,32 @@
+/// Rows of text in columns, for people.
+struct Table {
+    /// How a column stands.
+    enum Alignment {
+        /// Text.
+        case left
+        /// Numbers.
+        case right
+    }
+
+    /// The columns' headings and how they stand.
+    var columns: [(heading: String, alignment: Alignment)]
+    /// The rows; each has a text for every column.
+    var rows: [[String]] = []
+
+    /// The lines, the headings first. Columns are as wide as their widest text, two spaces apart.
+    func lines(colored: Bool) -> [String] {
+        let headings = columns.map(\.heading)
+        let widths = columns.indices.map { column in
+            ([headings] + rows).map { $0[column].count }.max() ?? 0
+        }
+        let all = ([headings] + rows).map { row in
+            var line = columns.indices.map { column in
+                let space = String(repeating: " ", count: widths[column] - row[column].count)
+                return columns[column].alignment == .left ? row[column] + space : space + row[column]
+            }.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+        return [Style.bold(all[0], when: colored)] + all.dropFirst()
+    }
+}

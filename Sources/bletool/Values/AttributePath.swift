@@ -1,0 +1,43 @@
+import BLECore
+
+/// ATTR on a command line: which attribute of a peer's database is meant.
+enum AttributePath: Hashable, Sendable {
+    /// `0x0012`: the attribute with that handle.
+    case handle(AttributeHandle)
+    /// `2a19`, `180f/2a19` or `180f/2a19/2902`: the first match; without a service, in all of them.
+    case uuids(service: BluetoothUUID?, characteristic: BluetoothUUID, descriptor: BluetoothUUID?)
+
+    /// The attribute that `text` names. Numbers after `0x` are handles, all others UUIDs.
+    init(text: some StringProtocol, names: UUIDNames) throws(BadInput) {
+        if text.hasPrefix("0x") || text.hasPrefix("0X") {
+            let handle = try UInt16(text: text, in: 1...0xffff, "a handle")
+            self = .handle(AttributeHandle(handle))
+            return
+        }
+        // Some names of the SIG have a slash in them.
+        if let uuid = names(String(text)) {
+            self = .uuids(service: nil, characteristic: uuid, descriptor: nil)
+            return
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 3 else {
+            throw BadInput("\(text.quoted) has too many parts", hint: "SERVICE/CHARACTERISTIC/DESCRIPTOR")
+        }
+        var uuids: [BluetoothUUID] = []
+        for part in parts { uuids.append(try BluetoothUUID(text: part, names: names)) }
+        self = .uuids(
+            service: uuids.count > 1 ? uuids[0] : nil, characteristic: uuids[uuids.count > 1 ? 1 : 0],
+            descriptor: uuids.count > 2 ? uuids[2] : nil)
+    }
+}
+
+extension AttributePath: CustomStringConvertible {
+    /// The text form.
+    var description: String {
+        switch self {
+        case .handle(let handle): "\(handle)"
+        case .uuids(let service, let characteristic, let descriptor):
+            [service, characteristic, descriptor].compactMap { $0?.description }.joined(separator: "/")
+        }
+    }
+}

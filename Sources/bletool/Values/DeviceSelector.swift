@@ -1,0 +1,41 @@
+import BLECore
+
+/// DEVICE on a command line: which peer is meant.
+enum DeviceSelector: Hashable, Sendable {
+    /// `AA:BB:CC:DD:EE:FF/random`: exactly that device.
+    case address(DeviceAddress)
+    /// `AA:BB:CC:DD:EE:FF`: the device with these 48 bits, whose type bonds or a scan will tell.
+    case untyped(UInt64)
+    /// `name:GLOB`: the first that a scan finds with a matching name.
+    case name(String)
+
+    /// The device that `text` names.
+    init(text: some StringProtocol) throws(BadInput) {
+        if text.hasPrefix("name:") {
+            let pattern = text.dropFirst(5)
+            guard !pattern.isEmpty else {
+                throw BadInput("the name is empty", hint: "name:* is the first device that has a name")
+            }
+            self = .name(String(pattern))
+        } else if let address = DeviceAddress(text) {
+            self = .address(address)
+        } else if let bits = DeviceAddress.bits(text) {
+            self = .untyped(bits)
+        } else {
+            throw BadInput(
+                "\(text.quoted) is not a device",
+                hint: "a device is AA:BB:CC:DD:EE:FF, perhaps with /public or /random, or name:GLOB")
+        }
+    }
+}
+
+extension DeviceSelector: CustomStringConvertible {
+    /// The text form.
+    var description: String {
+        switch self {
+        case .address(let address): "\(address)"
+        case .untyped(let bits): DeviceAddress(bits, type: .public).text
+        case .name(let pattern): "name:\(pattern)"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import BLECore
+
+extension Duration {
+    /// The units of a duration's text, smallest first.
+    private static let units: [(name: String, nanoseconds: Int64)] = [
+        ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ]
+
+    /// The duration that `text` spells, a number and its unit: `500ms`, `152.5ms`, `10s`, `2m`, `1h`.
+    /// Never negative. A number without a unit is refused: it could be seconds or milliseconds.
+    init(text: some StringProtocol) throws(BadInput) {
+        let hint = "a duration is a number and a unit, as in 500ms, 10s, 2m or 1h"
+        let name = text.drop { $0.isNumber || $0 == "." }
+        let number = text.prefix(text.count - name.count)
+        guard let unit = Self.units.first(where: { $0.name == name }), let decimal = Decimal(number) else {
+            throw BadInput("\(text.quoted) is not a duration", hint: hint)
+        }
+        guard let billionths = decimal.mantissa(atExponent: -9),
+            case let (scaled, over) = billionths.multipliedReportingOverflow(by: Int128(unit.nanoseconds)),
+            !over, scaled.isMultiple(of: 1_000_000_000),
+            let nanoseconds = Int64(exactly: scaled / 1_000_000_000)
+        else { throw BadInput("\(text.quoted) is too long or too fine a duration", hint: hint) }
+        self = .nanoseconds(nanoseconds)
+    }
+
+    /// The shortest text that names this duration: `20ms`, `152.5ms`, `2m`.
+    var text: String {
+        let nanoseconds = self.nanoseconds
+        if nanoseconds == 0 { return "0s" }
+        let unit =
+            Self.units.last { nanoseconds.isMultiple(of: $0.nanoseconds) }
+            ?? Self.units.last { nanoseconds >= $0.nanoseconds && $0.nanoseconds <= 1_000_000 }
+            ?? Self.units[0]
+        var fraction = String(nanoseconds % unit.nanoseconds + unit.nanoseconds).dropFirst()
+        while fraction.last == "0" { fraction.removeLast() }
+        return "\(nanoseconds / unit.nanoseconds)\(fraction.isEmpty ? "" : ".")\(fraction)\(unit.name)"
+    }
+}

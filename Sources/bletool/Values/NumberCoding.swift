@@ -1,0 +1,73 @@
+import BLECore
+
+/// How a number is laid out in a value; always little-endian.
+enum NumberCoding: Hashable {
+    /// An unsigned integer of so many octets, 1 to 16.
+    case unsigned(octets: Int)
+    /// A signed integer of so many octets, 1 to 16.
+    case signed(octets: Int)
+    /// An IEEE 754 number of 4 or 8 octets.
+    case binary(octets: Int)
+    /// An IEEE 11073 number.
+    case medical(MedicalFloat.Width)
+
+    /// How many octets a number takes.
+    var octets: Int {
+        switch self {
+        case .unsigned(let octets), .signed(let octets), .binary(let octets): octets
+        case .medical(let width): width.octets
+        }
+    }
+
+    /// The text of the number that `value` is, when it has as many octets as this coding takes; integers
+    /// are multiplied by ten to the power of `exponent`.
+    func text(_ value: [UInt8], exponent: Int = 0) -> String? {
+        guard value.count == octets else { return nil }
+        let raw = value.reversed().reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
+        switch self {
+        case .unsigned: return Int128(exactly: raw).map { "\(Decimal($0, exponent: exponent))" }
+        case .signed:
+            // The sign bit moves to the top and back, and takes copies of itself along.
+            let shift = UInt128(128 - 8 * octets)
+            return "\(Decimal(Int128(truncatingIfNeeded: raw << shift) >> Int128(shift), exponent: exponent))"
+        case .binary(4): return "\(Float(bitPattern: UInt32(truncatingIfNeeded: raw)))"
+        case .binary: return "\(Double(bitPattern: UInt64(truncatingIfNeeded: raw)))"
+        case .medical(let width):
+            return "\(MedicalFloat(bits: UInt32(truncatingIfNeeded: raw), width: width))"
+        }
+    }
+
+    /// The octets of the number that `text` spells, which is divided by ten to the power of `exponent`
+    /// for integers.
+    func octets(_ text: some StringProtocol, exponent: Int = 0) throws(BadInput) -> [UInt8] {
+        let raw: UInt128
+        switch self {
+        case .unsigned(let octets):
+            let greatest = Int128.max >> Int128(128 - 8 * min(octets, 15) - 1)
+            raw = UInt128(truncatingIfNeeded: try integer(text, exponent, in: 0...greatest))
+        case .signed(let octets):
+            let greatest = Int128.max >> Int128(128 - 8 * octets)
+            raw = UInt128(truncatingIfNeeded: try integer(text, exponent, in: ~greatest...greatest))
+        case .binary(let octets):
+            guard let number = Double(String(text)) else { throw BadInput("\(text.quoted) is not a number") }
+            raw = octets == 4 ? UInt128(Float(number).bitPattern) : UInt128(number.bitPattern)
+        case .medical(let width): raw = UInt128(try MedicalFloat(text: text, width: width).bits)
+        }
+        return (0..<octets).map { UInt8(truncatingIfNeeded: raw >> UInt128(8 * $0)) }
+    }
+
+    private func integer(
+        _ text: some StringProtocol, _ exponent: Int, in range: ClosedRange<Int128>
+    ) throws(BadInput) -> Int128 {
+        if exponent == 0 { return try Int128(text: text, in: range, "the value") }
+        guard let decimal = Decimal(text) else { throw BadInput("\(text.quoted) is not a number") }
+        guard let value = decimal.mantissa(atExponent: exponent), range.contains(value) else {
+            let (low, high) = (
+                Decimal(range.lowerBound, exponent: exponent), Decimal(range.upperBound, exponent: exponent)
+            )
+            throw BadInput(
+                "the value is \(low) to \(high) in steps of \(Decimal(1, exponent: exponent)), not \(text)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,134 @@
+import BLECore
+
+/// How values are shown and read: the argument of `--format`.
+enum ValueFormat: String, Hashable, CaseIterable, Sendable {
+    /// As the attribute's UUID and its 0x2904 descriptor say; else hex, and beside it the text it may be.
+    case auto
+    /// Two digits an octet, lower-case, nothing between.
+    case hex
+    /// Text.
+    case utf8
+    /// Integers, little-endian.
+    case u8, u16, u32, i8, i16, i32
+    /// An IEEE 754 single.
+    case f32
+    /// IEEE 11073, two and four octets.
+    case sfloat, float
+    /// JSON text.
+    case json
+
+    /// The layout, for the formats of numbers.
+    var number: NumberCoding? {
+        switch self {
+        case .u8: .unsigned(octets: 1)
+        case .u16: .unsigned(octets: 2)
+        case .u32: .unsigned(octets: 4)
+        case .i8: .signed(octets: 1)
+        case .i16: .signed(octets: 2)
+        case .i32: .signed(octets: 4)
+        case .f32: .binary(octets: 4)
+        case .sfloat: .medical(.two)
+        case .float: .medical(.four)
+        case .auto, .hex, .utf8, .json: nil
+        }
+    }
+
+    /// The format of that name.
+    init(text: some StringProtocol) throws(BadInput) {
+        guard let format = Self(rawValue: String(text)) else {
+            let names = Self.allCases.map(\.rawValue)
+            throw BadInput(
+                "\(text.quoted) is not a format\(names.suggestion(for: text))",
+                hint: "formats are \(names.joined(lastBy: "and"))")
+        }
+        self = format
+    }
+}
+
+extension ValueFormat {
+    /// The value for people, on one line and safe on a terminal. What is not of this format is shown as
+    /// `hex:…`, which `write` takes as well.
+    func text(_ value: [UInt8], type: ValueType? = nil) -> String {
+        if self == .auto, type?.reading(value) == nil {
+            // Two printable octets may be chance; hex stays in front, so that nothing is hidden.
+            guard value.count > 2, let text = ValueType.utf8(value), text.printable == text else {
+                return value.hex
+            }
+            return "\(value.hex) \(text.quoted)"
+        }
+        switch reading(value, type) {
+        case .string(let text)?: return text.printable
+        case let other?:
+            guard case .number(_, let unit)? = type?.reading(value), self == .auto, !unit.isEmpty else {
+                return "\(other)"
+            }
+            return "\(other) \(unit)"
+        case nil: return "hex:\(value.hex)"
+        }
+    }
+
+    /// The value in a JSON object: a number, a string, or for `json` what it holds; hex where it is not of
+    /// this format.
+    func jsonValue(_ value: [UInt8], type: ValueType? = nil) -> JSONValue {
+        reading(value, type) ?? .string(value.hex)
+    }
+
+    private func reading(_ value: [UInt8], _ type: ValueType?) -> JSONValue? {
+        switch self {
+        case .hex: return .string(value.hex)
+        case .utf8: return .string(String(decoding: value, as: UTF8.self))
+        case .json: return String(validating: value, as: UTF8.self).flatMap { try? JSONValue(text: $0) }
+        case .auto:
+            switch type?.reading(value) {
+            case .text(let text)?: return .string(text)
+            case .number(let text, _)?: return JSONValue(number: text)
+            case nil: return nil
+            }
+        default: return number?.text(value).map { JSONValue(number: $0) }
+        }
+    }
+}
+
+extension ValueFormat {
+    /// The octets that `text` spells in this format. Numbers may be several, with commas between them;
+    /// `auto` is what `type` says, or hex.
+    func octets(_ text: some StringProtocol, type: ValueType? = nil) throws(BadInput) -> [UInt8] {
+        switch self {
+        case .utf8: return Array(text.utf8)
+        case .json:
+            _ = try JSONValue(text: String(text))
+            return Array(text.utf8)
+        case .auto:
+            switch type {
+            case .text?: return Array(text.utf8)
+            case .number(let coding, let exponent, _)?: return try coding.octets(text, exponent: exponent)
+            case .heartRate?, .temperature?, nil: return try [UInt8](hexText: text)
+            }
+        case .hex: return try [UInt8](hexText: text)
+        default:
+            guard let number else { return [] }
+            var octets: [UInt8] = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                octets += try number.octets(part)
+            }
+            return octets
+        }
+    }
+
+    /// The octets that a VALUE on the command line spells. Without `--format` they are hex, or what the
+    /// value itself says, as in `utf8:Hello` or `u16:500`; never a guess.
+    static func octets(
+        argument text: some StringProtocol, format: ValueFormat?, type: ValueType? = nil
+    ) throws(BadInput) -> [UInt8] {
+        if let format { return try format.octets(text, type: type) }
+        if let colon = text.firstIndex(of: ":"), let format = ValueFormat(rawValue: String(text[..<colon])) {
+            return try format.octets(text[text.index(after: colon)...], type: type)
+        }
+        do {
+            return try hex.octets(text)
+        } catch {
+            throw BadInput(
+                error.reason, hint: "for text write utf8:\(text.prefix(40).printable); see --format")
+        }
+    }
+}
