@@ -25,27 +25,23 @@ extension Adapter {
     /// What the command queue has to tell.
     func handle(_ event: CommandQueue.Event) {
         switch event {
-        case .completed(let ticket, let opcode, let parameters):
+        case .completed(let ticket, let parameters):
             guard let code = parameters.first else {
-                return answers.resume(ticket, with: .failure(.peer("\(opcode) was completed without a status")))
+                return answers.resume(ticket, with: .failure(.peer("\(ticket.opcode): no status")))
             }
             let status = HCIStatus(rawValue: code)
             answers.resume(
                 ticket,
                 with: status == .success
-                    ? .success(Array(parameters.dropFirst())) : .failure(refusal(status, opcode)))
-        case .accepted(let ticket, _):
-            answers.resume(ticket, with: .success([]))
-        case .failed(let ticket, let opcode, let status):
-            answers.resume(ticket, with: .failure(refusal(status, opcode)))
-        case .timedOut(let ticket, let opcode):
-            log.error("the controller did not answer \(opcode)")
-            answers.resume(ticket, with: .failure(.controllerSilent(command: opcode)))
+                    ? .success(Array(parameters.dropFirst())) : .failure(.hci(status, command: ticket.opcode)))
+        case .accepted(let ticket): answers.resume(ticket, with: .success([]))
+        case .failed(let ticket, let status):
+            answers.resume(ticket, with: .failure(.hci(status, command: ticket.opcode)))
+        case .timedOut(let ticket):
+            log.error("the controller did not answer \(ticket.opcode)")
+            answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
+        case .malformed(let error): log.warning("the controller's answer: \(error)")
         }
-    }
-
-    private func refusal(_ status: HCIStatus, _ opcode: HCIOpcode) -> BLEError {
-        .hci(status, command: opcode)
     }
 
     /// Sends a command for which it is no error when there was nothing to do.

@@ -34,6 +34,8 @@ public actor Adapter {
     var commands: CommandQueue
     var acl: ACLFlow
     var timer: LoopTimer?
+    /// Where packets are written before they go; kept, so that a packet costs no allocation.
+    private var scratch: [UInt8] = []
 
     // Who waits for what.
     let answers = Waiters<CommandQueue.Ticket, [UInt8]>()
@@ -55,7 +57,7 @@ public actor Adapter {
     /// The largest ATT packet that new links take.
     var mtu = ATTMTU.maximum
     /// What the raw socket told of links that the kernel has.
-    var kernelParameters: [ConnectionHandle: ConnectionParameters] = [:]
+    var kernelParameters: [ConnectionHandle: LinkParameters] = [:]
     var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
     var server = ServerState()
     var end: BLEError?
@@ -73,7 +75,7 @@ public actor Adapter {
         self.identity = identity
         self.capture = capture
         log = Logger(label: "ble.\(name)")
-        commands = CommandQueue(isShared: kernel != nil)
+        commands = CommandQueue(kernel == nil ? .exclusive : .shared)
         acl = ACLFlow()
     }
 
@@ -106,30 +108,31 @@ extension Adapter {
     /// Takes one packet from the controller: the type octet, then the packet.
     private func receive(_ packet: Span<UInt8>) {
         capture?(.received, packet)
+        commands.receive(packet, at: loop.now)
         do throws(DecodeError) {
-            switch try HCIPacket(packet) {
-            case .event(let event): receive(event)
-            case .acl(let data): receive(data)
-            // LE audio and voice are nobody's here; on a shared socket other processes' commands pass by.
-            case .synchronous, .iso, .command: break
-            }
+            try dispatch(packet)
         } catch {
             log.warning("ignoring a packet from the controller: \(error)")
         }
         pump()
     }
 
-    func transmit(_ packet: Span<UInt8>) {
-        capture?(.sent, packet)
-        port.send(packet)
+    private func dispatch(_ packet: Span<UInt8>) throws(DecodeError) {
+        var reader = ByteReader(packet, of: HCIPacket.packetName)
+        switch HCIPacketType(rawValue: try reader.u8("type")) {
+        case .event:
+            // Advertising is most of what comes: it does not take the long way.
+            if try hearReports(packet) { return }
+            receive(try HCIEvent(reader.restInPlace()))
+        case .acl: receive(try ACLPacket(reader.restInPlace()))
+        // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
+        default: break
+        }
     }
 
     /// Sends what all machines have to say, and sets the timer for what they wait for.
     func pump() {
-        let now = loop.now
-        while port.isWritable, let packet = commands.nextPacket(at: now) {
-            transmit(HCIPacket.command(packet).encoded.span)
-        }
+        while port.isWritable, sendFrame({ commands.nextFrame(into: &$0) }) {}
         while let event = commands.nextEvent() { handle(event) }
         for link in links.values { flush(link) }
         sendData()
@@ -138,7 +141,19 @@ extension Adapter {
 
     /// Sends data for which the controller has buffers.
     func sendData() {
-        while port.isWritable, let packet = acl.nextPacket() { transmit(HCIPacket.acl(packet).encoded.span) }
+        while port.isWritable, sendFrame({ acl.nextPacket(into: &$0) }) {}
+    }
+
+    /// Sends what `write` writes; false when that is nothing.
+    private func sendFrame(_ write: (inout OutputSpan<UInt8>) -> Bool) -> Bool {
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(addingCapacity: max(CommandQueue.maximumFrameLength, acl.maximumPacketLength)) {
+            _ = write(&$0)
+        }
+        guard !scratch.isEmpty else { return false }
+        capture?(.sent, scratch.span)
+        port.send(scratch.span)
+        return true
     }
 
     func rearm() {

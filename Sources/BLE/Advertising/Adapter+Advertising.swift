@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// The set that this host uses of a controller with several: the kernel numbers its own from 1 upwards.
-private let advertisingSet: UInt8 = 0xef
+let advertisingSet = AdvertisingHandle(rawValue: 0xef)
 
 extension Adapter {
     /// Advertises until `stopAdvertising`, as long as fewer than `maximumLinks` centrals are connected.

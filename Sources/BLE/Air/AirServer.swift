@@ -20,16 +20,23 @@ public actor AirServer {
     private var ports: [VirtualAir.ControllerID: any PacketPort] = [:]
     private var listeners: [Listener] = []
     private var timer: LoopTimer?
-    private var whenEmpty: (@Sendable () -> Void)?
+    private var emptied: [CheckedContinuation<Void, Never>] = []
+    private var joins = 0
+    private let maximumControllers: Int?
 
-    /// An air without controllers. The seed decides on everything random in it.
-    public init(on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max)) {
+    /// An air without controllers. The seed decides on everything random in it. More than
+    /// `maximumControllers` connections at a time are refused; nil: none is.
+    public init(on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil) {
         self.loop = loop
+        self.maximumControllers = maximumControllers
         air = VirtualAir(seed: seed)
     }
 
     /// Airs that live as long as the process.
     private static let kept = Lock<[AirServer]>([])
+
+    /// Where the air of this user is: a socket in a folder that only the user can enter.
+    public static var defaultPath: String { UserFolder.runtime + "/air" }
 
     static func keep(_ air: AirServer) { kept.withLock { $0.append(air) } }
 
@@ -39,16 +46,21 @@ public actor AirServer {
     /// Accepts controllers at `address`; returns where, with the port that a TCP port 0 became.
     public func listen(at address: StreamAddress) throws(BLEError) -> StreamAddress {
         do throws(PortError) {
-            let (listener, bound) = try StreamSockets.listen(at: address, on: loop) {
-                [weak self] descriptor in
-                self?.assumeIsolated { $0.accept(descriptor) }
-            }
-            try listener.start { _ in }
-            listeners.append(listener)
+            let (descriptor, bound) = try StreamSockets.bind(to: address)
+            try listen(on: descriptor)
             return bound
         } catch {
             throw .port(error)
         }
+    }
+
+    /// Accepts controllers of a stream socket that listens already, and takes it over.
+    public func listen(on descriptor: CInt) throws(PortError) {
+        let listener = StreamSockets.listener(descriptor, on: loop) { [weak self] connection in
+            self?.assumeIsolated { $0.accept(connection) }
+        }
+        try listener.start { _ in }
+        listeners.append(listener)
     }
 
     /// Joins a controller within this process; the port is the host's end.
@@ -58,8 +70,14 @@ public actor AirServer {
         return host
     }
 
-    /// Calls `action` whenever the last controller has left.
-    public func onEmpty(_ action: @escaping @Sendable () -> Void) { whenEmpty = action }
+    /// Waits until the air has been without controllers for `duration`, or the task is cancelled.
+    public func idle(for duration: Duration) async {
+        while true {
+            if !ports.isEmpty { await withCheckedContinuation { emptied.append($0) } }
+            let before = joins
+            guard await loop.sleep(for: duration), ports.isEmpty == false || joins != before else { return }
+        }
+    }
 
     /// Ends the air: every host's port ends.
     public func close() {
@@ -71,12 +89,15 @@ public actor AirServer {
     }
 
     private func accept(_ descriptor: CInt) {
-        join(H4Port(descriptor, on: loop), process: StreamSockets.peerProcess(descriptor))
+        let port = H4Port(descriptor, on: loop)
+        if let maximumControllers, ports.count >= maximumControllers { return port.close() }
+        join(port, process: StreamSockets.peerProcess(descriptor))
     }
 
     private func join(_ port: any PacketPort, process: Int32?) {
         let id = air.add(processID: process.map { UInt32(bitPattern: $0) })
         ports[id] = port
+        joins += 1
         do throws(PortError) {
             try port.start(
                 PacketPortHandlers(
@@ -95,7 +116,10 @@ public actor AirServer {
         port.close()
         air.remove(id, at: loop.now)
         pump()
-        if ports.isEmpty { whenEmpty?() }
+        guard ports.isEmpty else { return }
+        let waiting = emptied
+        emptied.removeAll()
+        for continuation in waiting { continuation.resume() }
     }
 
     private func receive(_ packet: Span<UInt8>, from id: VirtualAir.ControllerID) {

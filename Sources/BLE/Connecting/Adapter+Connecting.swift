@@ -60,14 +60,18 @@ extension Adapter {
 
     private func create(_ attempt: ConnectState.Attempt) async {
         do throws(BLEError) {
-            let parameters = ConnectionIntent.default
+            let timing = ScanOptions.Preset.lowLatency.timing
             if capabilities.hasExtendedFamily {
                 _ = try await send(
                     LEExtendedCreateConnection(
-                        to: attempt.peer, ownAddressType: ownAddressType, parameters: parameters))
+                        peer: HCIAddress(attempt.peer), ownAddressType: ownAddressType,
+                        le1M: .init(
+                            scanInterval: timing.interval, scanWindow: timing.window, parameters: .initial)))
             } else {
                 _ = try await send(
-                    LECreateConnection(to: attempt.peer, ownAddressType: ownAddressType, parameters: parameters))
+                    LECreateConnection(
+                        scanInterval: timing.interval, scanWindow: timing.window, peer: HCIAddress(attempt.peer),
+                        ownAddressType: ownAddressType, parameters: .initial))
             }
         } catch {
             finishAttempt(with: .failure(error))
@@ -96,12 +100,13 @@ extension Adapter {
         if event.role == .peripheral { advertisingWasConsumed() }
         guard kernel == nil else {
             // The kernel has the link; its socket comes by itself.
-            server.parameters[event.connection] = ConnectionParameters(event)
+            kernelParameters[event.connection] = LinkParameters(event)
             return
         }
+        guard let peer = event.peer.deviceAddress else { return }
         let link = addLink(
-            to: event.peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
-            parameters: ConnectionParameters(event))
+            to: peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
+            parameters: LinkParameters(event))
         if event.role == .central { finishAttempt(with: .success(link)) }
     }
 }
@@ -145,4 +150,11 @@ extension Adapter {
                         : .connectFailed(reason)))
         }
     }
+}
+
+extension ConnectionParameters {
+    /// What a new link begins with: fast enough for discovery, and 4 s of silence before it counts as lost.
+    fileprivate static let initial = ConnectionParameters(
+        intervalMin: ConnectionInterval(.milliseconds(15)), intervalMax: ConnectionInterval(.milliseconds(30)),
+        latency: 0, supervisionTimeout: Centiseconds(.seconds(4)))
 }

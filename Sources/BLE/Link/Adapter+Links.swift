@@ -14,7 +14,7 @@ extension Adapter {
     /// A connection is there.
     @discardableResult
     func addLink(
-        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: ConnectionParameters?
+        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: LinkParameters?
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
@@ -86,19 +86,20 @@ extension Adapter {
     /// Data from a controller that is ours: a fragment of an L2CAP frame.
     func receive(_ packet: ACLPacket) {
         guard kernel == nil, let id = linkOfHandle[packet.handle], let link = links[id] else { return }
-        do throws(L2CAPError) {
-            guard let frame = try link.reassembler.receive(packet) else { return }
-            let now = loop.now
-            switch frame.channel {
-            case .att: link.bearer.receive(frame.payload.span, at: now)
-            case .leSignaling: link.signaling.receive(frame.payload.span, at: now)
-            case .securityManager: link.pairing.receive(frame.payload.span, at: now)
-            default: log.debug("ignoring a frame on channel \(frame.channel)")
+        let now = loop.now
+        do throws(ACLReassemblyError) {
+            try link.reassembler.receive(packet.boundary, packet.data.span) { channel, payload in
+                switch channel {
+                case .att: link.bearer.receive(payload, at: now)
+                case .leSignaling: link.signaling.receive(payload, at: now)
+                case .securityManager: link.pairing.receive(payload, at: now)
+                default: log.debug("ignoring a frame on channel \(channel)")
+                }
             }
-            drain(link)
         } catch {
             log.warning("dropping data of \(link.peer): \(error)")
         }
+        drain(link)
     }
 
     /// Joins a link to its kernel socket.
@@ -170,9 +171,15 @@ extension Adapter {
         _ link: Link, _ machine: WritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
         _ handle: ConnectionHandle
     ) {
-        while acl.queuedFrames(handle) < 4,
-            link.nextFrame(machine, { acl.enqueue(L2CAPFrame(channel, [UInt8](copying: $0)), on: handle) })
-        {}
+        while acl.queuedFrames(handle) < 4, link.nextFrame(machine, { enqueue($0, channel, handle) }) {}
+    }
+
+    private func enqueue(_ payload: Span<UInt8>, _ channel: L2CAPChannelID, _ handle: ConnectionHandle) {
+        do throws(ACLFlowError) {
+            try acl.enqueue(payload, on: channel, of: handle)
+        } catch {
+            log.error("a frame is lost: \(error)")
+        }
     }
 
     func expire(_ link: Link, at now: Instant) {

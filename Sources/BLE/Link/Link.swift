@@ -35,7 +35,7 @@ final class Link {
     let channel: Channel
     /// The controller's name for the link, where it is known.
     var handle: ConnectionHandle?
-    var parameters: ConnectionParameters?
+    var parameters: LinkParameters?
 
     var bearer: ATTBearer
     var responder = GATTResponder()

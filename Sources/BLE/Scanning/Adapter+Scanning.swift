@@ -29,7 +29,8 @@ extension Adapter {
     private var wantedScan: ScanParameters? {
         let options = scanning.consumers.values.map(\.filter.options)
         guard let eagerest = options.map(\.preset.timing).max(by: { left, right in
-            Int(left.window) * Int(right.interval) < Int(right.window) * Int(left.interval)
+            Int(left.window.rawValue) * Int(right.interval.rawValue)
+                < Int(right.window.rawValue) * Int(left.interval.rawValue)
         }) else { return nil }
         let extended = capabilities.hasExtendedFamily && !options.allSatisfy { $0.extended == .off }
         return ScanParameters(
@@ -77,8 +78,8 @@ extension Adapter {
             _ = try await send(
                 LESetScanParameters(
                     type: wanted.isActive ? .active : .passive, interval: wanted.interval,
-                    window: wanted.window, ownAddressType: ownAddressType, filterPolicy: .all))
-            _ = try await send(LESetScanEnable(true, filterDuplicates: false))
+                    window: wanted.window, ownAddressType: ownAddressType))
+            _ = try await send(LESetScanEnable(enable: true))
         case .extended:
             let phy = ScanPHYParameters(
                 type: wanted.isActive ? .active : .passive, interval: wanted.interval, window: wanted.window)
@@ -92,7 +93,7 @@ extension Adapter {
 
     private func stopScan(_ parameters: ScanParameters) async {
         switch parameters.family {
-        case .legacy: await sendTolerant(LESetScanEnable(false, filterDuplicates: false))
+        case .legacy: await sendTolerant(LESetScanEnable(enable: false))
         case .extended: await sendTolerant(LESetExtendedScanEnable(false, filterDuplicates: false))
         }
     }

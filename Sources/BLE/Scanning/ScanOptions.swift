@@ -88,14 +88,3 @@ public struct AddressFilter: Hashable, Sendable {
         address.value == value && (type == nil || type == address.type)
     }
 }
-
-extension ScanOptions.Preset {
-    /// Interval and window in steps of 0.625 ms.
-    var timing: (interval: UInt16, window: UInt16) {
-        switch self {
-        case .lowPower: (0x0800, 0x0012)
-        case .balanced: (0x0060, 0x0030)
-        case .lowLatency: (0x0060, 0x0060)
-        }
-    }
-}

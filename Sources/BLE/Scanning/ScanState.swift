@@ -4,8 +4,8 @@ import HCI
 /// What the radio is told to listen for: the union of what the scans of this process want.
 struct ScanParameters: Hashable {
     var isActive: Bool
-    var interval: UInt16
-    var window: UInt16
+    var interval: Slots
+    var window: Slots
     var family: CommandFamily
     var coded: Bool
     var oneMegabit: Bool

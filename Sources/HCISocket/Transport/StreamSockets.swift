@@ -23,14 +23,16 @@ extension StreamAddress: CustomStringConvertible {
 
 /// Stream sockets, for H4.
 public enum StreamSockets {
-    /// Listens; also says where, with the port that a TCP port 0 became. A Unix socket's file that nobody
-    /// serves any more is replaced.
-    public static func listen(
-        at address: StreamAddress, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
-    ) throws(PortError) -> (Listener, StreamAddress) {
+    /// A socket that listens at `address`, and where: with the port that a TCP port 0 became. A Unix
+    /// socket's file that nobody serves any more is replaced; one that somebody serves is EADDRINUSE.
+    public static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
             let name = try unixAddress(path)
+            // Of two processes that find the same abandoned file, one at a time may replace it.
+            let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw .system(.current, during: "open \(path).lock") }
+            defer { Glibc.close(lock) }
             let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
             return try Sockets.closing(descriptor) { () throws(PortError) in
                 do throws(PortError) {
@@ -40,7 +42,8 @@ public enum StreamSockets {
                     unlink(path)
                     try Sockets.bind(descriptor, to: name)
                 }
-                return (try listener(descriptor, on: loop, accepted), address)
+                try Sockets.listen(descriptor, backlog: 64)
+                return (descriptor, address)
             }
         case .tcp(let host, let port):
             return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
@@ -48,10 +51,24 @@ public enum StreamSockets {
                 return try Sockets.closing(descriptor) { () throws(PortError) in
                     try Sockets.set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: CInt(1), "SO_REUSEADDR")
                     _ = try bind(descriptor, true)
-                    let listener = try listener(descriptor, on: loop, accepted)
-                    return (listener, .tcp(host: host, port: try boundPort(descriptor)))
+                    try Sockets.listen(descriptor, backlog: 64)
+                    return (descriptor, .tcp(host: host, port: try boundPort(descriptor)))
                 }
             }
+        }
+    }
+
+    /// Accepts connections of a socket that listens; takes it over.
+    public static func listener(
+        _ descriptor: CInt, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
+    ) -> Listener {
+        Listener(descriptor, on: loop) { listening throws(PortError) in
+            var ignored = sockaddr_storage()
+            guard let connection = try Sockets.accept(listening, peer: &ignored) else { return nil }
+            var on: CInt = 1
+            // Fails on Unix sockets, which have no such delay.
+            setsockopt(connection, IPPROTO_TCP_LEVEL, TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+            return { accepted(connection) }
         }
     }
 
@@ -103,20 +120,6 @@ public enum StreamSockets {
     }
 
     private static let IPPROTO_TCP_LEVEL = CInt(IPPROTO_TCP)
-
-    private static func listener(
-        _ descriptor: CInt, on loop: EventLoop, _ accepted: @escaping @Sendable (CInt) -> Void
-    ) throws(PortError) -> Listener {
-        try Sockets.listen(descriptor, backlog: 64)
-        return Listener(descriptor, on: loop) { listening throws(PortError) in
-            var ignored = sockaddr_storage()
-            guard let connection = try Sockets.accept(listening, peer: &ignored) else { return nil }
-            var on: CInt = 1
-            // Fails on Unix sockets, which have no such delay.
-            setsockopt(connection, IPPROTO_TCP_LEVEL, TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
-            return { accepted(connection) }
-        }
-    }
 
     /// Whether the file of a Unix socket has no process behind it any more.
     private static func isAbandoned(_ name: sockaddr_un) throws(PortError) -> Bool {

@@ -1,0 +1,39 @@
+import CProbe
+
+/// Measures pieces of work, prints a line for each, and remembers which allocated more than they may.
+struct Meter {
+    private(set) var failures = 0
+
+    /// Runs `work` often enough to tell; it may allocate at most `limit` times a call. The fastest of
+    /// seven rounds counts: the machine can only add to it.
+    mutating func measure(_ name: String, allocations limit: Int, _ work: () -> Void) {
+        for _ in 0..<1000 { work() }
+        let turns = 20_000
+        let before = probe_allocations()
+        for _ in 0..<turns { work() }
+        let allocations = Double(probe_allocations() - before) / Double(turns)
+        var best = Duration.seconds(1000)
+        for _ in 0..<7 {
+            let start = ContinuousClock.now
+            for _ in 0..<turns { work() }
+            best = min(best, ContinuousClock.now - start)
+        }
+        let nanoseconds = Double(best.components.attoseconds) / 1e9 / Double(turns)
+        // A stray allocation of the runtime is none of the work's.
+        let isOver = allocations > Double(limit) + 0.01
+        if isOver { failures += 1 }
+        print(
+            name.padded(46), "\(Int(nanoseconds.rounded())) ns".leftPadded(10),
+            "\((allocations * 100).rounded() / 100)".leftPadded(8), "of \(limit)", isOver ? "TOO MANY" : "")
+    }
+}
+
+extension String {
+    func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    func leftPadded(_ width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+/// Keeps a result from being optimized away.
+@inline(never)
+func keep<Value>(_ value: borrowing Value) {}

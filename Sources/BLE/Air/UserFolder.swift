@@ -1,0 +1,17 @@
+import Glibc
+
+/// Folders that belong to the user who runs the process.
+enum UserFolder {
+    /// A folder for sockets, made if it is missing, that nobody else can enter: below $XDG_RUNTIME_DIR,
+    /// else in /tmp under the user's number. Another user's folder of that name is not used.
+    static var runtime: String {
+        let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+        let path = base.isEmpty ? "/tmp/bletool-\(getuid())" : "\(base)/bletool"
+        mkdir(path, 0o700)
+        var information = stat()
+        let isOurs = lstat(path, &information) == 0 && information.st_uid == getuid()
+            && information.st_mode & S_IFMT == S_IFDIR && information.st_mode & 0o077 == 0
+        // A path that cannot be opened: whoever uses it gets the system's word for it.
+        return isOurs ? path : "\(path)/not-a-private-folder"
+    }
+}
