@@ -68,9 +68,11 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
-    /// A 16-bit UUID.
+    /// A UUID of 16 or 32 bits when the number has no more, else one of 128.
     @inlinable
-    public init(integerLiteral value: UInt16) { self.init(value) }
+    public init(integerLiteral value: UInt128) {
+        if let short = UInt32(exactly: value) { self.init(uint32: short) } else { self.init(value) }
+    }
 }
 
 /// How many octets a UUID takes on the wire. ATT knows 2 and 16 only (Core Specification 5.4, Vol 3,

@@ -13,21 +13,20 @@ public struct AdvertisedURI: Hashable, Sendable {
 
     /// A URI as people write it. A scheme that has no code point, and a relative URI, are sent in full.
     public init(_ uri: String) {
-        let colon = uri.firstIndex(of: ":")
-        let known = colon.flatMap { URIScheme.codePoint(of: uri[..<$0]) }
-        let rest = if known != nil, let colon { uri[uri.index(after: colon)...] } else { uri[...] }
-        var text = ""
-        text.unicodeScalars.append(Unicode.Scalar(known ?? URIScheme.none) ?? "\u{1}")
-        text += rest
-        value = UTF8Text(text)
+        let scalars = uri.unicodeScalars
+        let name = scalars.prefix { $0 != ":" }
+        let known = name.count < scalars.count ? URIScheme.codePoint(of: String(name)) : nil
+        var text = String.UnicodeScalarView()
+        text.append(Unicode.Scalar(known ?? URIScheme.none))
+        text += scalars.dropFirst(known == nil ? 0 : name.count + 1)
+        value = UTF8Text(String(text))
     }
 
-    /// The URI as people write it; a scheme with a code point that is not assigned reads `0x0123:`.
+    /// The URI as people write it; a scheme with a code point that is not assigned reads `0x123:`.
     public var text: String {
         let scalars = value.text.unicodeScalars
         guard let first = scalars.first?.value else { return "" }
-        let scheme =
-            URIScheme.name(of: first).map(String.init) ?? "0x\(UInt16(truncatingIfNeeded: first).hex):"
+        let scheme = URIScheme.name(of: first) ?? "0x\(String(first, radix: 16)):"
         return scheme + String(scalars.dropFirst())
     }
 }

@@ -5,6 +5,9 @@ extension AdvertisingField {
     /// Octets of the whole AD structure: length, type and content.
     public var encodedCount: Int { 2 + parts.content.encodedCount }
 
+    /// The octets after the type.
+    public var content: [UInt8] { parts.content.encoded }
+
     /// The most octets that an AD structure can take, for its length is one octet.
     public static let maximumCount = 256
 
@@ -60,4 +63,35 @@ private struct Octets: PacketEncodable {
     var encodedCount: Int { bytes.count }
 
     func encode(into output: inout OutputSpan<UInt8>) { output.bytes(bytes) }
+}
+
+extension AdvertisingData {
+    /// The payload of `fields`, in that order and however long.
+    public init(_ fields: [AdvertisingField]) throws(AdvertisingFieldTooLong) {
+        for field in fields where field.encodedCount > AdvertisingField.maximumCount {
+            throw AdvertisingFieldTooLong(type: field.type, octets: field.encodedCount)
+        }
+        bytes = [UInt8](capacity: fields.reduce(0) { $0 + $1.encodedCount }) { output in
+            for field in fields { field.encode(into: &output) }
+        }
+    }
+}
+
+/// A field of more than `AdvertisingField.maximumCount` octets, which no AD structure can hold.
+public struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What the field is about.
+    public var type: AdvertisingDataType
+    /// Octets that it would take, length and type included.
+    public var octets: Int
+
+    /// A field of that type and size.
+    public init(type: AdvertisingDataType, octets: Int) {
+        self.type = type
+        self.octets = octets
+    }
+
+    /// One line, with the limit.
+    public var description: String {
+        "\(type) takes \(octets) octets, and an AD structure has at most \(AdvertisingField.maximumCount)"
+    }
 }

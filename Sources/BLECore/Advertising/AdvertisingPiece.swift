@@ -89,7 +89,7 @@ extension BidirectionalCollection<AdvertisingPlan.Piece> {
     /// the flags alone, else the least important.
     func shortage(_ limit: Int, of all: [AdvertisingPlan.Piece]) -> AdvertisingPlanError.Overflow {
         let flags = all.filter { $0.field == .flags }.octets
-        let impossible = first(where: \.isTooLong)
+        let impossible = limit > AdvertisingField.maximumCount ? first(where: \.isTooLong) : nil
         let tooLong = first { $0.field != .flags && $0.octets > limit - flags }
         let blamed = impossible ?? tooLong ?? last
         return .init(
@@ -102,14 +102,7 @@ extension BidirectionalCollection<AdvertisingPlan.Piece> {
 extension AdvertisingContent {
     /// The pieces of the packet.
     func checkedPieces(for kind: AdvertisingKind) throws(AdvertisingPlanError) -> [AdvertisingPlan.Piece] {
-        guard let raw else {
-            let pieces = pieces(for: kind)
-            for piece in pieces where piece.octets > AdvertisingField.maximumCount {
-                throw .overflow(
-                    .init(piece.field, octets: piece.octets, limit: AdvertisingField.maximumCount))
-            }
-            return pieces
-        }
+        guard let raw else { return pieces(for: kind) }
         if let other = pieces(for: .nonconnectable).first {
             throw .invalid(
                 .raw, "a raw packet is sent as it is, and cannot take \(other.field.rawValue) as well")

@@ -3,18 +3,18 @@ enum URIScheme {
     /// The scheme of a code point with its colon, "" for the one that stands for none, nil for one that is
     /// not assigned.
     static func name(of codePoint: UInt32) -> Substring? {
-        if codePoint == none { return "" }
+        if codePoint == UInt32(none) { return "" }
         let index = Int(codePoint) - first
         return names.indices.contains(index) ? names[index] + ":" : nil
     }
 
     /// The code point of a scheme, given without its colon in either case.
-    static func codePoint(of name: some StringProtocol) -> UInt32? {
-        names.firstIndex(of: name.lowercased()[...]).map { UInt32($0 + first) }
+    static func codePoint(of name: String) -> UInt8? {
+        names.firstIndex(of: name.lowercased()[...]).map { UInt8(truncatingIfNeeded: $0 + first) }
     }
 
     /// The code point before a URI that has no scheme, or one without a code point.
-    static let none: UInt32 = 1
+    static let none: UInt8 = 1
     private static let first = 2
 
     private static let names = """
