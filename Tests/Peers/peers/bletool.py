@@ -1,0 +1,103 @@
+"""bletool as a process: its events as they come, its messages, its end."""
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+
+PATIENCE = 10  # seconds that one expected thing may take
+
+
+async def soon(awaitable, what, seconds=PATIENCE):
+    """The result of an awaitable, or a failure that names it when it takes too long."""
+    try:
+        return await asyncio.wait_for(awaitable, seconds)
+    except TimeoutError:
+        raise AssertionError(f"{what}: nothing in {seconds} s") from None
+
+
+class Bletool:
+    """A run of bletool with --json. Each event is taken once, in the order of the questions."""
+
+    def __init__(self, process):
+        self.process = process
+        self.messages = ""
+        self._untaken = []
+        self._news = asyncio.Event()
+        self._readers = asyncio.gather(self._read_events(), self._read_messages())
+
+    async def _read_events(self):
+        async for line in self.process.stdout:
+            print(f"< {line.decode().rstrip()}", flush=True)
+            self._untaken.append(json.loads(line))
+            self._news.set()
+        self._news.set()
+
+    async def _read_messages(self):
+        async for line in self.process.stderr:
+            print(f"! {line.decode().rstrip()}", flush=True)
+            self.messages += line.decode()
+
+    def take(self, kind, **fields):
+        """The first event of this kind with these fields among those printed and not yet taken, or None."""
+        for event in self._untaken:
+            if event.get("event") == kind and fields.items() <= event.items():
+                self._untaken.remove(event)
+                return event
+        return None
+
+    async def event(self, kind, **fields):
+        """The same, but waits for it."""
+        while (event := self.take(kind, **fields)) is None:
+            assert not self.process.stdout.at_eof(), f"bletool ended without the event {kind} {fields}"
+            self._news.clear()
+            await soon(self._news.wait(), f"event {kind} {fields}")
+        return event
+
+    async def end(self, seconds=PATIENCE):
+        """Waits for the end and gives the exit code, negative for a signal, and all events not yet taken."""
+        await soon(self._readers, "the end of bletool", seconds)
+        return await self.process.wait(), self._untaken
+
+    def expect_error(self, events):
+        """A failure is told twice: as a line on standard error and as the last event."""
+        assert self.messages.startswith("bletool: "), f"no message on standard error: {self.messages!r}"
+        assert events and events[-1]["event"] == "error", f"the last event is no error: {events}"
+
+    async def stop(self, number=signal.SIGTERM):
+        """Sends a signal and waits for the end."""
+        self.process.send_signal(number)
+        return (await self.end())[0]
+
+
+@asynccontextmanager
+async def running(*words):
+    """Starts bletool and ends it, by force if it has to be, when the block is left."""
+    print("$ bletool", *words, flush=True)
+    process = await asyncio.create_subprocess_exec(
+        os.environ["BLETOOL"], *map(str, words), "--json", limit=1 << 20,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+    run = Bletool(process)
+    try:
+        yield run
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                if sys.exception() is None:
+                    raise AssertionError("bletool did not end after SIGTERM") from None
+
+
+async def bletool(*words, code=0):
+    """Runs bletool to its end, which must have this exit code, and gives its events."""
+    async with running(*words) as run:
+        ended, events = await run.end()
+        assert ended == code, f"exit code {ended} instead of {code}"
+        if code:
+            run.expect_error(events)
+        return events

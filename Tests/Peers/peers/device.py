@@ -1,0 +1,72 @@
+"""Bumble's host as a central and as a peripheral."""
+import asyncio
+from contextlib import asynccontextmanager
+
+from bumble.core import AdvertisingData
+from bumble.device import Device, Peer
+from bumble.hci import Address
+from bumble.transport.tcp_client import open_tcp_client_transport
+
+from peers.bletool import PATIENCE, soon
+from peers.words import text
+
+CENTRAL = "F0:00:00:00:00:01"
+OTHER_CENTRAL = "F0:00:00:00:00:02"
+PERIPHERAL = "F0:00:00:00:00:03"
+
+
+@asynccontextmanager
+async def device(radio, address, name="Bumble", services=()):
+    """A Bumble host, powered on, with a static random address on this radio."""
+    async with await open_tcp_client_transport(radio.removeprefix("tcp:")) as transport:
+        host = Device.with_hci(name, Address(address), *transport)
+        host.add_services(services)
+        await host.power_on()
+        yield host
+
+
+def address_of(ready):
+    """The address in a `ready` event of bletool."""
+    kinds = {"public": Address.PUBLIC_DEVICE_ADDRESS, "random": Address.RANDOM_DEVICE_ADDRESS}
+    return Address(ready["address"], kinds[ready["addressType"]])
+
+
+async def find(host, name):
+    """Scans actively until a device of this complete name is heard, its scan response merged in."""
+    found = asyncio.get_running_loop().create_future()
+
+    def heard(advertisement):
+        if advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME) == name and not found.done():
+            found.set_result(advertisement)
+
+    host.on("advertisement", heard)
+    await host.start_scanning(filter_duplicates=False)
+    try:
+        return await soon(found, f"an advertisement of {name}")
+    finally:
+        await host.stop_scanning()
+        host.remove_listener("advertisement", heard)
+
+
+@asynccontextmanager
+async def connected(host, address):
+    """A connection as central, as Bumble's Peer; ended with the block unless it has ended before."""
+    connection = await host.connect(address, timeout=PATIENCE)
+    lost = asyncio.get_running_loop().create_future()
+    connection.once("disconnection", lost.set_result)
+    peer = Peer(connection)
+    peer.lost = lost
+    try:
+        yield peer
+    finally:
+        if not lost.done():
+            await connection.disconnect()
+
+
+async def characteristic(peer, uuid):
+    """Discovers everything once and gives the characteristic, with its descriptors."""
+    if not peer.services:
+        await peer.discover_all()
+    found = [c for service in peer.services for c in service.characteristics if text(c.uuid) == uuid]
+    assert len(found) == 1, f"{len(found)} characteristics {uuid}"
+    return found[0]

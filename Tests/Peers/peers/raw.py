@@ -1,0 +1,51 @@
+"""Bytes below Bumble's own protocols, written as hex: L2CAP frames of a connection, and H4 over a socket."""
+import asyncio
+from contextlib import asynccontextmanager
+
+from bumble.att import ATT_CID
+from bumble.hci import HCI_AclDataPacket
+from bumble.transport.common import AsyncPacketReader
+
+from peers.bletool import soon
+
+FIRST, CONTINUING = 0, 1  # what an ACL packet from the host carries: the start of a frame, or more of it
+
+
+class Frames:
+    """The L2CAP frames of a connection. Bumble's own protocols no longer see what comes in."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self._received = asyncio.Queue()
+        connection.device.l2cap_channel_manager.on_pdu = (
+            lambda _, channel, payload: self._received.put_nowait((channel, payload.hex())))
+
+    def send(self, payload, channel=ATT_CID):
+        self._sent = payload
+        self.connection.send_l2cap_pdu(channel, bytes.fromhex(payload))
+
+    def send_fragment(self, data, boundary=FIRST):
+        """One ACL packet with these octets, whatever they are."""
+        self._sent, octets = data, bytes.fromhex(data)
+        packet = HCI_AclDataPacket(self.connection.handle, boundary, 0, len(octets), octets)
+        self.connection.device.host.send_hci_packet(packet)
+
+    async def answer(self, channel=ATT_CID):
+        """The next frame, which must be of this channel."""
+        came_on, payload = await soon(self._received.get(), f"an answer to {self._sent}")
+        assert came_on == channel, f"{payload} on channel {came_on}"
+        return payload
+
+    async def ask(self, payload, channel=ATT_CID):
+        self.send(payload, channel)
+        return await self.answer(channel)
+
+
+@asynccontextmanager
+async def h4(radio):
+    """A plain connection to a radio: a reader of whole packets and a writer of any bytes."""
+    reader, writer = await asyncio.open_connection(*radio.removeprefix("tcp:").rsplit(":", 1))
+    try:
+        yield AsyncPacketReader(reader), writer
+    finally:
+        writer.close()

@@ -1,0 +1,10 @@
+"""Bumble's things in the words of CLI.md."""
+
+
+def text(uuid):
+    return uuid.to_hex_str("-").lower()
+
+
+def names(properties):
+    words = {"WRITE_WITHOUT_RESPONSE": "writeWithoutResponse"}
+    return sorted(words.get(name, name.lower()) for name in str(properties).split("|"))

@@ -1,0 +1,27 @@
+"""`bletool gatt … notify` prints a Bumble peripheral's notifications or, with --indicate, its indications."""
+from peers.bletool import bletool, running
+from peers.device import PERIPHERAL
+from peers.gadget import ALARM, COUNTER, gadget
+from peers.scenario import expect, scenario
+
+
+async def steps(radio):
+    async with gadget(radio) as peripheral:
+        for attribute, uuid, options, kind in [
+            (peripheral.counter, COUNTER, [], "notification"),
+            (peripheral.alarm, ALARM, [], "notification"),
+            (peripheral.alarm, ALARM, ["--indicate"], "indication"),
+        ]:
+            events = await bletool(
+                "gatt", PERIPHERAL, "notify", uuid, *options, "--count", 4, "--adapter", radio)
+            sources = [(event["event"], event["handle"], event["uuid"]) for event in events]
+            expect(sources, [(kind, attribute.handle, uuid)] * 4, "the sources")
+            counts = [int.from_bytes(bytes.fromhex(event["value"]), "little") for event in events]
+            expect(counts, list(range(counts[0], counts[0] + 4)), "the count")
+        await bletool("gatt", PERIPHERAL, "notify", COUNTER, "--duration", "500ms", "--adapter", radio)
+        async with running("gatt", PERIPHERAL, "notify", COUNTER, ALARM, "--adapter", radio) as both:
+            for uuid in (COUNTER, ALARM):
+                await both.event("notification", uuid=uuid)
+
+
+scenario(steps)

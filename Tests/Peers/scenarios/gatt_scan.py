@@ -1,0 +1,27 @@
+"""`bletool scan` finds a Bumble peripheral: its address, name, services, manufacturer data and flags."""
+from peers.bletool import bletool
+from peers.device import PERIPHERAL
+from peers.gadget import NAME, gadget
+from peers.scenario import expect, scenario
+
+FIELDS = {
+    "address": PERIPHERAL, "addressType": "random", "kind": "static", "connectable": True, "name": NAME,
+    "nameComplete": True, "services": ["180f"], "flags": 6}
+
+
+async def steps(radio):
+    async def scan(*options, code=0):
+        return await bletool("scan", "--adapter", radio, *options, code=code)
+
+    async with gadget(radio):
+        for words in ("", "--name Gadget*", "--service battery_service", f"--address {PERIPHERAL}"):
+            heard = await scan(*words.split(), "--count", 1, "--timeout", "5s")
+            expect([event["event"] for event in heard], ["advertisement"], "one device, so one event")
+            expect({field: heard[0][field] for field in FIELDS}, FIELDS, "the advertisement")
+            made_by = heard[0]["manufacturer"]
+            expect([(m["company"], m["data"]) for m in made_by], [(0xFFFF, "0a0b")], "manufacturer data")
+        expect(await scan("--name", "Gidget*", "--duration", "500ms"), [], "others")
+        await scan("--name", "Gidget*", "--count", 1, "--timeout", "500ms", code=2)
+
+
+scenario(steps)

@@ -1,0 +1,23 @@
+"""A Bumble central that vanishes without a word is told as lost, and `bletool serve` advertises again."""
+from peers.device import CENTRAL, OTHER_CENTRAL, address_of, characteristic, connected, device, find
+from peers.scenario import expect, scenario
+from peers.thermometer import NAME, NOTE, serving
+
+CONNECTION_TIMEOUT = 0x08
+
+
+async def steps(radio):
+    async with (serving(radio, "--max-links", 1) as (server, ready),
+                device(radio, OTHER_CENTRAL) as other_central):
+        async with device(radio, CENTRAL) as central:
+            connection = await central.connect(address_of(ready))
+            await server.event("connected", central=CENTRAL)
+            await connection.gatt_client.discover_services()
+        lost = await server.event("disconnected", central=CENTRAL)
+        expect(lost["reason"], CONNECTION_TIMEOUT, "the reason")
+        await find(other_central, NAME)
+        async with connected(other_central, address_of(ready)) as peer:
+            expect(await (await characteristic(peer, NOTE)).read_value(), b"hello", "another central's read")
+
+
+scenario(steps)
