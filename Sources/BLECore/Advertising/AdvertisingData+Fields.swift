@@ -2,7 +2,12 @@
 /// those that are malformed.
 extension AdvertisingData {
     /// Every structure decoded, in order.
-    public var fields: [AdvertisingField] { structures.map(field) }
+    public var fields: [AdvertisingField] {
+        var fields: [AdvertisingField] = []
+        fields.reserveCapacity(structures.reduce(0) { count, _ in count + 1 })
+        for structure in structures { fields.append(field(structure)) }
+        return fields
+    }
 
     /// A structure of this payload decoded.
     public func field(_ structure: AdvertisingStructure) -> AdvertisingField {

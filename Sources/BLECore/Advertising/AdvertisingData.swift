@@ -62,36 +62,49 @@ extension AdvertisingData {
             let bytes: [UInt8]
             /// Octets that the structures so far take.
             public private(set) var significantCount = 0
-            /// What ended the walk before the end, once it has ended.
-            public private(set) var problem: DecodeError?
+            /// What ended the walk before the end; two numbers, so that walks stay cheap.
+            private var fault: Fault?
+
+            private enum Fault {
+                case tooLong
+                case notZero(at: Int)
+            }
 
             init(bytes: [UInt8]) { self.bytes = bytes }
 
             /// The next structure, or nil at the end of the good ones.
             public mutating func next() -> AdvertisingStructure? {
-                guard problem == nil, significantCount < bytes.count else { return nil }
                 let start = significantCount
+                guard start < bytes.count else { return nil }
                 let length = Int(bytes[start])
                 if length == 0 {
-                    problem = bytes[start...].firstIndex { $0 != 0 }.map {
-                        failure("early termination", at: $0, .malformed("only zeros may follow"))
-                    }
+                    fault = bytes[start...].firstIndex { $0 != 0 }.map(Fault.notZero)
                     return nil
                 }
-                let available = bytes.count - start - 1
-                guard length <= available else {
-                    problem = failure(
-                        "AD structure", at: start, .truncated(needed: length, available: available))
+                guard length < bytes.count - start else {
+                    fault = .tooLong
                     return nil
                 }
-                significantCount += 1 + length
+                significantCount = start + 1 + length
                 return AdvertisingStructure(
                     type: AdvertisingDataType(bytes[start + 1]), content: (start + 2)..<significantCount)
             }
 
-            private func failure(_ field: String, at offset: Int, _ reason: DecodeError.Reason) -> DecodeError
-            {
-                DecodeError(packet: AdvertisingField.packetName, field: field, offset: offset, reason: reason)
+            /// What ended the walk before the end, once it has ended.
+            public var problem: DecodeError? {
+                switch fault {
+                case .tooLong:
+                    DecodeError(
+                        packet: AdvertisingField.packetName, field: "AD structure", offset: significantCount,
+                        reason: .truncated(
+                            needed: Int(bytes[significantCount]),
+                            available: bytes.count - significantCount - 1))
+                case .notZero(let offset):
+                    DecodeError(
+                        packet: AdvertisingField.packetName, field: "early termination", offset: offset,
+                        reason: .malformed("only zeros may follow"))
+                case nil: nil
+                }
             }
         }
     }

@@ -2,6 +2,8 @@
 ///
 /// Encoding a field gives the octets that it was decoded from, whichever case it is.
 public enum AdvertisingField: Hashable, Sendable {
+    // Indirect where a rare payload would make all fields large.
+
     /// How the device can be discovered; in the form of one octet, which is the only one in use.
     case flags(AdvertisingFlags)
     /// Services that the device offers or looks for.
@@ -41,7 +43,7 @@ public enum AdvertisingField: Hashable, Sendable {
     /// New channels of a periodic train.
     case channelMapUpdate(ChannelMapUpdate)
     /// How to receive a broadcast isochronous group.
-    case bigInfo(BIGInfo)
+    indirect case bigInfo(BIGInfo)
     /// The code that decrypts it, 4 to 16 octets.
     case broadcastCode(UTF8Text)
     /// Which coordinated set the device belongs to.
@@ -60,7 +62,7 @@ public enum AdvertisingField: Hashable, Sendable {
     /// positioning, shelf labels), the type is not known, or the form is reserved for later.
     case opaque(AdvertisingDataType, [UInt8])
     /// A known type whose content is not what it has to be, and where in the payload it is wrong.
-    case malformed(AdvertisingDataType, [UInt8], DecodeError)
+    indirect case malformed(AdvertisingDataType, [UInt8], DecodeError)
 }
 
 extension AdvertisingField {
