@@ -1,0 +1,43 @@
+import ATT
+import BLECore
+
+/// Finds the characteristics of a service, without their descriptors (Core Specification 5.4, Vol 3, Part
+/// G, 4.6).
+public struct DiscoverCharacteristics: WalkingProcedure {
+    /// Characteristics, the least handle first.
+    public typealias Output = [RemoteCharacteristic]
+
+    var walk: AttributeWalk
+    private var found: [RemoteCharacteristic] = []
+    private let end: AttributeHandle
+    private let uuid: BluetoothUUID?
+
+    /// Looks for those in `range`, a service's handles; only for those of type `uuid` if it is given. The
+    /// client compares the types, since where a characteristic ends only the next one tells.
+    public init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
+        walk = AttributeWalk(.values(.characteristic), in: range)
+        end = range.end
+        self.uuid = uuid
+    }
+
+    var result: [RemoteCharacteristic] { found.filter { uuid == nil || $0.uuid == uuid } }
+
+    /// The value comes after its declaration, and the next declaration after that (3.3).
+    mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
+        let declaration = try walk.declaration(entry, CharacteristicDeclaration.self)
+        if let last = found.indices.last {
+            guard entry.handle > found[last].valueHandle else {
+                let value = found[last].valueHandle
+                throw .misbehaving(walk.opcode, .badValueHandle(found[last].handle, value: value))
+            }
+            found[last].endHandle = AttributeHandle(entry.handle.rawValue - 1)
+        }
+        guard declaration.valueHandle > entry.handle, declaration.valueHandle <= end else {
+            throw .misbehaving(walk.opcode, .badValueHandle(entry.handle, value: declaration.valueHandle))
+        }
+        found.append(
+            RemoteCharacteristic(
+                uuid: declaration.uuid, handle: entry.handle, valueHandle: declaration.valueHandle,
+                endHandle: end, properties: declaration.properties))
+    }
+}

@@ -1,0 +1,64 @@
+import ATT
+import BLECore
+
+/// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Their long
+/// UUIDs are not in the include declarations, so those are read one by one.
+public struct DiscoverIncludes: GATTProcedure {
+    private var walk: AttributeWalk
+    private var found: [RemoteInclude] = []
+    /// What has no UUID yet, the last one first to be read.
+    private var nameless: [(handle: AttributeHandle, declaration: IncludeDeclaration)] = []
+    private let known: [AttributeHandle: BluetoothUUID]
+
+    /// Looks for those in `range`, a service's handles. Services of a type that `known` tells, by the handle
+    /// of their declaration, are not read.
+    public init(in range: AttributeRange, known: [AttributeHandle: BluetoothUUID] = [:]) {
+        walk = AttributeWalk(.values(.include), in: range)
+        self.known = known
+    }
+
+    /// The next request, or the included services, the least declaration first.
+    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteInclude]> {
+        if let request = walk.request { return .ask(request) }
+        if let last = nameless.last { return .ask(.read(last.declaration.start)) }
+        return .done(found.sorted { $0.handle < $1.handle })
+    }
+
+    /// Takes include declarations, or the declaration of an included service.
+    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        guard walk.request == nil, let (handle, declaration) = nameless.popLast() else {
+            for entry in try walk.receive(response) { try add(entry) }
+            return
+        }
+        switch response {
+        case .read(let value):
+            do {
+                append(handle, declaration, try ServiceDeclaration(value).uuid)
+            } catch {
+                throw .misbehaving(.readRequest, .malformed(error))
+            }
+        case .error(let error): throw .att(error)
+        default: throw .misbehaving(.readRequest, .unexpectedResponse(response.opcode))
+        }
+    }
+
+    private mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
+        let declaration = try walk.declaration(entry, IncludeDeclaration.self)
+        guard declaration.start != .none, declaration.start <= declaration.end else {
+            throw .misbehaving(walk.opcode, .badGroup(declaration.start, end: declaration.end))
+        }
+        if let uuid = declaration.uuid.map({ BluetoothUUID($0) }) ?? known[declaration.start] {
+            append(entry.handle, declaration, uuid)
+        } else {
+            nameless.append((entry.handle, declaration))
+        }
+    }
+
+    private mutating func append(
+        _ handle: AttributeHandle, _ declaration: IncludeDeclaration, _ uuid: BluetoothUUID
+    ) {
+        found.append(
+            RemoteInclude(
+                handle: handle, uuid: uuid, serviceHandle: declaration.start, endHandle: declaration.end))
+    }
+}

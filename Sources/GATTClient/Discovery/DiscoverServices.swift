@@ -1,0 +1,46 @@
+import ATT
+import BLECore
+
+/// Finds services, without what is in them (Core Specification 5.4, Vol 3, Part G, 4.4).
+public struct DiscoverServices: WalkingProcedure {
+    /// Services, the least handle first.
+    public typealias Output = [RemoteService]
+
+    var walk: AttributeWalk
+    private(set) var result: [RemoteService] = []
+    private let isPrimary: Bool
+    /// The type, where the server was asked for it and does not repeat it.
+    private let uuid: BluetoothUUID?
+
+    private init(_ walk: AttributeWalk, isPrimary: Bool, uuid: BluetoothUUID? = nil) {
+        self.walk = walk
+        self.isPrimary = isPrimary
+        self.uuid = uuid
+    }
+
+    /// All primary services (4.4.1).
+    public static var primary: DiscoverServices {
+        DiscoverServices(AttributeWalk(.groups(.primaryService), in: .all), isPrimary: true)
+    }
+
+    /// The primary services of one type (4.4.2).
+    public static func primary(_ uuid: BluetoothUUID) -> DiscoverServices {
+        let value = ServiceDeclaration(uuid).encoded
+        let walk = AttributeWalk(.matchingGroups(0x2800, value: value), in: .all)
+        return DiscoverServices(walk, isPrimary: true, uuid: uuid)
+    }
+
+    /// All secondary services. The specification has no procedure for them but lets servers group by their
+    /// declarations (2.5.3); a server that does not has none to show.
+    public static var secondary: DiscoverServices {
+        let walk = AttributeWalk(
+            .groups(.secondaryService), in: .all, endings: [.attributeNotFound, .unsupportedGroupType])
+        return DiscoverServices(walk, isPrimary: false)
+    }
+
+    mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
+        let type = if let uuid { uuid } else { try walk.declaration(entry, ServiceDeclaration.self).uuid }
+        result.append(
+            RemoteService(uuid: type, handle: entry.handle, endHandle: entry.end, isPrimary: isPrimary))
+    }
+}

@@ -1,0 +1,63 @@
+import ATT
+import BLECore
+
+/// Why a GATT procedure has no result.
+public enum GATTClientError: Error, Hashable, Sendable {
+    /// The server refused.
+    case att(ATTErrorResponse)
+    /// The server answered the request with this opcode as no server may.
+    case misbehaving(ATTOpcode, Misbehaviour)
+    /// `value` is more than the `limit` of what the text names.
+    case limit(String, limit: Int, value: Int)
+}
+
+/// How a server broke the specification.
+public enum Misbehaviour: Hashable, Sendable {
+    /// It sent a response to another request.
+    case unexpectedResponse(ATTOpcode)
+    /// A value in the response is not what its attribute's type says.
+    case malformed(DecodeError)
+    /// The attribute is not among those that were asked for, or comes after one that follows it. nil: none
+    /// was left to ask for.
+    case unexpectedHandle(AttributeHandle, expected: AttributeRange?)
+    /// The group that begins at the first handle ends before it, or reaches into the next.
+    case badGroup(AttributeHandle, end: AttributeHandle)
+    /// The characteristic declared at the first handle has its value outside its own handles.
+    case badValueHandle(AttributeHandle, value: AttributeHandle)
+    /// A value is longer than the MTU allows.
+    case overlong(octets: Int, limit: Int)
+    /// There are more values than were asked for, or fewer for no reason.
+    case wrongCount(Int, expected: Int)
+    /// What it repeats of a prepared write is not what was written.
+    case wrongEcho(AttributeHandle, offset: Int)
+}
+
+extension GATTClientError: CustomStringConvertible {
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .att(let error): "\(error)"
+        case .misbehaving(let request, let how): "answer to \(request): \(how)"
+        case .limit(let name, let limit, let value): "\(name): \(value), the limit is \(limit)"
+        }
+    }
+}
+
+extension Misbehaviour: CustomStringConvertible {
+    /// What is wrong, in a few words.
+    public var description: String {
+        switch self {
+        case .unexpectedResponse(let opcode): "\(opcode) is none"
+        case .malformed(let error): "\(error)"
+        case .unexpectedHandle(let handle, let range?): "attribute \(handle) is not within \(range)"
+        case .unexpectedHandle(let handle, nil): "attribute \(handle) comes after the last one"
+        case .badGroup(let handle, let end): "the group at \(handle) cannot end at \(end)"
+        case .badValueHandle(let handle, let value):
+            "the characteristic at \(handle) cannot have its value at \(value)"
+        case .overlong(let octets, let limit): "\(octets) octets where at most \(limit) fit"
+        case .wrongCount(let count, let expected): "\(count) values instead of \(expected)"
+        case .wrongEcho(let handle, let offset):
+            "the write to \(handle) at \(offset) was not repeated as sent"
+        }
+    }
+}

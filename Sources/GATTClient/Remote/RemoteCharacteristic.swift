@@ -1,0 +1,76 @@
+import ATT
+import BLECore
+
+/// A characteristic of a remote server (Core Specification 5.4, Vol 3, Part G, 3.3).
+public struct RemoteCharacteristic: Hashable, Sendable, HandleRun {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// The handle of its declaration.
+    public var handle: AttributeHandle
+    /// The handle of its value.
+    public var valueHandle: AttributeHandle
+    /// The last handle that belongs to it.
+    public var endHandle: AttributeHandle
+    /// What can be done with its value.
+    public var properties: CharacteristicProperties
+    /// Its descriptors.
+    public var descriptors: [RemoteDescriptor]
+
+    /// A characteristic of these parts.
+    public init(
+        uuid: BluetoothUUID, handle: AttributeHandle, valueHandle: AttributeHandle,
+        endHandle: AttributeHandle,
+        properties: CharacteristicProperties, descriptors: [RemoteDescriptor] = []
+    ) {
+        self.uuid = uuid
+        self.handle = handle
+        self.valueHandle = valueHandle
+        self.endHandle = endHandle
+        self.properties = properties
+        self.descriptors = descriptors
+    }
+
+    /// The handles that its descriptors may have; nil when there is none left for them.
+    public var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
+
+    /// The first descriptor of a type.
+    public func descriptor(_ uuid: BluetoothUUID) -> RemoteDescriptor? {
+        descriptors.first { $0.uuid == uuid }
+    }
+}
+
+/// A descriptor of a remote characteristic (Core Specification 5.4, Vol 3, Part G, 3.3.3).
+public struct RemoteDescriptor: Hashable, Sendable, HandleRun {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// Its handle.
+    public var handle: AttributeHandle
+
+    /// A descriptor of these parts.
+    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
+        self.uuid = uuid
+        self.handle = handle
+    }
+
+    var endHandle: AttributeHandle { handle }
+}
+
+/// A value of a remote server, and the attribute that has it.
+public struct RemoteValue: Hashable, Sendable {
+    /// The attribute.
+    public var handle: AttributeHandle
+    /// The value, or as much of it as fitted the response.
+    public var value: [UInt8]
+    /// Octets of the whole value, where the response tells.
+    public var length: Int?
+
+    /// A value of an attribute.
+    public init(handle: AttributeHandle, value: [UInt8], length: Int? = nil) {
+        self.handle = handle
+        self.value = value
+        self.length = length
+    }
+
+    /// Whether the response tells that it has only the beginning of the value.
+    public var isTruncated: Bool { length.map { $0 > value.count } ?? false }
+}

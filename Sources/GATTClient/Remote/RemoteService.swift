@@ -1,0 +1,62 @@
+import ATT
+import BLECore
+
+/// A service of a remote server (Core Specification 5.4, Vol 3, Part G, 3.1).
+public struct RemoteService: Hashable, Sendable, HandleRun {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// The handle of its declaration.
+    public var handle: AttributeHandle
+    /// The last handle that belongs to it.
+    public var endHandle: AttributeHandle
+    /// Whether it stands for itself; a secondary one is only there to be included.
+    public var isPrimary: Bool
+    /// The services that it includes.
+    public var includes: [RemoteInclude]
+    /// Its characteristics.
+    public var characteristics: [RemoteCharacteristic]
+
+    /// A service of these parts.
+    public init(
+        uuid: BluetoothUUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool = true,
+        includes: [RemoteInclude] = [], characteristics: [RemoteCharacteristic] = []
+    ) {
+        self.uuid = uuid
+        self.handle = handle
+        self.endHandle = endHandle
+        self.isPrimary = isPrimary
+        self.includes = includes
+        self.characteristics = characteristics
+    }
+
+    /// All its handles.
+    public var range: AttributeRange { AttributeRange(handle, endHandle) }
+
+    /// The first characteristic of a type.
+    public func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
+        characteristics.first { $0.uuid == uuid }
+    }
+}
+
+/// A service that another one includes (Core Specification 5.4, Vol 3, Part G, 3.2).
+public struct RemoteInclude: Hashable, Sendable {
+    /// The handle of the include declaration.
+    public var handle: AttributeHandle
+    /// The included service's type.
+    public var uuid: BluetoothUUID
+    /// The handle of the included service's declaration.
+    public var serviceHandle: AttributeHandle
+    /// The last handle of the included service.
+    public var endHandle: AttributeHandle
+
+    /// An include of these parts.
+    public init(
+        handle: AttributeHandle, uuid: BluetoothUUID, serviceHandle: AttributeHandle,
+        endHandle: AttributeHandle
+    ) {
+        self.handle = handle
+        self.uuid = uuid
+        self.serviceHandle = serviceHandle
+        self.endHandle = endHandle
+    }
+}

@@ -1,0 +1,27 @@
+import ATT
+import BLECore
+
+/// A procedure of one request.
+protocol SingleRequest: GATTProcedure {
+    var request: ATTRequest { get }
+    /// Once the response came.
+    var result: Output? { get set }
+    /// The result that a response brings, other than an error; nil when it is none to this request.
+    func result(of response: ATTResponse) throws(GATTClientError) -> Output?
+}
+
+extension SingleRequest {
+    /// The request, or the result.
+    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
+        result.map { .done($0) } ?? .ask(request)
+    }
+
+    /// Takes the response.
+    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        if case .error(let error) = response { throw .att(error) }
+        guard let result = try result(of: response) else {
+            throw .misbehaving(request.opcode, .unexpectedResponse(response.opcode))
+        }
+        self.result = result
+    }
+}

@@ -1,0 +1,77 @@
+import ATT
+import BLECore
+
+/// Names one subscriber of a characteristic on one bearer.
+public struct SubscriptionID: RawRepresentable, Hashable, Sendable {
+    /// The number; each is used once in a table.
+    public let rawValue: UInt64
+
+    /// The subscriber with that number.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Who wants the values of which characteristic. A server knows one configuration a client, so the table
+/// joins what the subscribers want, and says when the server must be told (Core Specification 5.4, Vol 3,
+/// Part G, 4.10 and 4.11).
+public struct SubscriptionTable: Sendable {
+    /// A value that came, and for whom.
+    public struct Delivery: Hashable, Sendable {
+        /// The characteristic's value handle.
+        public var handle: AttributeHandle
+        /// The value.
+        public var value: ArraySlice<UInt8>
+        /// Whom it goes to, in the order they subscribed; nobody when none listens.
+        public var subscribers: [SubscriptionID]
+    }
+
+    private struct Subscriber {
+        let id: SubscriptionID
+        let wants: ClientCharacteristicConfiguration
+    }
+
+    private var subscribers: [AttributeHandle: [Subscriber]] = [:]
+    private var last: UInt64 = 0
+
+    /// A table without subscribers.
+    public init() {}
+
+    /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`
+    /// before and after: when it changed, the server must be told.
+    public mutating func subscribe(
+        to handle: AttributeHandle, _ wants: ClientCharacteristicConfiguration
+    ) -> SubscriptionID {
+        last &+= 1
+        let id = SubscriptionID(rawValue: last)
+        subscribers[handle, default: []].append(Subscriber(id: id, wants: wants))
+        return id
+    }
+
+    /// Removes a subscriber; returns the value handle it listened to, or nil when it is not there.
+    @discardableResult
+    public mutating func unsubscribe(_ id: SubscriptionID) -> AttributeHandle? {
+        guard let handle = subscribers.first(where: { $1.contains { $0.id == id } })?.key else { return nil }
+        subscribers[handle]?.removeAll { $0.id == id }
+        if subscribers[handle]?.isEmpty == true { subscribers[handle] = nil }
+        return handle
+    }
+
+    /// What the server should be configured to for the characteristic whose value is at `handle`: all that
+    /// its subscribers want.
+    public func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
+        (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
+    }
+
+    /// Whom the values of a notification or an indication go to: everybody who listens to their handles,
+    /// whichever way the server chose to send them.
+    public func route(_ push: ATTPush) -> [Delivery] {
+        switch push {
+        case .notification(let handle, let value), .indication(let handle, let value):
+            [delivery(handle, value[...])]
+        case .multipleNotification(let list): list.map { delivery($0.handle, $0.value) }
+        }
+    }
+
+    private func delivery(_ handle: AttributeHandle, _ value: ArraySlice<UInt8>) -> Delivery {
+        Delivery(handle: handle, value: value, subscribers: (subscribers[handle] ?? []).map(\.id))
+    }
+}

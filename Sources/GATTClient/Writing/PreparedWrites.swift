@@ -1,0 +1,127 @@
+import ATT
+import BLECore
+
+/// A procedure that has the server queue parts and then write them all at once.
+protocol PreparingProcedure: GATTProcedure where Output == Void {
+    var writes: PreparedWrites { get set }
+}
+
+extension PreparingProcedure {
+    /// The next request, or nothing when all is written.
+    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
+        try writes.next(ATTMTU(UInt16(clamping: mtu))).map { .ask($0) } ?? .done(())
+    }
+
+    /// Takes the response. After a refusal the queue is emptied first; the error comes then.
+    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        try writes.receive(response)
+    }
+
+    /// Empties the queue, once there may be something in it.
+    public var undo: ATTRequest? { writes.mayBeQueued ? .executeWrite(.cancel) : nil }
+}
+
+/// Prepare Write for every part, then Execute Write; on failure Execute Write that cancels.
+struct PreparedWrites: Sendable {
+    struct Write {
+        let handle: AttributeHandle
+        let value: [UInt8]
+        let start: UInt16
+    }
+
+    private enum Phase {
+        case preparing, executing, done
+        /// The queue is being emptied because of this.
+        case cancelling(GATTClientError)
+    }
+
+    private let writes: [Write]
+    private let comparesEcho: Bool
+    private var phase = Phase.preparing
+    /// The write, and how much of its value, that the server has queued.
+    private var index = 0
+    private var count = 0
+    private var part: ArraySlice<UInt8> = []
+    private var isQueued = false
+    /// Whether the server has queued a part, or will when it reads what was asked.
+    private(set) var mayBeQueued = false
+
+    init(_ writes: [Write], comparesEcho: Bool) {
+        self.writes = writes
+        self.comparesEcho = comparesEcho
+    }
+
+    /// The next request; nil when all is written.
+    mutating func next(_ mtu: ATTMTU) throws(GATTClientError) -> ATTRequest? {
+        switch phase {
+        case .done: return nil
+        case .executing: return .executeWrite(.write)
+        case .cancelling: return .executeWrite(.cancel)
+        case .preparing:
+            try checkLengths()
+            guard index < writes.count else {
+                phase = isQueued ? .executing : .done
+                return try next(mtu)
+            }
+            mayBeQueued = true
+            let write = writes[index]
+            part = write.value.dropFirst(count).prefix(mtu.prepareWriteValue)
+            return .prepareWrite(write.handle, offset: offset, value: Array(part))
+        }
+    }
+
+    mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        switch (phase, response) {
+        case (.cancelling(let error), _):
+            mayBeQueued = false
+            throw error
+        case (.executing, .executeWrite):
+            phase = .done
+            mayBeQueued = false
+        case (.executing, .error(let error)):
+            // The queue is empty whatever came of it (Part F, 3.4.6.3).
+            mayBeQueued = false
+            throw .att(error)
+        case (.preparing, .error(let error)):
+            mayBeQueued = isQueued
+            try fail(.att(error))
+        case (.preparing, .prepareWrite(let handle, let offset, let value)):
+            isQueued = true
+            try queued(handle, offset, value)
+        case (.executing, _): throw .misbehaving(.executeWriteRequest, .unexpectedResponse(response.opcode))
+        case (.preparing, _), (.done, _):
+            try fail(.misbehaving(.prepareWriteRequest, .unexpectedResponse(response.opcode)))
+        }
+    }
+
+    private mutating func queued(
+        _ handle: AttributeHandle, _ offset: UInt16, _ value: [UInt8]
+    ) throws(GATTClientError) {
+        let write = writes[index]
+        let isEcho = handle == write.handle && offset == self.offset && value[...] == part
+        guard isEcho || !comparesEcho else {
+            return try fail(
+                .misbehaving(.prepareWriteRequest, .wrongEcho(write.handle, offset: Int(self.offset))))
+        }
+        count += part.count
+        if count == write.value.count { (index, count) = (index + 1, 0) }
+    }
+
+    /// Within 16 bits, as `checkLengths` saw.
+    private var offset: UInt16 { UInt16(clamping: Int(writes[index].start) + count) }
+
+    private func checkLengths() throws(GATTClientError) {
+        for write in writes {
+            let end = Int(write.start) + write.value.count
+            guard end <= ATTLimits.valueLength else {
+                throw .limit("the length of a value", limit: ATTLimits.valueLength, value: end)
+            }
+        }
+    }
+
+    /// Ends with `error`, at once or when the queue is empty.
+    private mutating func fail(_ error: GATTClientError) throws(GATTClientError) {
+        guard mayBeQueued else { throw error }
+        phase = .cancelling(error)
+    }
+}
