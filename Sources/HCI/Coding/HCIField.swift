@@ -88,9 +88,26 @@ extension Array: HCIField where Element: HCIField {
     }
 }
 
+/// Octets with their count before them, at most `limit`.
+struct Counted<let limit: Int>: HCIField {
+    let octets: [UInt8]
+
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    init(reading reader: inout ByteReader) throws(DecodeError) {
+        let count = Int(try reader.u8(""))
+        guard count <= limit else { throw reader.invalid("", value: count, width: 1) }
+        octets = try reader.bytes(count, "")
+    }
+
+    var fieldWidth: Int { octets.fieldWidth }
+
+    func write(into output: inout OutputSpan<UInt8>) { octets.write(into: &output) }
+}
+
 /// All octets up to the end of the parameters.
 struct Remainder: HCIField {
-    var octets: [UInt8]
+    let octets: [UInt8]
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
@@ -103,9 +120,12 @@ struct Remainder: HCIField {
 
 /// A device address without its type, which the message says elsewhere.
 struct BareAddress: HCIField {
-    var value: UInt64
+    private let value: UInt64
 
     init(_ address: DeviceAddress) { value = address.value }
+
+    var `public`: DeviceAddress { DeviceAddress(value, type: .public) }
+    var random: DeviceAddress { DeviceAddress(value, type: .random) }
 
     init(reading reader: inout ByteReader) throws(DecodeError) { value = try reader.u48("") }
 

@@ -75,7 +75,9 @@ extension HCIParameters {
 /// Parameters of a message that has no type of its own, kept as they came.
 public struct UnknownParameters: HCIParameters {
     /// The octets.
-    public static let layout = HCILayout("octets", Self.init) { Remainder($0.octets) }
+    public static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
+        Remainder($0.octets)
+    }
     /// For errors.
     public static let packetName = "parameters"
 
@@ -84,8 +86,6 @@ public struct UnknownParameters: HCIParameters {
 
     /// Those octets.
     public init(octets: [UInt8]) { self.octets = octets }
-
-    private init(remainder: Remainder) { octets = remainder.octets }
 }
 
 /// Parameters can be part of others.

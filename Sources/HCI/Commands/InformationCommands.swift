@@ -74,7 +74,10 @@ public struct ReadBDADDR: HCICommand {
     /// The public address; all zeros when the controller has none.
     public struct ReturnParameters: HCIParameters {
         /// The address.
-        public static let layout = HCILayout("address", Self.init) { $0.bare }
+        public static let layout = HCILayout("address", { (bare: BareAddress) in Self(address: bare.public) })
+        {
+            BareAddress($0.address)
+        }
         /// For errors.
         public static let packetName = "BD_ADDR"
 
@@ -83,9 +86,6 @@ public struct ReadBDADDR: HCICommand {
 
         /// That address.
         public init(address: DeviceAddress) { self.address = address }
-
-        private init(_ bare: BareAddress) { address = DeviceAddress(bare.value, type: .public) }
-        private var bare: BareAddress { BareAddress(address) }
     }
 }
 

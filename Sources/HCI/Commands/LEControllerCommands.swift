@@ -89,16 +89,17 @@ public struct LEReadLocalSupportedFeatures: HCICommand {
 /// Gives the controller a random address of the host's making.
 public struct LESetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.4.
-    public static let definition = command(.leSetRandomAddress, "random address", Self.init) { $0.bare }
+    public static let definition = command(
+        .leSetRandomAddress, "random address", { (bare: BareAddress) in Self(address: bare.random) }
+    ) {
+        BareAddress($0.address)
+    }
 
     /// The address.
     public var address: DeviceAddress
 
     /// Makes `address` the random address.
     public init(address: DeviceAddress) { self.address = address }
-
-    private init(_ bare: BareAddress) { address = DeviceAddress(bare.value, type: .random) }
-    private var bare: BareAddress { BareAddress(address) }
 }
 
 /// Asks which roles and states the controller can combine.

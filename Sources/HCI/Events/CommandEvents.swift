@@ -4,7 +4,10 @@ import BLECore
 public struct CommandComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.14.
     public static let definition = event(
-        .commandComplete, "command credits, opcode, return parameters", Self.init
+        .commandComplete, "command credits, opcode, return parameters",
+        { (credits, opcode, rest: Remainder) in
+            Self(credits: credits, opcode: opcode, returnParameters: rest.octets)
+        }
     ) {
         ($0.credits, $0.opcode, Remainder($0.returnParameters))
     }
@@ -19,10 +22,6 @@ public struct CommandComplete: HCIEventParameters {
     /// A completion with the octets of the return parameters.
     public init(credits: UInt8, opcode: HCIOpcode, returnParameters: [UInt8]) {
         (self.credits, self.opcode, self.returnParameters) = (credits, opcode, returnParameters)
-    }
-
-    private init(credits: UInt8, opcode: HCIOpcode, returnParameters: Remainder) {
-        self.init(credits: credits, opcode: opcode, returnParameters: returnParameters.octets)
     }
 }
 

@@ -12,8 +12,13 @@ public struct LEAdvertisingReports: LEEventParameters {
     /// One report.
     public struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("event type, address, data, RSSI", Self.init) {
-            ($0.type, $0.address, $0.data, $0.rssi)
+        public static let layout = HCILayout(
+            "event type, address, data, RSSI",
+            { (type, address, data: Counted<31>, rssi) in
+                Self(type: type, address: address, data: data.octets, rssi: rssi)
+            }
+        ) {
+            ($0.type, $0.address, Counted($0.data), $0.rssi)
         }
         /// For errors.
         public static let packetName = "LE Advertising Report"

@@ -52,7 +52,17 @@ public struct LEEnhancedConnectionComplete: LEEventParameters {
         """
         status, handle, role, peer address, local resolvable address, peer resolvable address, interval, \
         latency, supervision timeout, clock accuracy
-        """, Self.init
+        """,
+        {
+            (
+                status, connection, role, peer, local: BareAddress, remote: BareAddress, interval, latency,
+                timeout, clock
+            ) in
+            Self(
+                status: status, connection: connection, role: role, peer: peer, localResolvable: local.random,
+                peerResolvable: remote.random, interval: interval, latency: latency,
+                supervisionTimeout: timeout, clockAccuracy: clock)
+        }
     ) {
         (
             $0.status, $0.connection, $0.role, $0.peer, BareAddress($0.localResolvable),
@@ -92,18 +102,6 @@ public struct LEEnhancedConnectionComplete: LEEventParameters {
         (self.localResolvable, self.peerResolvable) = (localResolvable, peerResolvable)
         (self.interval, self.latency) = (interval, latency)
         (self.supervisionTimeout, self.clockAccuracy) = (supervisionTimeout, clockAccuracy)
-    }
-
-    private init(
-        status: HCIStatus, connection: ConnectionHandle, role: ConnectionRole, peer: HCIAddress,
-        local: BareAddress, remote: BareAddress, interval: ConnectionInterval, latency: UInt16,
-        supervisionTimeout: Centiseconds, clockAccuracy: UInt8
-    ) {
-        self.init(
-            status: status, connection: connection, role: role, peer: peer,
-            localResolvable: DeviceAddress(local.value, type: .random),
-            peerResolvable: DeviceAddress(remote.value, type: .random), interval: interval, latency: latency,
-            supervisionTimeout: supervisionTimeout, clockAccuracy: clockAccuracy)
     }
 }
 

@@ -1,0 +1,108 @@
+import BLECore
+
+extension HCIOpcode {
+    /// The command of this number, when it has a type here.
+    public var command: (any HCICommand.Type)? { Self.commands[self] }
+
+    private static let commands: [HCIOpcode: any HCICommand.Type] = {
+        var commands: [HCIOpcode: any HCICommand.Type] = [:]
+        for command in all { commands[command.opcode] = command }
+        return commands
+    }()
+
+    private static let all: [any HCICommand.Type] = [
+        Disconnect.self,
+        ReadRemoteVersionInformation.self,
+        ReadRSSI.self,
+        ReadTransmitPowerLevel.self,
+        Reset.self,
+        SetEventMask.self,
+        SetEventMaskPage2.self,
+        SetControllerToHostFlowControl.self,
+        HostBufferSize.self,
+        HostNumberOfCompletedPackets.self,
+        WriteLEHostSupport.self,
+        ReadLocalVersionInformation.self,
+        ReadLocalSupportedCommands.self,
+        ReadLocalSupportedFeatures.self,
+        ReadBDADDR.self,
+        ReadBufferSize.self,
+        LESetEventMask.self,
+        LEReadBufferSize.self,
+        LEReadBufferSizeV2.self,
+        LEReadLocalSupportedFeatures.self,
+        LESetRandomAddress.self,
+        LEReadSupportedStates.self,
+        LEReadFilterAcceptListSize.self,
+        LEClearFilterAcceptList.self,
+        LEAddDeviceToFilterAcceptList.self,
+        LERemoveDeviceFromFilterAcceptList.self,
+        LESetAdvertisingParameters.self,
+        LEReadAdvertisingPhysicalChannelTxPower.self,
+        LESetAdvertisingData.self,
+        LESetScanResponseData.self,
+        LESetAdvertisingEnable.self,
+        LESetScanParameters.self,
+        LESetScanEnable.self,
+        LECreateConnection.self,
+        LECreateConnectionCancel.self,
+        LEConnectionUpdate.self,
+        LESetHostChannelClassification.self,
+        LEReadChannelMap.self,
+        LEReadRemoteFeatures.self,
+        LERemoteConnectionParameterRequestReply.self,
+        LERemoteConnectionParameterRequestNegativeReply.self,
+        LEEncrypt.self,
+        LERand.self,
+        LEEnableEncryption.self,
+        LELongTermKeyRequestReply.self,
+        LELongTermKeyRequestNegativeReply.self,
+        LEReadLocalP256PublicKey.self,
+        LEGenerateDHKey.self,
+        LEAddDeviceToResolvingList.self,
+        LERemoveDeviceFromResolvingList.self,
+        LEClearResolvingList.self,
+        LEReadResolvingListSize.self,
+        LEReadPeerResolvableAddress.self,
+        LEReadLocalResolvableAddress.self,
+        LESetAddressResolutionEnable.self,
+        LESetResolvablePrivateAddressTimeout.self,
+        LESetPrivacyMode.self,
+        LESetDataLength.self,
+        LEReadSuggestedDefaultDataLength.self,
+        LEWriteSuggestedDefaultDataLength.self,
+        LEReadMaximumDataLength.self,
+        LEReadPHY.self,
+        LESetDefaultPHY.self,
+        LESetPHY.self,
+        LEReadTransmitPower.self,
+        LEReadAntennaInformation.self,
+        LESetAdvertisingSetRandomAddress.self,
+        LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingData.self,
+        LESetExtendedScanResponseData.self,
+        LESetExtendedAdvertisingEnable.self,
+        LEReadMaximumAdvertisingDataLength.self,
+        LEReadNumberOfSupportedAdvertisingSets.self,
+        LERemoveAdvertisingSet.self,
+        LEClearAdvertisingSets.self,
+        LESetExtendedScanParameters.self,
+        LESetExtendedScanEnable.self,
+        LEExtendedCreateConnection.self,
+    ]
+}
+
+extension HCICommandPacket {
+    /// The command, or nil when it has no type here.
+    public func decoded() throws(DecodeError) -> (any HCICommand)? {
+        try opcode.command?.init(parameters)
+    }
+}
+
+extension CommandComplete {
+    /// What the command returns, or nil when it failed or has no type here.
+    public func returned() throws(DecodeError) -> (any HCIParameters)? {
+        guard status == .success, let command = opcode.command else { return nil }
+        return try returned(by: command)
+    }
+}

@@ -1,0 +1,250 @@
+import BLECore
+
+/// Gives an advertising set a random address of its own.
+public struct LESetAdvertisingSetRandomAddress: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.52.
+    public static let definition = command(
+        .leSetAdvertisingSetRandomAddress, "advertising handle, random address",
+        { (set, bare: BareAddress) in Self(set: set, address: bare.random) }
+    ) {
+        ($0.set, BareAddress($0.address))
+    }
+
+    /// The set.
+    public var set: AdvertisingHandle
+    /// Its address.
+    public var address: DeviceAddress
+
+    /// Makes `address` the one of `set`.
+    public init(set: AdvertisingHandle, address: DeviceAddress) { (self.set, self.address) = (set, address) }
+}
+
+/// Makes an advertising set, or says how to send it.
+public struct LESetExtendedAdvertisingParameters: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
+    public static let definition = command(
+        .leSetExtendedAdvertisingParameters,
+        """
+        advertising handle, properties, interval min, interval max, channels, own address type, \
+        peer address, filter policy, TX power, primary PHY, max skip, secondary PHY, SID, \
+        scan request notification
+        """, Self.init
+    ) {
+        (
+            $0.set, $0.properties, $0.intervalMin, $0.intervalMax, $0.channels, $0.ownAddressType, $0.peer,
+            $0.filterPolicy, $0.txPower, $0.primaryPHY, $0.secondaryMaxSkip, $0.secondaryPHY, $0.sid,
+            $0.notifiesScanRequests
+        )
+    }
+    /// dBm that the controller has chosen, -127 to 20.
+    public typealias ReturnParameters = Returned<Int8>
+
+    /// What kind of advertising it is.
+    public struct Properties: OptionSet, HCICode {
+        /// The bits.
+        public let rawValue: UInt16
+
+        /// The properties of those bits.
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// One can connect to it.
+        public static let connectable = Properties(rawValue: 1 << 0)
+        /// It answers scan requests.
+        public static let scannable = Properties(rawValue: 1 << 1)
+        /// It is directed at one device.
+        public static let directed = Properties(rawValue: 1 << 2)
+        /// It is directed and as fast as can be, for 1.28 s at most.
+        public static let highDutyCycle = Properties(rawValue: 1 << 3)
+        /// It uses legacy packets.
+        public static let legacy = Properties(rawValue: 1 << 4)
+        /// It hides the address.
+        public static let anonymous = Properties(rawValue: 1 << 5)
+        /// It says how strong it is sent.
+        public static let includesTxPower = Properties(rawValue: 1 << 6)
+    }
+
+    /// The set.
+    public var set: AdvertisingHandle
+    /// What kind of advertising it is.
+    public var properties: Properties
+    /// The least time between advertising events, 20 ms at least.
+    public var intervalMin: LongSlots
+    /// The greatest time between advertising events.
+    public var intervalMax: LongSlots
+    /// Where to advertise.
+    public var channels: AdvertisingChannels
+    /// Whose address to use.
+    public var ownAddressType: OwnAddressType
+    /// At whom directed advertising is directed, or whose keys make the own address.
+    public var peer: HCIAddress
+    /// Whose requests to answer.
+    public var filterPolicy: AdvertisingFilterPolicy
+    /// dBm at most, -127 to 20; 127 leaves it to the controller.
+    public var txPower: Int8
+    /// LE 1M or LE Coded.
+    public var primaryPHY: PHY
+    /// How many advertising events may pass before the data are sent on the secondary channel.
+    public var secondaryMaxSkip: UInt8
+    /// Where the data are sent.
+    public var secondaryPHY: PHY
+    /// The number of the set for scanners, 0x00 to 0x0f.
+    public var sid: UInt8
+    /// Whether LE Scan Request Received may come.
+    public var notifiesScanRequests: HCIFlag
+
+    /// Those parameters.
+    public init(
+        set: AdvertisingHandle, properties: Properties, intervalMin: LongSlots, intervalMax: LongSlots,
+        channels: AdvertisingChannels = .all, ownAddressType: OwnAddressType = .public,
+        peer: HCIAddress = HCIAddress(0, type: .public), filterPolicy: AdvertisingFilterPolicy = [],
+        txPower: Int8 = 127, primaryPHY: PHY = .le1M, secondaryMaxSkip: UInt8 = 0,
+        secondaryPHY: PHY = .le1M, sid: UInt8 = 0, notifiesScanRequests: HCIFlag = false
+    ) {
+        (self.set, self.properties) = (set, properties)
+        (self.intervalMin, self.intervalMax, self.channels) = (intervalMin, intervalMax, channels)
+        (self.ownAddressType, self.peer, self.filterPolicy) = (ownAddressType, peer, filterPolicy)
+        (self.txPower, self.primaryPHY, self.secondaryMaxSkip) = (txPower, primaryPHY, secondaryMaxSkip)
+        (self.secondaryPHY, self.sid, self.notifiesScanRequests) = (secondaryPHY, sid, notifiesScanRequests)
+    }
+}
+
+/// A piece of the data of an advertising set.
+public struct AdvertisingDataFragment: HCIParameters, HCIField {
+    /// The fields in the order of the wire.
+    public static let layout = HCILayout(
+        "advertising handle, operation, fragment preference, data", Self.init(set:operation:preference:data:)
+    ) {
+        ($0.set, $0.operation, $0.preference, $0.data)
+    }
+    /// For errors.
+    public static let packetName = "advertising data fragment"
+    /// The most octets of data in one command.
+    public static let capacity = 251
+
+    /// Which piece it is.
+    public struct Operation: HCICode {
+        /// The octet.
+        public let rawValue: UInt8
+
+        /// The operation of that octet.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// One in the middle.
+        public static let intermediate = Operation(rawValue: 0x00)
+        /// The first.
+        public static let first = Operation(rawValue: 0x01)
+        /// The last.
+        public static let last = Operation(rawValue: 0x02)
+        /// The only one.
+        public static let complete = Operation(rawValue: 0x03)
+        /// None: the data stay, only the controller's number for them (DID) changes.
+        public static let unchanged = Operation(rawValue: 0x04)
+    }
+
+    /// Whether the controller may send the data in pieces of its own making.
+    public struct Preference: HCICode {
+        /// The octet.
+        public let rawValue: UInt8
+
+        /// The preference of that octet.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// It may.
+        public static let fragment = Preference(rawValue: 0x00)
+        /// It should not, or as little as it can.
+        public static let keepWhole = Preference(rawValue: 0x01)
+    }
+
+    /// The set.
+    public let set: AdvertisingHandle
+    /// Which piece it is.
+    public let operation: Operation
+    /// Whether the controller may cut it again.
+    public let preference: Preference
+    /// The octets.
+    public let data: [UInt8]
+
+    /// A piece for `set`.
+    /// - Throws: when there are more than 251 octets.
+    public init(
+        set: AdvertisingHandle, operation: Operation = .complete, preference: Preference = .keepWhole,
+        _ data: [UInt8]
+    ) throws(HCIParameterError) {
+        guard data.count <= Self.capacity else {
+            throw HCIParameterError(field: "advertising data", value: data.count, limit: Self.capacity)
+        }
+        self.init(set: set, operation: operation, preference: preference, data: data)
+    }
+
+    private init(set: AdvertisingHandle, operation: Operation, preference: Preference, data: [UInt8]) {
+        (self.set, self.operation, self.preference, self.data) = (set, operation, preference, data)
+    }
+}
+
+/// Sets what an advertising set says.
+public struct LESetExtendedAdvertisingData: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.54.
+    public static let definition = command(.leSetExtendedAdvertisingData, "fragment", Self.init) {
+        $0.fragment
+    }
+
+    /// The data, or a piece of them.
+    public var fragment: AdvertisingDataFragment
+
+    /// Advertises `fragment`.
+    public init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
+}
+
+/// Sets what scanners get who ask an advertising set.
+public struct LESetExtendedScanResponseData: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.55.
+    public static let definition = command(.leSetExtendedScanResponseData, "fragment", Self.init) {
+        $0.fragment
+    }
+
+    /// The data, or a piece of them.
+    public var fragment: AdvertisingDataFragment
+
+    /// Answers scanners with `fragment`.
+    public init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
+}
+
+/// Starts or stops advertising sets.
+public struct LESetExtendedAdvertisingEnable: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.56.
+    public static let definition = command(.leSetExtendedAdvertisingEnable, "enable, sets", Self.init) {
+        ($0.enable, $0.sets)
+    }
+
+    /// A set, and for how long.
+    public struct Entry: HCIParameters, HCIField {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("advertising handle, duration, max events", Self.init) {
+            ($0.set, $0.duration, $0.maxEvents)
+        }
+        /// For errors.
+        public static let packetName = "advertising set"
+
+        /// The set.
+        public var set: AdvertisingHandle
+        /// How long to advertise; zero for ever.
+        public var duration: Centiseconds
+        /// How many extended advertising events to send; zero for no limit.
+        public var maxEvents: UInt8
+
+        /// That set.
+        public init(
+            set: AdvertisingHandle, duration: Centiseconds = Centiseconds(rawValue: 0), maxEvents: UInt8 = 0
+        ) {
+            (self.set, self.duration, self.maxEvents) = (set, duration, maxEvents)
+        }
+    }
+
+    /// Whether to advertise.
+    public var enable: HCIFlag
+    /// What to start or stop, at most 63; none stops all.
+    public var sets: [Entry]
+
+    /// Starts or stops `sets`.
+    public init(enable: HCIFlag, sets: [Entry] = []) { (self.enable, self.sets) = (enable, sets) }
+}

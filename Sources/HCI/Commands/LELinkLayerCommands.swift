@@ -1,0 +1,218 @@
+import BLECore
+
+/// Asks for longer data packets on a connection. LE Data Length Change follows when it works.
+public struct LESetDataLength: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.33.
+    public static let definition = command(.leSetDataLength, "handle, transmit", Self.init) {
+        ($0.connection, $0.transmit)
+    }
+    /// The connection.
+    public typealias ReturnParameters = Returned<ConnectionHandle>
+
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The greatest packets to send.
+    public var transmit: DataLength
+
+    /// `transmit` for `connection`.
+    public init(connection: ConnectionHandle, transmit: DataLength) {
+        (self.connection, self.transmit) = (connection, transmit)
+    }
+}
+
+/// Asks how long data packets of new connections are.
+public struct LEReadSuggestedDefaultDataLength: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.34.
+    public static let definition = command(.leReadSuggestedDefaultDataLength, "", Self.init) { _ in }
+    /// Of what is sent.
+    public typealias ReturnParameters = DataLength
+
+    /// A question for it.
+    public init() {}
+}
+
+/// Says how long data packets of new connections should be.
+public struct LEWriteSuggestedDefaultDataLength: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.35.
+    public static let definition = command(.leWriteSuggestedDefaultDataLength, "transmit", Self.init) {
+        $0.transmit
+    }
+
+    /// Of what is sent.
+    public var transmit: DataLength
+
+    /// `transmit` from now on.
+    public init(transmit: DataLength) { self.transmit = transmit }
+}
+
+/// Asks how long data packets can be.
+public struct LEReadMaximumDataLength: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.46.
+    public static let definition = command(.leReadMaximumDataLength, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// The limits of the controller.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
+        /// For errors.
+        public static let packetName = "maximum data length"
+
+        /// For sending.
+        public var transmit: DataLength
+        /// For receiving.
+        public var receive: DataLength
+
+        /// Those limits.
+        public init(transmit: DataLength, receive: DataLength) {
+            (self.transmit, self.receive) = (transmit, receive)
+        }
+    }
+}
+
+/// Asks which PHYs a connection uses.
+public struct LEReadPHY: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.47.
+    public static let definition = command(.leReadPHY, "handle", Self.init) { $0.connection }
+
+    /// The connection.
+    public var connection: ConnectionHandle
+
+    /// Asks for `connection`.
+    public init(connection: ConnectionHandle) { self.connection = connection }
+
+    /// The PHYs.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("handle, TX PHY, RX PHY", Self.init) {
+            ($0.connection, $0.transmit, $0.receive)
+        }
+        /// For errors.
+        public static let packetName = "PHYs"
+
+        /// The connection.
+        public var connection: ConnectionHandle
+        /// For sending.
+        public var transmit: PHY
+        /// For receiving.
+        public var receive: PHY
+
+        /// Those PHYs.
+        public init(connection: ConnectionHandle, transmit: PHY, receive: PHY) {
+            (self.connection, self.transmit, self.receive) = (connection, transmit, receive)
+        }
+    }
+}
+
+/// Says which PHYs new connections should use.
+public struct LESetDefaultPHY: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.48.
+    public static let definition = command(.leSetDefaultPHY, "PHYs", Self.init) { $0.preference }
+
+    /// The PHYs.
+    public var preference: PHYPreference
+
+    /// `preference` from now on.
+    public init(preference: PHYPreference) { self.preference = preference }
+}
+
+/// Changes the PHYs of a connection. LE PHY Update Complete follows.
+public struct LESetPHY: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.49.
+    public static let definition = command(.leSetPHY, "handle, PHYs, options", Self.init) {
+        ($0.connection, $0.preference, $0.coding)
+    }
+    /// LE PHY Update Complete follows.
+    public static let answer = HCIAnswer.status
+
+    /// How the LE Coded PHY codes.
+    public struct Coding: HCICode {
+        /// The two octets.
+        public let rawValue: UInt16
+
+        /// The coding of those octets.
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// Any.
+        public static let any = Coding(rawValue: 0)
+        /// S=2, 500 kbit/s.
+        public static let s2 = Coding(rawValue: 1)
+        /// S=8, 125 kbit/s.
+        public static let s8 = Coding(rawValue: 2)
+    }
+
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The PHYs.
+    public var preference: PHYPreference
+    /// How to code on LE Coded.
+    public var coding: Coding
+
+    /// `preference` for `connection`.
+    public init(connection: ConnectionHandle, preference: PHYPreference, coding: Coding = .any) {
+        (self.connection, self.preference, self.coding) = (connection, preference, coding)
+    }
+}
+
+/// Asks how strong the controller can send.
+public struct LEReadTransmitPower: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.74.
+    public static let definition = command(.leReadTransmitPower, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// The limits of the controller.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
+        /// For errors.
+        public static let packetName = "transmit power"
+
+        /// dBm, -127 to 20.
+        public var minimum: Int8
+        /// dBm, -127 to 20.
+        public var maximum: Int8
+
+        /// Those limits.
+        public init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
+    }
+}
+
+/// Asks what the controller can do with antennas.
+public struct LEReadAntennaInformation: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.87.
+    public static let definition = command(.leReadAntennaInformation, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// What it can do.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout(
+            "sampling rates, antennae, max pattern length, max CTE length", Self.init
+        ) {
+            ($0.samplingRates, $0.antennas, $0.maxPatternLength, $0.maxCTELength)
+        }
+        /// For errors.
+        public static let packetName = "antenna information"
+
+        /// Bit 0: 1 us switching while sending, bit 1: 1 us sampling, bit 2: both while receiving.
+        public var samplingRates: UInt8
+        /// How many antennas there are, 1 to 75.
+        public var antennas: UInt8
+        /// The longest switching pattern, 2 to 75.
+        public var maxPatternLength: UInt8
+        /// The longest constant tone extension in steps of 8 us, 2 to 20.
+        public var maxCTELength: UInt8
+
+        /// Those abilities.
+        public init(samplingRates: UInt8, antennas: UInt8, maxPatternLength: UInt8, maxCTELength: UInt8) {
+            (self.samplingRates, self.antennas) = (samplingRates, antennas)
+            (self.maxPatternLength, self.maxCTELength) = (maxPatternLength, maxCTELength)
+        }
+    }
+}

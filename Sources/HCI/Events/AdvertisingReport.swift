@@ -1,0 +1,114 @@
+import BLECore
+
+/// What an advertiser said, whichever family of commands scanned.
+///
+/// ```swift
+/// try AdvertisingReport.forEach(in: event.parameters.span) { report in … }
+/// ```
+public struct AdvertisingReport: Hashable, Sendable {
+    /// Who said it; nil for anonymous advertisers.
+    public var advertiser: HCIAddress?
+    /// What kind of advertising it is, and whether `data` are all.
+    public var type: AdvertisingEventType
+    /// What it says.
+    public var data: [UInt8]
+    /// How strong it arrived in dBm, where known.
+    public var rssi: Int8?
+    /// How strong it was sent in dBm, where the advertiser says so.
+    public var txPower: Int8?
+    /// Where it was announced.
+    public var primaryPHY: PHY
+    /// Where the data were, for extended advertising.
+    public var secondaryPHY: PHY?
+    /// The number of the advertising set, where it has one.
+    public var sid: UInt8?
+    /// The interval of the periodic advertising that goes with it, where there is one.
+    public var periodicInterval: ConnectionInterval?
+    /// At whom it is directed, where it is directed and the event says so.
+    public var target: HCIAddress?
+
+    /// The advertiser's address, where it shows one.
+    public var address: DeviceAddress? { advertiser?.deviceAddress }
+    /// How complete the data are.
+    public var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
+}
+
+extension AdvertisingReport {
+    /// The report of a scanner of the legacy family.
+    public init(_ report: LEAdvertisingReports.Report) {
+        self.init(
+            advertiser: report.address, type: AdvertisingEventType(report.type), data: report.data,
+            rssi: report.rssi)
+    }
+
+    /// The report of advertising directed at a private address, without data.
+    public init(_ report: LEDirectedAdvertisingReports.Report) {
+        self.init(
+            advertiser: report.address, type: AdvertisingEventType(report.type), data: [], rssi: report.rssi)
+        target = report.direct
+    }
+
+    /// The report of a scanner of the extended family.
+    public init(_ report: LEExtendedAdvertisingReports.Report) {
+        self.init(advertiser: report.address, type: report.type, data: report.data, rssi: report.rssi)
+        txPower = report.txPower == Self.unknownPower ? nil : report.txPower
+        primaryPHY = report.primaryPHY
+        secondaryPHY = report.secondaryPHY == .none ? nil : report.secondaryPHY
+        sid = report.sid == 0xff ? nil : report.sid
+        periodicInterval = report.periodicInterval.rawValue == 0 ? nil : report.periodicInterval
+        target = report.type.contains(.directed) ? report.direct : nil
+    }
+
+    private init(advertiser: HCIAddress, type: AdvertisingEventType, data: [UInt8], rssi: Int8) {
+        self.advertiser = advertiser.type == .anonymous ? nil : advertiser
+        (self.type, self.data, self.primaryPHY) = (type, data, .le1M)
+        self.rssi = rssi == Self.unknownPower ? nil : rssi
+    }
+
+    private static let unknownPower: Int8 = 127
+}
+
+extension AdvertisingEventType {
+    /// What a legacy report's type says in the terms of extended ones. A scan response of a legacy
+    /// scanner does not tell whether its advertiser is connectable, and an unknown type tells nothing.
+    init(_ type: LEAdvertisingReports.Report.Kind) {
+        self =
+            switch type {
+            case .connectable: [.legacy, .connectable, .scannable]
+            case .directed: [.legacy, .connectable, .directed]
+            case .scannable: [.legacy, .scannable]
+            case .scanResponse: [.legacy, .scannable, .scanResponse]
+            default: .legacy
+            }
+    }
+}
+
+extension AdvertisingReport {
+    /// Hands the reports of an LE Meta event to `body` one after the other, each with one allocation for
+    /// its data at most. Other LE events have no reports.
+    /// - Parameter parameters: the event's, from the subevent code on.
+    /// - Throws: when the event is malformed; the reports before the bad one have been handed out.
+    public static func forEach(
+        in parameters: Span<UInt8>, _ body: (AdvertisingReport) -> Void
+    ) throws(DecodeError) {
+        var reader = ByteReader(parameters, of: "LE Meta")
+        switch LESubevent(rawValue: try reader.u8("subevent code")) {
+        case .advertisingReport:
+            try visit(LEAdvertisingReports.Report.self, parameters) { body(AdvertisingReport($0)) }
+        case .directedAdvertisingReport:
+            try visit(LEDirectedAdvertisingReports.Report.self, parameters) { body(AdvertisingReport($0)) }
+        case .extendedAdvertisingReport:
+            try visit(LEExtendedAdvertisingReports.Report.self, parameters) { body(AdvertisingReport($0)) }
+        default: break
+        }
+    }
+
+    private static func visit<Report: HCIParameters>(
+        _: Report.Type, _ parameters: Span<UInt8>, _ body: (Report) -> Void
+    ) throws(DecodeError) {
+        var reader = ByteReader(parameters, of: Report.packetName)
+        _ = try reader.u8("subevent code")
+        for _ in 0..<(try reader.u8("number of reports")) { body(try Report(decoding: &reader)) }
+        try reader.end()
+    }
+}
