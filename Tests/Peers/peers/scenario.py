@@ -1,5 +1,6 @@
 """How a scenario file starts."""
 import asyncio
+import signal
 import sys
 import traceback
 
@@ -12,6 +13,7 @@ def scenario(steps):
         async with RADIOS[sys.argv[1]]() as radio:
             await steps(radio)
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it, and bletool would too
     try:
         asyncio.run(run())
     except Exception:

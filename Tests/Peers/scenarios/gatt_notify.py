@@ -1,8 +1,13 @@
-"""`bletool gatt … notify` prints a Bumble peripheral's notifications or, with --indicate, its indications."""
-from peers.bletool import bletool, running
+"""`bletool gatt … notify` prints what a Bumble peripheral notifies or indicates, and ends well on Ctrl-C."""
+import asyncio
+import signal
+
+from peers.bletool import bletool, running, soon
 from peers.device import PERIPHERAL
 from peers.gadget import ALARM, COUNTER, gadget
 from peers.scenario import expect, scenario
+
+REMOTE_USER_TERMINATED = 0x13
 
 
 async def steps(radio):
@@ -22,6 +27,11 @@ async def steps(radio):
         async with running("gatt", PERIPHERAL, "notify", COUNTER, ALARM, "--adapter", radio) as both:
             for uuid in (COUNTER, ALARM):
                 await both.event("notification", uuid=uuid)
+            [connection] = peripheral.device.connections.values()
+            lost = asyncio.get_running_loop().create_future()
+            connection.once("disconnection", lost.set_result)
+            expect(await both.stop(signal.SIGINT), -signal.SIGINT, "the end of bletool")
+            expect(await soon(lost, "the end of the link"), REMOTE_USER_TERMINATED, "why the link ended")
 
 
 scenario(steps)
