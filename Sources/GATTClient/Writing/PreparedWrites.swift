@@ -85,7 +85,7 @@ struct PreparedWrites: Sendable {
         case (.preparing, .error(let error)):
             mayBeQueued = isQueued
             try fail(.att(error))
-        case (.preparing, .prepareWrite(let handle, let offset, let value)):
+        case (.preparing, .prepareWrite(let handle, let offset, let value)) where index < writes.count:
             isQueued = true
             try queued(handle, offset, value)
         case (.executing, _): throw .misbehaving(.executeWriteRequest, .unexpectedResponse(response.opcode))

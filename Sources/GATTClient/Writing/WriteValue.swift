@@ -15,7 +15,7 @@ public struct WriteValue: SingleRequest {
 
     /// Subscribes to a characteristic, or ends that, by its Client Characteristic Configuration descriptor
     /// (3.3.3.3 and 4.10, 4.11).
-    public init(_ descriptor: AttributeHandle, _ configuration: ClientCharacteristicConfiguration) {
+    public init(_ descriptor: AttributeHandle, configuration: ClientCharacteristicConfiguration) {
         let bits = configuration.rawValue
         self.init(descriptor, [UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
     }

@@ -1,0 +1,84 @@
+import ATT
+import BLECore
+import GATTClient
+
+/// Every procedure asks only what fits the MTU, ends after a bounded number of requests whatever PDUs answer
+/// them, and what it finds lies in order, each thing within the one that holds it. The input is a choice of
+/// procedure and MTU, then responses, each after an octet that tells its length.
+public func fuzzGATTClient(_ bytes: Span<UInt8>) {
+    guard bytes.count >= 2 else { return }
+    let mtu = 23 + Int(bytes[1]) * 2
+    var answers = ByteReader(bytes.extracting(droppingFirst: 2), of: "fuzz input")
+    switch bytes[0] % 14 {
+    case 0:
+        converse(DiscoverServices.primary, mtu, &answers) { checkOrder($0.map { ($0.handle, $0.endHandle) }) }
+    case 1: converse(DiscoverServices.primary(0x180d), mtu, &answers)
+    case 2: converse(DiscoverServices.secondary, mtu, &answers)
+    case 3:
+        converse(DiscoverIncludes(in: .all), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
+    case 4: converse(DiscoverCharacteristics(in: .all), mtu, &answers, check)
+    case 5: converse(DiscoverDescriptors(in: .all), mtu, &answers)
+    case 6: converse(DiscoverDatabase(), mtu, &answers, check)
+    case 7: converse(ReadLongValue(3), mtu, &answers) { precondition($0.count <= 512) }
+    case 8: converse(ReadLongValue(3, from: 500), mtu, &answers) { precondition($0.count <= 12) }
+    case 9: converse(ReadByUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
+    case 10: converse(ReadMultipleVariable([3, 4, 9]), mtu, &answers) { precondition($0.count <= 3) }
+    case 11: converse(WriteValue(3, [1]), mtu, &answers)
+    case 12: converse(WriteLongValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
+    default:
+        let values = [(AttributeHandle(3), [UInt8](repeating: 7, count: 40)), (AttributeHandle(4), [8])]
+        converse(ReliableWrite(values), mtu, &answers)
+    }
+}
+
+/// The next response that decodes; nil when there are no more.
+private func answer(_ answers: inout ByteReader) -> ATTResponse? {
+    while let count = try? answers.u8("length"), let pdu = try? answers.bytes(Int(count), "response") {
+        if let response = try? ATTResponse(pdu) { return response }
+    }
+    return nil
+}
+
+private func converse<Procedure: GATTProcedure>(
+    _ procedure: Procedure, _ mtu: Int, _ answers: inout ByteReader,
+    _ check: (Procedure.Output) -> Void = { _ in }
+) {
+    var procedure = procedure
+    do throws(GATTClientError) {
+        while true {
+            switch try procedure.next(mtu: mtu) {
+            case .done(let output): return check(output)
+            case .ask(let request):
+                precondition(request.encodedCount <= mtu)
+                guard let response = answer(&answers) else { return }
+                try procedure.receive(response)
+            }
+        }
+    } catch {
+        precondition(!"\(error)".isEmpty)
+    }
+}
+
+/// Each run of handles begins where the one before it has ended, or later.
+private func checkOrder(_ runs: [(AttributeHandle, AttributeHandle)]) {
+    for (start, end) in runs { precondition(start != .none && start <= end) }
+    for (run, next) in zip(runs, runs.dropFirst()) { precondition(run.1 < next.0) }
+}
+
+private func check(_ characteristics: [RemoteCharacteristic]) {
+    checkOrder(characteristics.map { ($0.handle, $0.endHandle) })
+    for each in characteristics {
+        precondition(each.handle < each.valueHandle && each.valueHandle <= each.endHandle)
+        checkOrder(each.descriptors.map { ($0.handle, $0.handle) })
+        precondition(each.descriptors.allSatisfy { each.descriptorRange?.contains($0.handle) == true })
+    }
+}
+
+private func check(_ database: RemoteDatabase) {
+    checkOrder(database.services.map { ($0.handle, $0.endHandle) })
+    for service in database.services {
+        check(service.characteristics)
+        precondition(service.characteristics.allSatisfy { service.range.contains($0.handle) })
+        precondition(database.service(containing: service.endHandle) == service)
+    }
+}

@@ -1,0 +1,53 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+/// What the client must ask, and how the server answers, each a PDU in hexadecimal.
+typealias Dialogue = [(ask: String, answer: String)]
+
+func octets(_ text: String) -> [UInt8] { [UInt8](hex: text.filter { $0 != " " }) ?? [] }
+
+/// Runs a procedure against a server that follows a script; what the client asks beside the script, or
+/// leaves out of it, is an issue.
+@discardableResult
+func talk<Procedure: GATTProcedure>(
+    _ procedure: Procedure, mtu: Int = 23, _ dialogue: Dialogue, location: SourceLocation = #_sourceLocation
+) throws -> Procedure.Output {
+    var procedure = procedure
+    var rest = dialogue[...]
+    defer { #expect(rest.isEmpty, "not asked: \(rest.map(\.ask))", sourceLocation: location) }
+    while true {
+        switch try procedure.next(mtu: mtu) {
+        case .done(let output): return output
+        case .ask(let request):
+            let next = rest.popFirst()
+            let turn = try #require(next, "asked \(request.encoded.hex)", sourceLocation: location)
+            #expect(request.encoded.hex == octets(turn.ask).hex, sourceLocation: location)
+            try procedure.receive(try ATTResponse(octets(turn.answer)))
+        }
+    }
+}
+
+/// The error that a procedure ends with.
+func failure(
+    of procedure: some GATTProcedure, mtu: Int = 23, _ dialogue: Dialogue,
+    location: SourceLocation = #_sourceLocation
+) throws -> GATTClientError? {
+    do {
+        try talk(procedure, mtu: mtu, dialogue, location: location)
+        return nil
+    } catch let error as GATTClientError {
+        return error
+    }
+}
+
+/// `0a0b0c…`, `count` octets from `first` on.
+func counting(_ count: Int, from first: UInt8 = 0) -> [UInt8] {
+    (0..<count).map { first &+ UInt8(truncatingIfNeeded: $0) }
+}
+
+extension AttributeHandle {
+    /// The handle's two octets as they go over the air.
+    var wire: String { [UInt8(truncatingIfNeeded: rawValue), UInt8(truncatingIfNeeded: rawValue >> 8)].hex }
+}

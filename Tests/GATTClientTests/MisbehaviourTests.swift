@@ -1,0 +1,293 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+/// Every lie a server can tell in a well-formed response, and what the client makes of it.
+private let lies:
+    [(name: String, error: @Sendable () throws -> GATTClientError?, expected: GATTClientError)] = [
+        (
+            "services that turn back",
+            {
+                try failure(
+                    of: DiscoverServices.primary,
+                    [("10 0100 ffff 0028", "11 06 1000 1f00 0018 0100 0200 0118")])
+            },
+            unexpected(.readByGroupTypeRequest, 0x0001, 0x0020)
+        ),
+        (
+            "the same services again and again",
+            {
+                try failure(
+                    of: DiscoverServices.primary,
+                    [
+                        ("10 0100 ffff 0028", "11 06 0100 0f00 0018"),
+                        ("10 1000 ffff 0028", "11 06 0100 0f00 0018"),
+                    ])
+            },
+            unexpected(.readByGroupTypeRequest, 0x0001, 0x0010)
+        ),
+        (
+            "services that overlap",
+            {
+                try failure(
+                    of: DiscoverServices.primary,
+                    [("10 0100 ffff 0028", "11 06 0100 0f00 0018 0f00 1f00 0118")])
+            },
+            unexpected(.readByGroupTypeRequest, 0x000f, 0x0010)
+        ),
+        (
+            "a service after the last handle",
+            {
+                try failure(
+                    of: DiscoverServices.primary,
+                    [("10 0100 ffff 0028", "11 06 0100 ffff 0018 ffff ffff 0118")])
+            },
+            .misbehaving(.readByGroupTypeRequest, .unexpectedHandle(0xffff, expected: nil))
+        ),
+        (
+            "a service at handle 0",
+            { try failure(of: DiscoverServices.primary, [("10 0100 ffff 0028", "11 06 0000 ffff 0018")]) },
+            unexpected(.readByGroupTypeRequest, 0x0000, 0x0001)
+        ),
+        (
+            "a service that ends before it begins",
+            {
+                try failure(
+                    of: DiscoverServices.primary(0x1800), [("06 0100 ffff 0028 0018", "07 1000 0f00")])
+            },
+            .misbehaving(.findByTypeValueRequest, .badGroup(0x0010, end: 0x000f))
+        ),
+        (
+            "a service UUID of 3 octets",
+            { try failure(of: DiscoverServices.primary, [("10 0100 ffff 0028", "11 07 0100 0f00 001800")]) },
+            .misbehaving(
+                .readByGroupTypeRequest,
+                .malformed(
+                    DecodeError(
+                        packet: "service declaration", field: "service UUID", offset: 0,
+                        reason: .malformed("a UUID has 2 or 16 octets, not 3"))))
+        ),
+        (
+            "another response than asked for",
+            { try failure(of: DiscoverServices.primary, [("10 0100 ffff 0028", "09 06 0100 0f00 0018")]) },
+            .misbehaving(.readByGroupTypeRequest, .unexpectedResponse(.readByTypeResponse))
+        ),
+        (
+            "a characteristic before its service",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 0f00 02 1000 002a")]
+                )
+            },
+            .misbehaving(.readByTypeRequest, .unexpectedHandle(0x000f, expected: range))
+        ),
+        (
+            "a characteristic after its service",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 2000 02 2100 002a")]
+                )
+            },
+            .misbehaving(.readByTypeRequest, .unexpectedHandle(0x0020, expected: range))
+        ),
+        (
+            "a characteristic with its value before it",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 1200 02 1200 002a")]
+                )
+            },
+            .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0012))
+        ),
+        (
+            "a characteristic with its value in another service",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 1200 02 2000 002a")]
+                )
+            },
+            .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0020))
+        ),
+        (
+            "a characteristic with its value in the next one",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range),
+                    [("08 1000 1f00 0328", "09 07 1200 02 1500 002a 1500 02 1600 012a")])
+            },
+            .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0015))
+        ),
+        (
+            "a characteristic declaration that is cut",
+            {
+                try failure(
+                    of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 04 1200 02 13")])
+            },
+            .misbehaving(
+                .readByTypeRequest,
+                .malformed(
+                    DecodeError(
+                        packet: "characteristic declaration", field: "value handle", offset: 1,
+                        reason: .truncated(needed: 2, available: 1))))
+        ),
+        (
+            "a descriptor of the next characteristic",
+            {
+                try failure(
+                    of: DiscoverDescriptors(in: range), [("04 1000 1f00", "05 01 1000 0229 2000 0229")])
+            },
+            .misbehaving(
+                .findInformationRequest, .unexpectedHandle(0x0020, expected: AttributeRange(0x0011, 0x001f)))
+        ),
+        (
+            "a descriptor twice",
+            {
+                try failure(
+                    of: DiscoverDescriptors(in: range), [("04 1000 1f00", "05 01 1000 0229 1000 0229")])
+            },
+            .misbehaving(
+                .findInformationRequest, .unexpectedHandle(0x0010, expected: AttributeRange(0x0011, 0x001f)))
+        ),
+        (
+            "an included service that ends before it begins",
+            { try failure(of: DiscoverIncludes(in: range), [("08 1000 1f00 0228", "09 06 1100 6000 5f00")]) },
+            .misbehaving(.readByTypeRequest, .badGroup(0x0060, end: 0x005f))
+        ),
+        (
+            "an included service without a type",
+            {
+                try failure(
+                    of: DiscoverIncludes(in: range),
+                    [("08 1000 1f00 0228", "09 06 1f00 6000 6f00"), ("0a 6000", "0b 01")])
+            },
+            .misbehaving(
+                .readRequest,
+                .malformed(
+                    DecodeError(
+                        packet: "service declaration", field: "service UUID", offset: 0,
+                        reason: .malformed("a UUID has 2 or 16 octets, not 1"))))
+        ),
+        (
+            "an included service that answers with something else",
+            {
+                try failure(
+                    of: DiscoverIncludes(in: range),
+                    [("08 1000 1f00 0228", "09 06 1f00 6000 6f00"), ("0a 6000", "0d 0018")])
+            },
+            .misbehaving(.readRequest, .unexpectedResponse(.readBlobResponse))
+        ),
+        (
+            "a service that is primary and secondary",
+            {
+                try failure(
+                    of: DiscoverDatabase(),
+                    [
+                        ("10 0100 ffff 0028", "11 06 0100 ffff 0018"),
+                        ("10 0100 ffff 0128", "11 06 0100 ffff 0018"),
+                    ])
+            },
+            .misbehaving(.readByGroupTypeRequest, .badGroup(0x0001, end: 0xffff))
+        ),
+        (
+            "a value that never ends",
+            {
+                try failure(
+                    of: ReadLongValue(0x0003), mtu: 301,
+                    [
+                        ("0a 0300", "0b" + counting(300).hex), ("0c 0300 2c01", "0d" + counting(300).hex),
+                    ])
+            },
+            .limit("the length of a value", limit: 512, value: 600)
+        ),
+        (
+            "a part over the MTU",
+            { try failure(of: ReadLongValue(0x0003), [("0a 0300", "0b" + counting(23).hex)]) },
+            .misbehaving(.readRequest, .overlong(octets: 23, limit: 22))
+        ),
+        (
+            "the first part again instead of the next",
+            {
+                try failure(
+                    of: ReadLongValue(0x0003),
+                    [("0a 0300", "0b" + counting(22).hex), ("0c 0300 1600", "0b 00")])
+            },
+            .misbehaving(.readBlobRequest, .unexpectedResponse(.readResponse))
+        ),
+        (
+            "the values of a type in no order",
+            { try failure(of: ReadByUUID(0x2a00), [("08 0100 ffff 002a", "09 03 0300 01 0200 02")]) },
+            unexpected(.readByTypeRequest, 0x0002, 0x0004)
+        ),
+        (
+            "more values than asked for",
+            { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0000 0000 0000")]) },
+            .misbehaving(.readMultipleVariableRequest, .wrongCount(3, expected: 2))
+        ),
+        (
+            "fewer values than asked for, with room for more",
+            { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0300 010203")]) },
+            .misbehaving(.readMultipleVariableRequest, .wrongCount(1, expected: 2))
+        ),
+        (
+            "a value that says it is longer, with room for more",
+            { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0100 01 0900 02")]) },
+            .misbehaving(.readMultipleVariableRequest, .wrongCount(2, expected: 2))
+        ),
+        (
+            "variable values over the MTU",
+            {
+                try failure(
+                    of: ReadMultipleVariable([3, 9]),
+                    [("20 0300 0900", "21 1400" + counting(20).hex + "0100")])
+            },
+            .misbehaving(.readMultipleVariableRequest, .overlong(octets: 24, limit: 22))
+        ),
+        (
+            "a write that is answered like a read",
+            { try failure(of: WriteValue(0x0003, [1]), [("12 0300 01", "0b")]) },
+            .misbehaving(.writeRequest, .unexpectedResponse(.readResponse))
+        ),
+        (
+            "a prepared write that is answered like another",
+            { try failure(of: WriteLongValue(0x0003, [1]), [("16 0300 0000 01", "13"), ("18 00", "19")]) },
+            .misbehaving(.prepareWriteRequest, .unexpectedResponse(.writeResponse))
+        ),
+        (
+            "an executed write that is answered like another",
+            {
+                try failure(
+                    of: WriteLongValue(0x0003, [1]),
+                    [("16 0300 0000 01", "17 0300 0000 01"), ("18 01", "13")])
+            },
+            .misbehaving(.executeWriteRequest, .unexpectedResponse(.writeResponse))
+        ),
+    ]
+
+private let range = AttributeRange(0x0010, 0x001f)
+
+private func unexpected(
+    _ request: ATTOpcode, _ handle: AttributeHandle, _ start: AttributeHandle
+) -> GATTClientError {
+    .misbehaving(request, .unexpectedHandle(handle, expected: AttributeRange(start, .last)))
+}
+
+@Test(arguments: lies.indices)
+func everyLieIsAnError(index: Int) throws {
+    let lie = lies[index]
+    #expect(try lie.error() == lie.expected, "\(lie.name)")
+}
+
+@Test func errorsPrintOneLine() {
+    for lie in lies {
+        #expect(!"\(lie.expected)".contains("\n") && !"\(lie.expected)".contains("("), "\(lie.expected)")
+    }
+    let error = GATTClientError.att(ATTErrorResponse(.readRequest, 0x0003, .readNotPermitted))
+    #expect("\(error)" == "Read Request of 0x0003: Read Not Permitted (0x02)")
+    #expect(
+        "\(unexpected(.readByTypeRequest, 0x0002, 0x0004))"
+            == "answer to Read By Type Request: attribute 0x0002 is not within 0x0004...0xffff")
+    #expect(
+        "\(GATTClientError.limit("the length of a value", limit: 512, value: 600))"
+            == "the length of a value: 600, the limit is 512")
+}

@@ -1,0 +1,98 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+@Test("GAR/CL/BV-01-C, BV-06-C: a value that fits")
+func readsAValue() throws {
+    #expect(try talk(ReadValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
+    #expect(try talk(ReadLongValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
+    #expect(try talk(ReadLongValue(0x0003), [("0a 0300", "0b")]) == [])
+}
+
+@Test("GAR/CL/BI-02-C and others: errors carry code, handle and request", arguments: UInt8(1)...0xff)
+func readErrors(code: UInt8) throws {
+    let answer = "01 0a 0300" + code.hex
+    let expected = GATTClientError.att(ATTErrorResponse(.readRequest, 0x0003, ATTErrorCode(code)))
+    #expect(try failure(of: ReadValue(0x0003), [("0a 0300", answer)]) == expected)
+    #expect(try failure(of: ReadLongValue(0x0003), [("0a 0300", answer)]) == expected)
+}
+
+@Test("GAR/CL/BV-03-C: by UUID, until there are no more")
+func readsByUUID() throws {
+    let values = try talk(
+        ReadByUUID(0x2a00),
+        [
+            ("08 0100 ffff 002a", "09 05 0300 414243"), ("08 0400 ffff 002a", "09 03 0900 5a"),
+            ("08 0a00 ffff 002a", "01 08 0a00 0a"),
+        ])
+    #expect(
+        values == [
+            RemoteValue(handle: 0x0003, value: [0x41, 0x42, 0x43]),
+            RemoteValue(handle: 0x0009, value: [0x5a]),
+        ])
+    let none = try failure(of: ReadByUUID(0x2a00), [("08 0100 ffff 002a", "01 08 0100 0a")])
+    #expect(none == .att(ATTErrorResponse(.readByTypeRequest, 0x0001, .attributeNotFound)))
+    let refused = try failure(
+        of: ReadByUUID(0x2a00, in: AttributeRange(3, 9)),
+        [("08 0300 0900 002a", "09 03 0300 5a"), ("08 0400 0900 002a", "01 08 0500 02")])
+    #expect(refused == .att(ATTErrorResponse(.readByTypeRequest, 0x0005, .readNotPermitted)))
+}
+
+/// The first 44 octets in two full responses; what follows is the server's choice.
+private func longValue(_ end: String) -> Dialogue {
+    [
+        ("0a 0300", "0b" + counting(22).hex), ("0c 0300 1600", "0d" + counting(22, from: 22).hex),
+        ("0c 0300 2c00", end),
+    ]
+}
+
+@Test("GAR/CL/BV-04-C, BV-07-C: a long value ends with a short part, an empty one or an error")
+func readsALongValue() throws {
+    #expect(try talk(ReadLongValue(0x0003), longValue("0d 2c2d")) == counting(46))
+    for end in ["0d", "01 0c 0300 07", "01 0c 0300 0b", "01 0c 0300 06"] {
+        #expect(try talk(ReadLongValue(0x0003), longValue(end)) == counting(44))
+    }
+    let refused = try failure(of: ReadLongValue(0x0003), longValue("01 0c 0300 0f"))
+    #expect(refused == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .insufficientEncryption)))
+}
+
+@Test func readsFromAnOffset() throws {
+    #expect(try talk(ReadLongValue(0x0003, from: 5), [("0c 0300 0500", "0d 0102")]) == [1, 2])
+    let beyond = try failure(of: ReadLongValue(0x0003, from: 9), [("0c 0300 0900", "01 0c 0300 07")])
+    #expect(beyond == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .invalidOffset)))
+    for start in [513, 65_536, .max] {
+        let error = try failure(of: ReadLongValue(0x0003, from: start), [])
+        #expect(error == .limit("the offset of a read", limit: 512, value: start))
+    }
+}
+
+@Test func theLongestValueNeedsNoFurtherRequest() throws {
+    let parts: Dialogue = [
+        ("0a 0300", "0b" + counting(256).hex), ("0c 0300 0001", "0d" + counting(256, from: 0).hex),
+    ]
+    #expect(try talk(ReadLongValue(0x0003), mtu: 257, parts).count == 512)
+}
+
+@Test("GAR/CL/BV-05-C: several values, joined")
+func readsMultiple() throws {
+    let values = try talk(ReadMultiple([3, 9]), [("0e 0300 0900", "0f 010203")])
+    #expect(values == [1, 2, 3])
+    let error = try failure(of: ReadMultiple([3, 9]), [("0e 0300 0900", "01 0e 0900 01")])
+    #expect(error == .att(ATTErrorResponse(.readMultipleRequest, 0x0009, .invalidHandle)))
+}
+
+@Test func readsMultipleOfVariableLength() throws {
+    let procedure = ReadMultipleVariable([3, 9])
+    let values = try talk(procedure, [("20 0300 0900", "21 0200 0102 0000")])
+    #expect(
+        values == [
+            RemoteValue(handle: 3, value: [1, 2], length: 2), RemoteValue(handle: 9, value: [], length: 0),
+        ])
+    // 22 octets fill the response: the second value is cut, or missing altogether.
+    let cut = try talk(procedure, [("20 0300 0900", "21 1000" + counting(16).hex + "0500 0102")])
+    #expect(cut.map(\.isTruncated) == [false, true])
+    #expect(cut.last == RemoteValue(handle: 9, value: [1, 2], length: 5))
+    let missing = try talk(procedure, [("20 0300 0900", "21 1400" + counting(20).hex)])
+    #expect(missing == [RemoteValue(handle: 3, value: counting(20), length: 20)])
+}

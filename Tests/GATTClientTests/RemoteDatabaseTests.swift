@@ -1,0 +1,45 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+private let cccd = RemoteDescriptor(uuid: 0x2902, handle: 0x0023)
+private let level = RemoteCharacteristic(
+    uuid: 0x2a19, handle: 0x0021, valueHandle: 0x0022, endHandle: 0x0023, properties: [.read, .notify],
+    descriptors: [cccd])
+private let name = RemoteCharacteristic(
+    uuid: 0x2a00, handle: 0x0002, valueHandle: 0x0003, endHandle: 0x0003, properties: .read)
+private let access = RemoteService(
+    uuid: 0x1800, handle: 0x0001, endHandle: 0x0010, characteristics: [name])
+private let battery = RemoteService(
+    uuid: 0x180f, handle: 0x0020, endHandle: 0xffff, characteristics: [level])
+private let database = RemoteDatabase(services: [battery, access])
+
+@Test func lookUpByType() {
+    #expect(database.services == [access, battery])
+    #expect(database.service(0x180f) == battery)
+    #expect(database.service(0x180d) == nil)
+    #expect(database.services(0x1800) == [access])
+    #expect(database.characteristics(0x2a19) == [level])
+    #expect(database.characteristics(0x2a19, in: 0x180f) == [level])
+    #expect(database.characteristics(0x2a19, in: 0x1800).isEmpty)
+    #expect(battery.characteristic(0x2a19) == level)
+    #expect(level.descriptor(.clientCharacteristicConfiguration) == cccd)
+    #expect(level.descriptor(0x2901) == nil)
+}
+
+@Test func lookUpByHandle() {
+    let services: [(AttributeHandle, RemoteService?)] = [
+        (0x0000, nil), (0x0001, access), (0x0010, access), (0x0011, nil), (0x001f, nil), (0x0020, battery),
+        (0xffff, battery),
+    ]
+    for (handle, service) in services { #expect(database.service(containing: handle) == service) }
+    let characteristics: [(AttributeHandle, RemoteCharacteristic?)] = [
+        (0x0001, nil), (0x0002, name), (0x0003, name), (0x0004, nil), (0x0020, nil), (0x0021, level),
+        (0x0023, level), (0x0024, nil),
+    ]
+    for (handle, found) in characteristics { #expect(database.characteristic(containing: handle) == found) }
+    #expect(database.descriptor(0x0023) == cccd)
+    #expect(database.descriptor(0x0022) == nil)
+    #expect(RemoteDatabase().service(containing: 1) == nil)
+}
