@@ -1,0 +1,205 @@
+# What a scenario speaks. `here` is this folder; the working folder is the scenario's own among the results;
+# /scratch is empty and gone afterwards.
+
+checks=0
+
+# btmgmt wants an input that can be polled and never ends; /dev/null is neither.
+mkfifo /scratch/never
+exec 9<>/scratch/never
+
+# --- results ---------------------------------------------------------------------------------------------------
+
+# check DESCRIPTION COMMAND…: one TAP line; a failed COMMAND's output follows it.
+check() {
+    local description=$1
+    shift
+    checks=$((checks + 1))
+    if "$@" >check.log 2>&1; then
+        echo "ok $checks - $description"
+    else
+        echo "not ok $checks - $description"
+        { echo "$ $*" && tail -20 check.log; } | sed 's/^/#   /'
+    fi
+}
+
+# The scenario cannot go on. No plan is printed, and that makes it failed.
+die() {
+    echo "Bail out! $*"
+    exit 1
+}
+
+# --- waiting ---------------------------------------------------------------------------------------------------
+
+# wait_for SECONDS COMMAND…: until COMMAND succeeds.
+wait_for() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >wait.log 2>&1; do
+        [ $SECONDS -lt $end ] || { cat wait.log && return 1; }
+        sleep 0.1
+    done
+}
+
+# background NAME COMMAND…: see `watched`.
+background() {
+    rm -f "$1".{pid,end,cpu,out,err}
+    "$here/watched" "$@" <&9 &
+    wait_for 10 test -s "$1.pid" || die "$1 does not start"
+}
+
+# finish NAME [SIGNAL]: sends the signal, waits for the end and prints how it was: `exit 0`, `signal INT`.
+finish() {
+    [ $# -lt 2 ] || kill -"$2" "$(cat "$1.pid")" 2>/dev/null
+    wait_for 10 test -s "$1.end" || { echo 'no end'; kill -KILL "$(cat "$1.pid")"; return 1; }
+    cat "$1.end"
+}
+
+# ends NAME HOW [SIGNAL]: whether it ends as HOW says, a pattern.
+ends() {
+    local how
+    how=$(finish "$1" "${@:3}")
+    echo "$1: $how, expected $2"
+    # shellcheck disable=SC2053
+    [[ $how == $2 ]]
+}
+
+# exits STATUS COMMAND…
+exits() {
+    local expected=$1 status=0
+    shift
+    "$@" || status=$?
+    echo "exit $status, expected $expected"
+    [ $status = "$expected" ]
+}
+
+# run NAME COMMAND…: whether it succeeds; its output stays in NAME.out and NAME.err.
+run() {
+    local name=$1 status=0
+    shift
+    "$@" >"$name.out" 2>"$name.err" || status=$?
+    head -c 2000 "$name.out" "$name.err"
+    [ $status = 0 ] || echo "exit $status"
+    return $status
+}
+
+# output PATTERN COMMAND…: whether its output has the pattern.
+output() {
+    local pattern=$1
+    shift
+    "$@" 2>&1 | tee /dev/stderr | grep -q -- "$pattern"
+}
+
+# at_least COUNT PATTERN FILE: lines.
+at_least() {
+    echo "$(grep -c -- "$2" "$3") lines have $2"
+    [ "$(grep -c -- "$2" "$3")" -ge "$1" ]
+}
+
+not() { ! "$@"; }
+
+ndjson() { "$here/ndjson" "$@"; }
+
+# The tool under test; nothing that runs in the foreground takes longer.
+bletool() { timeout -k 5 30 /usr/local/bin/bletool "$@"; }
+
+# --- processor time, in milliseconds ---------------------------------------------------------------------------
+
+spent() { awk '{ print 10 * ($14 + $15) }' "/proc/$(cat "$1.pid")/stat"; }
+
+# Whether background NAME sleeps when there is nothing to do. The guest is emulated: its seconds are long.
+idle() {
+    local before after
+    before=$(spent "$1") && sleep 3 && after=$(spent "$1") || return 1
+    echo "$1 used $((after - before)) ms in 3 s"
+    [ $((after - before)) -le 150 ]
+}
+
+# --- radios ----------------------------------------------------------------------------------------------------
+
+btmgmt() { timeout 15 /usr/bin/btmgmt "$@" <&9; }
+
+# mgmt INDEX COMMAND…
+mgmt() { btmgmt --index "$@"; }
+
+address() { hciconfig "$1" | sed -n 's/.*BD Address: \([^ ]*\).*/\1/p'; }
+
+no_adapters() { [ -z "$(ls /sys/class/bluetooth)" ]; }
+
+# Two dual-mode controllers that hear each other and nobody else, as hci0 and hci1, both down.
+air() {
+    wait_for 10 no_adapters || die 'the adapters of the scenario before are still there'
+    background btvirt btvirt -l2 "$@"
+    # mgmt lists an adapter when the kernel has set it up.
+    wait_for 10 output 'with 2 items' btmgmt info || die 'no adapters'
+}
+
+# Through mgmt, because an adapter that `hciconfig up` powered has no SMP. LE is off until asked for.
+adapter() {
+    local index=$1 role=$2 setting
+    for setting in 'power off' 'le on' 'ssp on' 'sc on' 'bondable on' 'io-cap 3' 'power on'; do
+        # shellcheck disable=SC2086
+        mgmt "$index" $setting >/dev/null
+    done
+    [ "$role" = central ] || mgmt "$index" connectable on >/dev/null
+    hciconfig "hci$index" | grep -q 'UP RUNNING' || die "hci$index has no power"
+}
+
+# hci0 is the peripheral, hci1 the central.
+two_adapters() {
+    air
+    adapter 0 peripheral
+    adapter 1 central
+    peripheral=$(address hci0)
+    central=$(address hci1)
+}
+
+# ready NAME CONDITION…: until the background job NAME prints its `ready` line; CONDITION as in `ndjson`.
+ready() {
+    check "$1 gets ready" wait_for 15 ndjson "$1.out" "event == 'ready'" "${@:2}"
+    ndjson "$1.out" "event == 'ready'" >/dev/null 2>&1 || die "$1 does not get ready"
+}
+
+# unplug NAME…: the adapters go, as a dongle that is pulled out; checks how the background jobs NAME take it, which
+# end with one of the statuses in $unplugged.
+unplug() {
+    local name
+    for name in "$@"; do spent "$name" >"$name.before"; done
+    finish btvirt KILL >/dev/null
+    for name in "$@"; do
+        check "$name ends" ends "$name" "exit $unplugged"
+        check "$name says why in a line" grep -q '^bletool: .*: ' "$name.err"
+        check "$name says it in JSON" ndjson "$name.out" "event == 'error' and len(message) > 0"
+        check "$name took it calmly" test $(($(cat "$name.cpu") - $(cat "$name.before"))) -le 500
+    done
+}
+
+# What the lab's own scanner hears on hci1 within a second.
+heard() { "$here/listen" hci1 1; }
+not_heard() { ! heard | tee /dev/stderr | grep -q "$1"; }
+
+# --- bluetoothd ------------------------------------------------------------------------------------------------
+
+# bluetoothd with the GATT server of `gatt-server` on hci0, advertised.
+bluetoothd_server() {
+    mkdir -p /run/dbus
+    dbus-daemon --system --fork
+    background bluetoothd /usr/libexec/bluetooth/bluetoothd -n
+    wait_for 15 dbus-send --system --print-reply --dest=org.bluez /org/bluez/hci0 \
+        org.freedesktop.DBus.Introspectable.Introspect || die 'bluetoothd does not start'
+    background gatt-server "$here/gatt-server" hci0
+    wait_for 15 grep -q ready gatt-server.out || die 'bluetoothd refuses the GATT server'
+    mgmt 0 add-adv -c -u fff0 1 >/dev/null
+}
+
+# --- recordings ------------------------------------------------------------------------------------------------
+
+# record ADAPTER: from here on, what ADAPTER sends and receives goes to session.btsnoop.
+record() {
+    background btmon btmon -i "$1" -w session.btsnoop
+    wait_for 5 test -s session.btsnoop || die 'btmon records nothing'
+}
+recorded() {
+    finish btmon INT >/dev/null
+    btmon -r session.btsnoop >session.log
+    check 'the session is recorded' grep -q 'ATT: Read Response' session.log
+}

@@ -1,0 +1,21 @@
+# `bletool advertise` on a kernel adapter is heard by BlueZ, and Ctrl-C undoes it and nothing else.
+two_adapters
+mgmt 0 add-adv -u 180f 2 >/dev/null # somebody else's
+
+background advertise bletool advertise --adapter hci0 --name Labtest --service 180d --manufacturer 0xffff:0102 --json
+ready advertise "address == '$peripheral' and addressType == 'public'"
+
+mgmt 1 find -l >find.log
+check 'mgmt finds the name' grep -q '^name Labtest' find.log
+# Flags, the one service, the manufacturer's two octets, the name: in this or another order.
+heard >heard.log
+check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
+check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" heard.log
+timeout -s INT 3 hcitool -i hci1 lescan >lescan.log 2>&1
+check 'hcitool hears its address' grep -q "$peripheral" lescan.log
+check 'it costs next to nothing' idle advertise
+
+check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT
+heard >heard.log
+check 'it is off the air' not grep -q 'name=Labtest\|03030d18' heard.log
+check 'what others advertise stays' grep -q '03030f18' heard.log

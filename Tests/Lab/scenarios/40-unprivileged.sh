@@ -1,0 +1,19 @@
+# A user without capabilities is told which one is missing and how to get it; with it, the tool works.
+two_adapters
+mgmt 0 add-adv -c -u 180d 1 >/dev/null
+# The build folder may be closed to others.
+cp "$(command -v bletool)" /scratch/bletool
+
+nobody() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"; }
+allowed() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "${@:2}"; }
+
+check 'scan as nobody: status 4' exits 4 nobody /scratch/bletool scan --adapter hci1 --timeout 5s
+cp check.log nobody.log
+check 'it names the capability' grep -qi 'cap_net_raw' nobody.log
+check 'it names the command that gives it' grep -q 'setcap' nobody.log
+nobody /scratch/bletool scan --adapter hci1 --timeout 5s --json >nobody.out
+check 'with --json the last line says so too' ndjson nobody.out "event == 'error' and code == 4"
+check 'doctor names it' output 'cap_net_raw\|CAP_NET_RAW' nobody /scratch/bletool doctor
+check 'adapters works for everybody' output "$peripheral" nobody /scratch/bletool adapters
+check 'with both capabilities scan works' run scan allowed +net_raw,+net_admin \
+    /scratch/bletool scan --adapter hci1 --json --count 1 --timeout 10s
