@@ -1,5 +1,7 @@
 import BLECore
 import HCI
+import HCISocket
+import Logging
 
 extension Adapter {
     /// Sends a command and waits for its answer: the return parameters behind a status of success, or
@@ -7,33 +9,38 @@ extension Adapter {
     func send<Command: HCICommand>(
         _ command: Command, timeLimit: Duration = .seconds(2)
     ) async throws(BLEError) -> Command.ReturnParameters {
+        var octets = try await exchange(command.packet, timeLimit: timeLimit)[...]
+        if Command.answer == .complete {
+            guard let code = octets.popFirst() else { throw .peer("\(Command.opcode): an answer without status") }
+            let status = HCIStatus(rawValue: code)
+            guard status == .success else { throw .hci(status, command: Command.opcode) }
+        }
+        do throws(DecodeError) {
+            return try Command.ReturnParameters(octets.span)
+        } catch {
+            throw .peer("\(error)")
+        }
+    }
+
+    /// Sends a command; what Command Complete returns, with the status in front, or nothing when the
+    /// command was accepted.
+    func exchange(
+        _ packet: HCICommandPacket, timeLimit: Duration = .seconds(2)
+    ) async throws(BLEError) -> [UInt8] {
         if let end { throw end }
-        let ticket = commands.submit(command.packet, timeLimit: timeLimit, at: loop.now)
+        let ticket = commands.submit(packet, timeLimit: timeLimit, at: loop.now)
         pump()
-        let octets = try await answers.wait(ticket, in: self) { adapter in
+        return try await answers.wait(ticket, in: self) { adapter in
             // The controller will answer all the same; nobody waits for it any more.
             adapter.commands.cancel(ticket)
             adapter.answers.resume(ticket, with: .failure(.cancelled))
-        }
-        do throws(DecodeError) {
-            return try Command.ReturnParameters(octets)
-        } catch {
-            throw .peer("\(error)")
         }
     }
 
     /// What the command queue has to tell.
     func handle(_ event: CommandQueue.Event) {
         switch event {
-        case .completed(let ticket, let parameters):
-            guard let code = parameters.first else {
-                return answers.resume(ticket, with: .failure(.peer("\(ticket.opcode): no status")))
-            }
-            let status = HCIStatus(rawValue: code)
-            answers.resume(
-                ticket,
-                with: status == .success
-                    ? .success(Array(parameters.dropFirst())) : .failure(.hci(status, command: ticket.opcode)))
+        case .completed(let ticket, let parameters): answers.resume(ticket, with: .success(parameters))
         case .accepted(let ticket): answers.resume(ticket, with: .success([]))
         case .failed(let ticket, let status):
             answers.resume(ticket, with: .failure(.hci(status, command: ticket.opcode)))

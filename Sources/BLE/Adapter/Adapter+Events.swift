@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import Logging
 
 extension Adapter {
     /// Acts on one event of the controller; answers to commands are the command queue's.
@@ -8,7 +9,7 @@ extension Adapter {
         case .disconnectionComplete(let event): disconnected(event)
         case .numberOfCompletedPackets(let event): completed(event)
         case .hardwareError(let event):
-            log.error("the controller reports hardware error \(event.code)")
+            log.error("the controller reports hardware error 0x\(event.hardwareCode.hex)")
             shutDown(.adapter(.removed))
         case .leMeta(let event): receive(event)
         default: break
@@ -41,7 +42,7 @@ extension Adapter {
 
     private func completed(_ event: NumberOfCompletedPackets) {
         guard kernel == nil else { return }
-        for connection in event.connections {
+        for connection in event.completed {
             do throws(ACLFlowError) {
                 try acl.complete(connection)
             } catch {
@@ -53,15 +54,14 @@ extension Adapter {
     private func updated(_ event: LEConnectionUpdateComplete) {
         guard event.status == .success else { return }
         guard let link = links.values.first(where: { $0.handle == event.connection }) else { return }
-        link.parameters = LinkParameters(event)
-        announce(.parameters(LinkParameters(event)), of: link)
+        noteParameters(LinkParameters(event), of: link)
     }
 
     /// There are no keys yet: a central that knows one from earlier hears that we do not.
     private func refuseKey(_ connection: ConnectionHandle) {
         guard kernel == nil else { return }
         Task(executorPreference: loop) {
-            await sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
+            await self.sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
         }
     }
 
@@ -71,7 +71,7 @@ extension Adapter {
             intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         Task(executorPreference: loop) {
-            await sendTolerant(
+            await self.sendTolerant(
                 LERemoteConnectionParameterRequestReply(connection: event.connection, parameters: parameters))
         }
     }
@@ -86,7 +86,7 @@ extension Adapter {
     func update(_ link: Link, to wanted: ConnectionParameters) {
         guard let handle = link.handle, kernel == nil else { return }
         Task(executorPreference: loop) {
-            await sendTolerant(LEConnectionUpdate(connection: handle, parameters: wanted))
+            await self.sendTolerant(LEConnectionUpdate(connection: handle, parameters: wanted))
         }
     }
 }

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import SystemPackage
 import VirtualController
 
 extension Adapter {
@@ -74,11 +75,17 @@ extension Adapter {
 
     /// Asks the air for the static address that belongs to `name`.
     private func claim(_ name: String) async throws(BLEError) -> DeviceAddress {
-        let answer = try await send(ClaimName(name), expecting: [.success, .commandDisallowed])
-        guard answer.status == .success else {
-            throw .adapter(.inUse("process \(answer.parameters.holder)"))
+        let command = ClaimName(name)
+        var octets = try await exchange(command.packet)[...]
+        let status = octets.popFirst().map { HCIStatus(rawValue: $0) }
+        guard let answer = try? ClaimName.ReturnParameters(octets.span) else {
+            throw .adapter(.unsupported("the names of the virtual air"))
         }
-        return DeviceAddress(answer.parameters.address, type: .random)
+        switch status {
+        case .success: return answer.address
+        case .commandDisallowed: throw .adapter(.inUse("process \(answer.holder)"))
+        default: throw .hci(status ?? .unspecifiedError, command: ClaimName.opcode)
+        }
     }
 
     /// Connects a stream; nobody listening there is a missing adapter.
@@ -177,8 +184,8 @@ extension Adapter {
         reconcileScan()
         if let active = advertising.wanted { await stopAdvertising(active.id) }
         for id in Array(links.keys) { await disconnect(id) }
-        await scanIdle()
+        await radioIdle()
         shutDown(.adapter(.closed))
-        await kernel?.closed()
+        await kernel?.restore()
     }
 }

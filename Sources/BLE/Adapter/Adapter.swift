@@ -185,6 +185,10 @@ extension Adapter {
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
         scanning.finishAll(.failure(reason))
+        advertising.started.resumeAll(with: .failure(reason))
+        advertising.stopped.resumeAll(with: .success(()))
+        advertising.ended.resumeAll(with: .failure(reason))
+        for attempt in connecting.kernel.values { attempt.cancel() }
         server.finish(.failure(reason))
     }
 }

@@ -6,7 +6,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
     /// HCI version and manufacturer.
     public internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
     /// The commands it has.
-    public internal(set) var commands = SupportedCommands()
+    public internal(set) var commands = SupportedCommands(octets: FixedOctets())
     /// The LE features it has.
     public internal(set) var features = LEFeatures()
 

@@ -1,4 +1,5 @@
 import BLECore
+import HCISocket
 
 /// Tasks that wait for something their adapter will learn, each under a key. Confined to that actor.
 final class Waiters<Key: Hashable & Sendable, Success: Sendable> {

@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import Logging
 
 /// The set that this host uses of a controller with several: the kernel numbers its own from 1 upwards.
 let advertisingSet = AdvertisingHandle(rawValue: 0xef)
@@ -15,7 +16,7 @@ extension Adapter {
         if request.plan.extended != nil, !capabilities.hasExtendedFamily {
             throw .adapter(.unsupported("extended advertising"))
         }
-        _ = try request.intervalSteps()
+        _ = try request.checkedInterval()
         advertising.nextID += 1
         let id = advertising.nextID
         advertising.family = capabilities.hasExtendedFamily ? .extended : .legacy
@@ -25,6 +26,14 @@ extension Adapter {
             adapter.giveUpAdvertising(id, .cancelled)
         }
         return id
+    }
+
+    /// Waits until the adapter ends the advertisement by itself.
+    func advertisingEnded(_ id: UInt64) async throws(BLEError) {
+        guard advertising.wanted?.id == id else { throw end ?? .adapter(.closed) }
+        try await advertising.ended.wait(id, in: self) {
+            $0.advertising.ended.resume(id, with: .failure(.cancelled))
+        }
     }
 
     /// Takes the advertisement off the air.
@@ -85,8 +94,10 @@ extension Adapter {
             advertising.onAir = due.id
             advertising.started.resume(due.id, with: .success(()))
             return true
-        } catch .hci(.commandDisallowed, let command) where advertising.family == .extended && command.isParameters {
-            // Someone used the legacy family before us, which only a reset forgets.
+        } catch .hci(.commandDisallowed, let command)
+            where advertising.family == .extended && command == .leSetExtendedAdvertisingParameters
+        {
+            // Somebody used the legacy family before us, which only a reset makes the controller forget.
             guard due.request.plan.extended == nil else {
                 giveUpAdvertising(due.id, .hci(.commandDisallowed, command: command))
                 return false
@@ -107,52 +118,59 @@ extension Adapter {
     }
 
     private func enableAdvertising(_ request: AdvertisingRequest) async throws(BLEError) {
-        let interval = try request.intervalSteps()
         switch advertising.family {
-        case .legacy:
-            await sendTolerant(LESetAdvertisingEnable(false))
-            _ = try await send(
-                LESetAdvertisingParameters(
-                    interval: interval, type: request.kind.legacyType, ownAddressType: ownAddressType))
-            _ = try await send(LESetAdvertisingData(request.plan.data))
-            if request.kind != .nonconnectable {
-                _ = try await send(LESetScanResponseData(request.plan.scanResponse))
-            }
-            _ = try await send(LESetAdvertisingEnable(true))
-        case .extended:
-            await sendTolerant(LESetExtendedAdvertisingEnable(false, sets: [advertisingSet]))
-            _ = try await send(
-                LESetExtendedAdvertisingParameters(
-                    set: advertisingSet, properties: request.eventProperties, interval: UInt32(interval),
-                    ownAddressType: ownAddressType, power: request.power))
-            if identity.type == .random {
-                _ = try await send(LESetAdvertisingSetRandomAddress(advertisingSet, identity.value))
-            }
-            let scannable = request.plan.extended == nil || request.kind == .scannable
-            if request.plan.extended == nil || request.kind != .scannable {
-                for fragment in LESetExtendedAdvertisingData.fragments(
-                    request.plan.extended ?? request.plan.data, set: advertisingSet)
-                {
-                    _ = try await send(fragment)
-                }
-            }
-            if scannable, request.kind != .nonconnectable {
-                for fragment in LESetExtendedScanResponseData.fragments(
-                    request.plan.extended ?? request.plan.scanResponse, set: advertisingSet)
-                {
-                    _ = try await send(fragment)
-                }
-            }
-            _ = try await send(LESetExtendedAdvertisingEnable(true, sets: [advertisingSet]))
+        case .legacy: try await enableLegacy(request)
+        case .extended: try await enableExtended(request)
         }
+    }
+
+    private func enableLegacy(_ request: AdvertisingRequest) async throws(BLEError) {
+        let interval = Slots(try request.checkedInterval())
+        await sendTolerant(LESetAdvertisingEnable(enable: false))
+        _ = try await send(
+            LESetAdvertisingParameters(
+                intervalMin: interval, intervalMax: interval, type: request.kind.legacyType,
+                ownAddressType: ownAddressType))
+        _ = try await send(LESetAdvertisingData(data: try .checked(request.plan.data)))
+        if request.kind != .nonconnectable {
+            _ = try await send(LESetScanResponseData(data: try .checked(request.plan.scanResponse)))
+        }
+        _ = try await send(LESetAdvertisingEnable(enable: true))
+    }
+
+    /// Puts legacy or extended packets on air through the extended commands.
+    private func enableExtended(_ request: AdvertisingRequest) async throws(BLEError) {
+        let interval = LongSlots(try request.checkedInterval())
+        await sendTolerant(
+            LESetExtendedAdvertisingEnable(enable: false, sets: [.init(set: advertisingSet)]))
+        _ = try await send(
+            LESetExtendedAdvertisingParameters(
+                set: advertisingSet, properties: request.properties, intervalMin: interval,
+                intervalMax: interval, ownAddressType: ownAddressType, txPower: request.power ?? 127))
+        if identity.type == .random {
+            _ = try await send(LESetAdvertisingSetRandomAddress(set: advertisingSet, address: identity))
+        }
+        let (data, scanResponse) = request.payloads
+        if let data {
+            for fragment in AdvertisingDataFragment.fragments(of: data) {
+                _ = try await send(LESetExtendedAdvertisingData(fragment: fragment))
+            }
+        }
+        if let scanResponse {
+            for fragment in AdvertisingDataFragment.fragments(of: scanResponse) {
+                _ = try await send(LESetExtendedScanResponseData(fragment: fragment))
+            }
+        }
+        _ = try await send(LESetExtendedAdvertisingEnable(enable: true, sets: [.init(set: advertisingSet)]))
     }
 
     private func disableAdvertising() async {
         switch advertising.family {
-        case .legacy: await sendTolerant(LESetAdvertisingEnable(false))
+        case .legacy: await sendTolerant(LESetAdvertisingEnable(enable: false))
         case .extended:
-            await sendTolerant(LESetExtendedAdvertisingEnable(false, sets: [advertisingSet]))
-            await sendTolerant(LERemoveAdvertisingSet(advertisingSet))
+            await sendTolerant(
+                LESetExtendedAdvertisingEnable(enable: false, sets: [.init(set: advertisingSet)]))
+            await sendTolerant(LERemoveAdvertisingSet(set: advertisingSet))
         }
     }
 

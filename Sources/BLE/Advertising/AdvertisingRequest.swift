@@ -18,35 +18,81 @@ public struct AdvertisingRequest: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// The interval in steps of 0.625 ms.
-    func intervalSteps() throws(BLEError) -> UInt16 {
-        let steps = interval.nanoseconds / 625_000
-        guard (0x0020...0x4000).contains(steps) else {
+    /// The interval, when it is one that legacy and extended advertising take.
+    func checkedInterval() throws(BLEError) -> Duration {
+        guard interval >= .milliseconds(20), interval <= .milliseconds(10_240) else {
             throw .limit(
-                "an advertising interval in milliseconds (at least 20)", limit: 10_240,
+                "an advertising interval, in milliseconds from 20,", limit: 10_240,
                 value: Int(interval.nanoseconds / 1_000_000))
         }
-        return UInt16(steps)
+        return interval
+    }
+
+    /// What the extended commands make of the kind: legacy packets, unless the plan wants more room.
+    var properties: LESetExtendedAdvertisingParameters.Properties {
+        guard plan.extended == nil else {
+            return switch kind {
+            case .connectable: .connectable
+            case .scannable: .scannable
+            case .nonconnectable: []
+            }
+        }
+        return switch kind {
+        case .connectable: [.legacy, .connectable, .scannable]
+        case .scannable: [.legacy, .scannable]
+        case .nonconnectable: .legacy
+        }
+    }
+
+    /// The payloads to set. An extended scannable set has data in its scan response only.
+    var payloads: (data: [UInt8]?, scanResponse: [UInt8]?) {
+        switch (plan.extended, kind) {
+        case (let extended?, .scannable): (nil, extended)
+        case (let extended?, _): (extended, nil)
+        case (nil, .nonconnectable): (plan.data, nil)
+        case (nil, _): (plan.data, plan.scanResponse)
+        }
     }
 }
 
-/// The advertising of this process, and what the radio does for it.
-struct AdvertisingState {
-    struct Active {
-        var request: AdvertisingRequest
-        var maximumLinks: Int
-        let id: UInt64
+extension AdvertisingKind {
+    /// The legacy packet type.
+    var legacyType: AdvertisingType {
+        switch self {
+        case .connectable: .connectable
+        case .scannable: .scannable
+        case .nonconnectable: .nonconnectable
+        }
     }
+}
 
-    /// What was asked for; nil: nothing.
-    var wanted: Active?
-    /// The advertisement that is on air, by its number.
-    var onAir: UInt64?
-    var family = CommandFamily.legacy
-    var isChanging = false
-    var nextID: UInt64 = 0
-    /// Told when the first packets are on air, or why not.
-    let started = Waiters<UInt64, Void>()
-    /// Told when the advertisement is off the air.
-    let stopped = Waiters<UInt64, Void>()
+extension LegacyAdvertisingData {
+    /// The data, or the library's error for too much of it.
+    static func checked(_ data: [UInt8]) throws(BLEError) -> LegacyAdvertisingData {
+        do throws(HCIParameterError) {
+            return try LegacyAdvertisingData(data)
+        } catch {
+            throw .limit("advertising data", limit: capacity, value: data.count)
+        }
+    }
+}
+
+extension AdvertisingDataFragment {
+    /// The commands' worth of `data`: one when it fits, else first, intermediate and last ones.
+    static func fragments(of data: [UInt8]) -> [AdvertisingDataFragment] {
+        let pieces = data.isEmpty ? [data[...]] : stride(from: 0, to: data.count, by: capacity).map {
+            data[$0..<min($0 + capacity, data.count)]
+        }
+        return pieces.enumerated().compactMap { index, piece in
+            let operation: Operation =
+                switch (index == 0, index == pieces.count - 1) {
+                case (true, true): .complete
+                case (true, false): .first
+                case (false, true): .last
+                case (false, false): .intermediate
+                }
+            // Never nil: no piece is longer than the capacity.
+            return try? AdvertisingDataFragment(set: advertisingSet, operation: operation, Array(piece))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import SystemPackage
 
 extension Adapter {
     /// Connects to `peer`; waits for as long as that takes. Cancelling the task cancels the attempt.
@@ -26,7 +27,7 @@ extension Adapter {
     /// What a new link of ours does first: the MTU, and the security that was asked for.
     private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
-            if options.security > .low { try await secure(link, options.security) }
+            if options.security > .low { try secure(link, options.security) }
             try await exchangeMTU(on: link)
         } catch {
             await disconnect(link)
@@ -64,9 +65,10 @@ extension Adapter {
             if capabilities.hasExtendedFamily {
                 _ = try await send(
                     LEExtendedCreateConnection(
-                        peer: HCIAddress(attempt.peer), ownAddressType: ownAddressType,
-                        le1M: .init(
-                            scanInterval: timing.interval, scanWindow: timing.window, parameters: .initial)))
+                        ownAddressType: ownAddressType, peer: HCIAddress(attempt.peer),
+                        phys: PerPHY(
+                            le1M: .init(
+                                scanInterval: timing.interval, scanWindow: timing.window, parameters: .initial))))
             } else {
                 _ = try await send(
                     LECreateConnection(

@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import GATTClient
 import HCISocket
+import Logging
 
 /// Names a request or an indication of ours on one link.
 struct TransactionKey: Hashable, Sendable {
@@ -19,17 +20,39 @@ extension Adapter {
         try await link.procedures.enter(self, of: id)
         defer { link.procedures.leave() }
         var procedure = procedure
-        while true {
-            switch procedure.next(mtu: link.bearer.mtu.octets) {
-            case .done(let output): return output
-            case .ask(let request):
-                let response = try await transact(request, on: id)
-                do throws(GATTClientError) {
-                    try procedure.receive(response)
-                } catch {
-                    throw BLEError(error)
+        do throws(BLEError) {
+            while true {
+                switch try step(&procedure, link.bearer.mtu) {
+                case .done(let output): return output
+                case .ask(let request):
+                    let response = try await transact(request, on: id)
+                    try accept(response, for: &procedure)
                 }
             }
+        } catch {
+            // What the procedure leaves behind at the server, like queued writes, must not stay there.
+            if let undo = procedure.undo {
+                Task(executorPreference: loop) { _ = try? await self.transact(undo, on: id) }
+            }
+            throw error
+        }
+    }
+
+    private func step<Procedure: GATTProcedure>(
+        _ procedure: inout Procedure, _ mtu: ATTMTU
+    ) throws(BLEError) -> GATTStep<Procedure.Output> {
+        do throws(GATTClientError) {
+            return try procedure.next(mtu: mtu.octets)
+        } catch {
+            throw BLEError(error)
+        }
+    }
+
+    private func accept(_ response: ATTResponse, for procedure: inout some GATTProcedure) throws(BLEError) {
+        do throws(GATTClientError) {
+            try procedure.receive(response)
+        } catch {
+            throw BLEError(error)
         }
     }
 
@@ -97,7 +120,9 @@ extension Adapter {
         let buffer = StreamBuffer<ReceivedValue>(policy)
         let key = link.add(buffer, for: handle)
         buffer.onEnd { [loop, weak self] in
-            loop.execute { self?.assumeIsolated { $0.unsubscribe(key, handle, configuration, on: id) } }
+            loop.execute { [weak self] in
+                self?.assumeIsolated { $0.unsubscribe(key, handle, configuration, on: id) }
+            }
         }
         do throws(BLEError) {
             try await run(WriteValue(configuration, indications ? [2, 0] : [1, 0]), on: id)
@@ -114,9 +139,9 @@ extension Adapter {
         guard let link = links[id], link.remove(key, for: handle) else { return }
         Task(executorPreference: loop) {
             do throws(BLEError) {
-                try await run(WriteValue(configuration, [0, 0]), on: id)
+                _ = try await self.run(WriteValue(configuration, [0, 0]), on: id)
             } catch {
-                log.debug("switching notifications off: \(error)")
+                self.log.debug("switching notifications off: \(error)")
             }
         }
     }

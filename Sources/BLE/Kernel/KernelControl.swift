@@ -27,15 +27,15 @@ final class KernelControl: Sendable {
         listener.withLock { $0 = new }
     }
 
-    func close() {
-        listener.withLock { $0.take() }?.close()
-        let (management, index, wasOff) = (management, index, wasOff)
-        Task {
-            if wasOff {
-                _ = try? await management.request(
-                    .setPowered, index: index, [0], operation: "powering hci\(index) off")
-            }
-            await management.close()
+    /// Takes no links any more.
+    func close() { listener.withLock { $0.take() }?.close() }
+
+    /// Leaves the adapter as it was found.
+    func restore() async {
+        if wasOff {
+            _ = try? await management.request(
+                .setPowered, index: index, [0], operation: "powering hci\(index) off")
         }
+        await management.close()
     }
 }

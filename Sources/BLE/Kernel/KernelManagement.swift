@@ -1,5 +1,7 @@
 import BLECore
+import Glibc
 import HCISocket
+import SystemPackage
 
 /// The kernel's management socket as an object: asks, and tells what happens to adapters.
 actor KernelManagement {
@@ -153,7 +155,7 @@ extension BLEError {
         switch error.errno {
         case .addressFamilyNotSupported, .protocolNotSupported: .adapter(.noBluetooth)
         case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)
-        case .noSuchDevice, .noSuchAddressOrDevice: .adapter(.removed)
+        case .init(rawValue: ENODEV), .noSuchAddressOrDevice: .adapter(.removed)
         default: .port(error)
         }
     }

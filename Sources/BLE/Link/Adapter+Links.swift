@@ -2,7 +2,9 @@ import ATT
 import BLECore
 import HCI
 import HCISocket
+import Logging
 import SMP
+import SystemPackage
 
 /// Names a wait for a link's end; several tasks may wait for the same.
 struct EndingKey: Hashable, Sendable {
@@ -28,7 +30,7 @@ extension Adapter {
             acl.open(handle)
         case .socket(let channel): start(channel, of: link)
         }
-        if role == .peripheral { greet(link) }
+        greet(link)
         return id
     }
 
@@ -47,7 +49,7 @@ extension Adapter {
         transactions.resume(where: { $0.link == link.id }, with: .failure(error))
         confirmations.resume(where: { $0.link == link.id }, with: .failure(error))
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
-        if link.role == .peripheral { farewell(link, reason) }
+        farewell(link, reason)
         reconcileAdvertising()
     }
 
@@ -57,7 +59,7 @@ extension Adapter {
         switch link.channel {
         case .socket: drop(link, .status(.connectionTerminatedByLocalHost))
         case .acl(let handle):
-            await sendTolerant(Disconnect(handle, reason: .remoteUserTerminatedConnection))
+            await sendTolerant(Disconnect(connection: handle))
             let told = try? await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) {
                 () throws(BLEError) in try await self.disconnection(of: id)
             }
@@ -156,7 +158,7 @@ extension Adapter {
     func flush(_ link: Link) {
         switch link.channel {
         case .socket(let channel):
-            while channel.port.isWritable, link.nextFrame(\.bearer, channel.port.send) {}
+            while channel.port.isWritable, link.nextFrame(\.bearer, { channel.port.send($0) }) {}
         case .acl(let handle):
             flush(link, \.signaling, .leSignaling, handle)
             flush(link, \.pairing, .securityManager, handle)
@@ -168,7 +170,7 @@ extension Adapter {
     /// Moves frames into the controller's queue while that is short: what waits in the machine can still be
     /// cancelled.
     private func flush(
-        _ link: Link, _ machine: WritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
+        _ link: Link, _ machine: ReferenceWritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
         _ handle: ConnectionHandle
     ) {
         while acl.queuedFrames(handle) < 4, link.nextFrame(machine, { enqueue($0, channel, handle) }) {}
@@ -215,6 +217,7 @@ extension Adapter {
             confirmations.resume(key, with: .failure(BLEError(error)))
         case .mtu(let mtu): noteMTU(mtu, of: link)
         case .ready: link.room.open()
+        case .overdue(let opcode): log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             let id = link.id
@@ -224,7 +227,9 @@ extension Adapter {
 
     private func handle(_ event: LESignaling.Event, of link: Link) {
         switch event {
-        case .parameterUpdateRequested(let identifier, let wanted): update(link, to: wanted, identifier)
+        case .parameterUpdateRequested(let identifier, let wanted):
+            link.signaling.answer(identifier, isAccepted: true)
+            update(link, to: wanted)
         default: log.debug("signalling of \(link.peer): \(event)")
         }
     }

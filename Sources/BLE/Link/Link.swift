@@ -1,6 +1,5 @@
 import ATT
 import BLECore
-import GATTServer
 import HCI
 import HCISocket
 import SMP
@@ -38,9 +37,8 @@ final class Link {
     var parameters: LinkParameters?
 
     var bearer: ATTBearer
-    var responder = GATTResponder()
     var reassembler = ACLReassembler()
-    var signaling = LESignaling()
+    var signaling: LESignaling
     var pairing = PairingRefusal()
 
     /// Procedures of several requests run one after the other.
@@ -61,6 +59,7 @@ final class Link {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = mtu
         bearer = ATTBearer(configuration)
+        signaling = LESignaling(role: role == .central ? .central : .peripheral)
         if case .acl(let handle) = channel { self.handle = handle }
     }
 
@@ -69,14 +68,17 @@ final class Link {
     }
 
     /// Calls `send` with the next frame of a machine; false when there is none.
-    func nextFrame(_ machine: WritableKeyPath<Link, some Machine>, _ send: (Span<UInt8>) -> Void) -> Bool {
-        var this = self
+    func nextFrame(
+        _ machine: ReferenceWritableKeyPath<Link, some Machine>, _ send: (Span<UInt8>) -> Void
+    ) -> Bool {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in
-            _ = this[keyPath: machine].nextFrame(into: &output)
+            _ = self[keyPath: machine].nextFrame(into: &output)
         }
         guard !scratch.isEmpty else { return false }
-        send(scratch.span)
+        // A copy of the reference: what `send` does may come back here.
+        let frame = scratch
+        send(frame.span)
         return true
     }
 }

@@ -1,5 +1,7 @@
 import BLECore
 import HCI
+import HCISocket
+import Logging
 
 extension Adapter {
     /// Starts a scan whose advertisements go to `buffer`. It ends with the buffer.
@@ -8,14 +10,14 @@ extension Adapter {
         if options.extended == .on, !capabilities.hasExtendedFamily {
             return buffer.finish(.failure(.adapter(.unsupported("extended scanning"))))
         }
-        if options.phys.contains(.coded), !capabilities.features.contains(.codedPHY) || options.extended == .off {
+        if options.phys.contains(.coded), !capabilities.features.contains(.leCodedPHY) || options.extended == .off {
             return buffer.finish(.failure(.adapter(.unsupported("scanning on the Coded PHY"))))
         }
         scanning.nextID += 1
         let id = scanning.nextID
         scanning.consumers[id] = ScanState.Consumer(filter: ScanFilter(options), buffer: buffer)
         buffer.onEnd { [loop, weak self] in
-            loop.execute { self?.assumeIsolated { $0.endScan(id) } }
+            loop.execute { [weak self] in self?.assumeIsolated { $0.endScan(id) } }
         }
         reconcileScan()
     }
@@ -28,10 +30,7 @@ extension Adapter {
     /// What all consumers together want, or nil when there are none.
     private var wantedScan: ScanParameters? {
         let options = scanning.consumers.values.map(\.filter.options)
-        guard let eagerest = options.map(\.preset.timing).max(by: { left, right in
-            Int(left.window.rawValue) * Int(right.interval.rawValue)
-                < Int(right.window.rawValue) * Int(left.interval.rawValue)
-        }) else { return nil }
+        guard let eagerest = options.map(\.preset).max(by: { $0.share < $1.share })?.timing else { return nil }
         let extended = capabilities.hasExtendedFamily && !options.allSatisfy { $0.extended == .off }
         return ScanParameters(
             isActive: !options.allSatisfy(\.isPassive), interval: eagerest.interval, window: eagerest.window,
@@ -81,26 +80,39 @@ extension Adapter {
                     window: wanted.window, ownAddressType: ownAddressType))
             _ = try await send(LESetScanEnable(enable: true))
         case .extended:
-            let phy = ScanPHYParameters(
+            let scanning = LESetExtendedScanParameters.Scanning(
                 type: wanted.isActive ? .active : .passive, interval: wanted.interval, window: wanted.window)
             _ = try await send(
                 LESetExtendedScanParameters(
-                    ownAddressType: ownAddressType, filterPolicy: .all,
-                    oneMegabit: wanted.oneMegabit ? phy : nil, coded: wanted.coded ? phy : nil))
-            _ = try await send(LESetExtendedScanEnable(true, filterDuplicates: false))
+                    ownAddressType: ownAddressType,
+                    phys: PerPHY(
+                        le1M: wanted.oneMegabit ? scanning : nil, leCoded: wanted.coded ? scanning : nil)))
+            _ = try await send(LESetExtendedScanEnable(enable: true))
         }
     }
 
     private func stopScan(_ parameters: ScanParameters) async {
         switch parameters.family {
         case .legacy: await sendTolerant(LESetScanEnable(enable: false))
-        case .extended: await sendTolerant(LESetExtendedScanEnable(false, filterDuplicates: false))
+        case .extended: await sendTolerant(LESetExtendedScanEnable(enable: false))
         }
     }
 
+    /// Takes the advertising reports of an event; false when the packet is something else. The reports
+    /// before a malformed one are told.
+    func hearReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
+        guard packet.count > 3, packet[1] == HCIEventCode.leMeta.rawValue else { return false }
+        switch LESubevent(rawValue: packet[3]) {
+        case .advertisingReport, .extendedAdvertisingReport: break
+        default: return false
+        }
+        guard !scanning.consumers.isEmpty else { return true }
+        try AdvertisingReport.forEach(in: packet.extracting(3..<packet.count)) { heard($0) }
+        return true
+    }
+
     /// An advertising packet came.
-    func heard(_ report: AdvertisingReport) {
-        guard !scanning.consumers.isEmpty else { return }
+    private func heard(_ report: AdvertisingReport) {
         let advertisement = scanning.devices.merge(report, at: loop.now)
         for id in scanning.consumers.keys {
             if scanning.consumers[id]?.filter.admits(advertisement) == true {
@@ -127,4 +139,12 @@ extension Adapter {
 
     /// The type of the address that this host shows.
     var ownAddressType: OwnAddressType { identity.type == .public ? .public : .random }
+
+    /// Waits until scanning and advertising are as they are wanted.
+    func radioIdle() async {
+        // Each turn waits for the answer of one command, so this ends with the last of them.
+        while scanning.isChanging || advertising.isChanging {
+            await sendTolerant(ReadLocalVersionInformation())
+        }
+    }
 }

@@ -26,20 +26,20 @@ struct DeviceTable {
     mutating func merge(_ report: AdvertisingReport, at now: Instant) -> Advertisement {
         guard let address = report.address else {
             return Advertisement(
-                report: report, fields: AdvertisingData(report.data), isConnectable: report.isConnectable,
+                report: report, fields: AdvertisingData(report.data), isConnectable: report.type.contains(.connectable),
                 received: now)
         }
         count &+= 1
         if devices[address] == nil { makeRoom() }
         var device = devices[address] ?? Device()
         device.heard = count
-        if report.isScanResponse {
+        if report.type.contains(.scanResponse) {
             device.scanResponse = report.data
         } else {
             device.advertisement = report.data
-            device.isConnectable = report.isConnectable
+            device.isConnectable = report.type.contains(.connectable)
             // Another kind of packet that cannot be asked: what an earlier one answered is not its own.
-            if !report.isScannable { device.scanResponse = [] }
+            if !report.type.contains(.scannable) { device.scanResponse = [] }
         }
         devices[address] = device
         let fields = device.scanResponse.isEmpty

@@ -9,4 +9,7 @@ extension ScanOptions.Preset {
         case .lowLatency: (Slots(.milliseconds(60)), Slots(.milliseconds(60)))
         }
     }
+
+    /// The part of the time in which the receiver listens.
+    var share: Double { Double(timing.window.rawValue) / Double(timing.interval.rawValue) }
 }

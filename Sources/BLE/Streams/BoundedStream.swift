@@ -20,7 +20,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     private let owner: Owner
 
     /// Ends the source when the last holder is gone.
-    private final class Owner: Sendable {
+    fileprivate final class Owner: Sendable {
         let buffer: StreamBuffer<Element>
         init(_ buffer: StreamBuffer<Element>) { self.buffer = buffer }
         deinit { buffer.abandon() }
@@ -66,6 +66,12 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         var onEnd: (@Sendable () -> Void)?
     }
 
+    private enum Outcome {
+        case done
+        case resume(CheckedContinuation<Result<Element?, BLEError>, Never>)
+        case full(Int)
+    }
+
     private let state: Lock<State>
     private let policy: BufferPolicy
 
@@ -87,7 +93,6 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     /// Adds a value.
     func yield(_ value: Element) {
-        enum Outcome { case done, resume(CheckedContinuation<Result<Element?, BLEError>, Never>), full(Int) }
         let outcome = state.withLock { state -> Outcome in
             guard state.end == nil else { return .done }
             if let waiter = state.waiter.take() { return .resume(waiter) }

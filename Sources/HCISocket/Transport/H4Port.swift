@@ -56,7 +56,7 @@ public final class H4Port: PacketPort, @unchecked Sendable {
             let count = output.withUnsafeBytes { octets in
                 Glibc.send(
                     socket.descriptor, octets.baseAddress?.advanced(by: written), octets.count - written,
-                    CInt(MSG_NOSIGNAL.rawValue))
+                    CInt(MSG_NOSIGNAL))
             }
             if count >= 0 {
                 written += count
@@ -82,8 +82,14 @@ public final class H4Port: PacketPort, @unchecked Sendable {
             let error = Errno.current
             return error == .wouldBlock || error == .interrupted ? () : fail(.system(error, during: "read"))
         }
+        // A copy of the reference: the reading of `input` must outlast the change of `framer`.
+        let octets = input
+        take(octets.span.extracting(0..<count))
+    }
+
+    private func take(_ octets: Span<UInt8>) {
         do throws(H4FramingError) {
-            try framer.feed(input.span.extracting(0..<count)) { handlers?.receive($0) }
+            try framer.feed(octets) { handlers?.receive($0) }
         } catch {
             fail(.protocolViolation("\(error)"))
         }

@@ -1,0 +1,211 @@
+import ATT
+import BLECore
+import GATTServer
+import HCISocket
+import Logging
+
+extension Adapter {
+    /// Takes services as this host's server, in place of those before. On kernel adapters it begins to
+    /// take links.
+    func publish(_ database: AttributeDatabase, _ configuration: GATTServer.Configuration) throws(BLEError) {
+        if let end { throw end }
+        guard links.isEmpty else { throw .invalidRequest("services are published before the first link") }
+        server.gatt = GATTServer(database, configuration)
+        server.isPublished = true
+        guard let kernel else { return }
+        do throws(PortError) {
+            try kernel.listen(
+                at: identity, on: loop,
+                accepted: { [weak self] channel in self?.assumeIsolated { $0.accept(channel) } },
+                failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
+        } catch {
+            throw .kernel(error, operation: "listening for centrals")
+        }
+    }
+
+    private func accept(_ channel: L2CAPChannel) {
+        addLink(to: channel.peer, as: .peripheral, over: .socket(channel), parameters: nil)
+    }
+
+    private func listenerFailed(_ error: PortError) {
+        log.error("no more centrals can connect: \(error)")
+        server.finish(.failure(.port(error)))
+    }
+
+    /// Starts a stream of what centrals do.
+    func listen(into buffer: StreamBuffer<PeripheralEvent>) {
+        if let end { return buffer.finish(.failure(end)) }
+        server.nextListener += 1
+        let id = server.nextListener
+        server.listeners[id] = buffer
+        buffer.onEnd { [loop, weak self] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.server.listeners[id] = nil } }
+        }
+    }
+}
+
+// MARK: - Links
+
+extension Adapter {
+    /// A link is there: its peer may use the server, whichever side made the link.
+    func greet(_ link: Link) {
+        server.gatt.connect(CentralID(link.id), security: security(of: link))
+        if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
+    }
+
+    func farewell(_ link: Link, _ reason: DisconnectReason) {
+        server.gatt.disconnect(CentralID(link.id))
+        tellServerEvents()
+        if link.role == .peripheral { server.tell(.disconnected(Central(link), reason)) }
+    }
+
+    func noteMTU(_ mtu: ATTMTU, of link: Link) {
+        if link.role == .peripheral { server.tell(.mtu(Central(link), mtu.octets)) }
+    }
+
+    func noteParameters(_ parameters: LinkParameters, of link: Link) {
+        link.parameters = parameters
+        if link.role == .peripheral { server.tell(.parameters(Central(link), parameters)) }
+    }
+
+    /// What the kernel says of a link's encryption. Without a security manager of ours, our own links have
+    /// none.
+    private func security(of link: Link) -> LinkSecurity {
+        guard case .socket(let channel) = link.channel, let (level, keySize) = try? channel.security() else {
+            return .none
+        }
+        return switch level {
+        case .medium: LinkSecurity(level: .encrypted, keySize: keySize)
+        case .high: LinkSecurity(level: .authenticated, keySize: keySize)
+        case .fips: LinkSecurity(level: .secureConnections, keySize: keySize)
+        case .low, nil: .none
+        }
+    }
+
+    /// Raises a link's security before anything else is done on it.
+    func secure(_ id: LinkID, _ level: LinkSecurityLevel) throws(BLEError) {
+        guard case .socket(let channel) = try link(id).channel else {
+            throw .adapter(.unsupported("pairing: this host has no security manager yet"))
+        }
+        do throws(PortError) {
+            try channel.require(level)
+        } catch {
+            throw .port(error)
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension Adapter {
+    func answer(_ request: ATTRequest, of link: Link) {
+        if case .socket = link.channel {
+            server.gatt.setSecurity(security(of: link), of: CentralID(link.id))
+        }
+        link.bearer.send(server.gatt.handle(request, from: CentralID(link.id), mtu: link.bearer.mtu))
+        tellServerEvents()
+    }
+
+    func perform(_ command: ATTCommand, of link: Link) {
+        server.gatt.handle(command, from: CentralID(link.id))
+        tellServerEvents()
+    }
+
+    /// Gives the answer that a handler promised. An answer that nobody waits for any more is dropped.
+    func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) {
+        guard let answer = server.gatt.complete(pending, with: result),
+            let link = links[LinkID(number: pending.central.rawValue)]
+        else { return }
+        link.bearer.send(answer)
+        tellServerEvents()
+        pump(link)
+    }
+
+    private func tellServerEvents() {
+        while let event = server.gatt.nextEvent() {
+            if let event = translated(event) { server.tell(event) }
+        }
+    }
+
+    private func translated(_ event: GATTServerEvent) -> PeripheralEvent? {
+        func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map { Central($0) } }
+        switch event {
+        case .read(let id, let handle, let uuid, let value):
+            return central(id).map { .read($0, handle, uuid, value) }
+        case .write(let id, let write, let kind): return central(id).map { .write($0, write, kind) }
+        case .subscribed(let id, let handle, let uuid, let configuration):
+            let indications = !configuration.contains(.notify)
+            return central(id).map { .subscribed($0, handle, uuid, indications: indications) }
+        case .unsubscribed(let id, let handle, let uuid):
+            return central(id).map { .unsubscribed($0, handle, uuid) }
+        }
+    }
+}
+
+// MARK: - Values
+
+extension Adapter {
+    /// Stores a value, and sends it to those of its subscribers that are meant. Waits while a link has no
+    /// room, and for confirmations. Returns whom it reached.
+    func update(
+        _ handle: AttributeHandle, to value: [UInt8], centrals: [Central]?
+    ) async throws(BLEError) -> [Central] {
+        if let end { throw end }
+        guard let uuid = server.gatt.database[handle]?.type else {
+            throw .notFound("no value has the handle \(handle)")
+        }
+        do throws(AttributeValueError) {
+            try server.gatt.setValue(value, of: handle)
+        } catch {
+            throw .invalidRequest("\(error)")
+        }
+        var reached: [Central] = []
+        for subscriber in server.gatt.subscribers(of: handle) {
+            let id = LinkID(number: subscriber.central.rawValue)
+            guard let link = links[id], centrals?.contains(where: { $0.link == id }) ?? true else { continue }
+            let central = Central(link)
+            do throws(BLEError) {
+                try await push(value, of: handle, uuid, to: subscriber, on: id)
+                reached.append(central)
+            } catch .disconnected {
+                // It left meanwhile, which is no failure of the others.
+                continue
+            }
+        }
+        return reached
+    }
+
+    private func push(
+        _ value: [UInt8], of handle: AttributeHandle, _ uuid: BluetoothUUID, to subscriber: GATTSubscriber,
+        on id: LinkID
+    ) async throws(BLEError) {
+        while true {
+            let link = try link(id)
+            let central = Central(link)
+            let indication: ATTTransactionID?
+            do throws(ATTLimitError) {
+                indication = try link.bearer.push(value, of: handle, to: subscriber, at: loop.now)
+            } catch {
+                guard error.limit == .pushes else { throw BLEError(error) }
+                try await link.room.wait(in: self, of: id)
+                continue
+            }
+            server.tell(.notified(central, handle, uuid, value))
+            pump(link)
+            guard let indication else { return }
+            try await confirmed(TransactionKey(link: id, id: indication))
+            return server.tell(.confirmed(central, handle, uuid))
+        }
+    }
+
+    private func confirmed(_ key: TransactionKey) async throws(BLEError) {
+        try await confirmations.wait(key, in: self) {
+            // The indication is out; its confirmation is awaited by the bearer alone.
+            $0.confirmations.resume(key, with: .failure(.cancelled))
+        }
+    }
+}
+
+extension Central {
+    init(_ link: Link) { self.init(address: link.peer, link: link.id) }
+}

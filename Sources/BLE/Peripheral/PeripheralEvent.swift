@@ -1,0 +1,27 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// Something that a central did, or that was done for it.
+public enum PeripheralEvent: Hashable, Sendable {
+    /// It connected. The parameters are nil where the kernel does not tell them.
+    case connected(Central, LinkParameters?)
+    /// Its link has other parameters now.
+    case parameters(Central, LinkParameters)
+    /// Its link ended.
+    case disconnected(Central, DisconnectReason)
+    /// The MTU was agreed on.
+    case mtu(Central, Int)
+    /// It read a value.
+    case read(Central, AttributeHandle, BluetoothUUID, [UInt8])
+    /// It wrote a value.
+    case write(Central, GATTWrite, GATTWriteKind)
+    /// It wants the values of a characteristic.
+    case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
+    /// It does not want them any more.
+    case unsubscribed(Central, AttributeHandle, BluetoothUUID)
+    /// A value was sent to it.
+    case notified(Central, AttributeHandle, BluetoothUUID, [UInt8])
+    /// It confirmed an indication.
+    case confirmed(Central, AttributeHandle, BluetoothUUID)
+}

@@ -1,0 +1,104 @@
+import ATT
+import BLECore
+import GATTServer
+import HCISocket
+
+/// The peripheral role of an adapter: publishes services, advertises them, and answers centrals.
+///
+/// ```swift
+/// let peripheral = PeripheralManager(try await Adapter.open(.virtual(name: "kitchen")))
+/// try await peripheral.publish([
+///     GATTService(0x1809, characteristics: [GATTCharacteristic(0x2a6e, properties: [.read, .notify])])
+/// ])
+/// try await peripheral.withAdvertising(AdvertisingContent(name: "Thermometer", services: [0x1809])) {
+///     for try await event in peripheral.events() { print(event) }
+/// }
+/// ```
+public struct PeripheralManager: Sendable {
+    /// The adapter.
+    public let adapter: Adapter
+
+    /// The peripheral role of `adapter`.
+    public init(_ adapter: Adapter) { self.adapter = adapter }
+
+    /// Publishes services beside the generic ones, which tell the device's name; with `generic` nil the
+    /// database is exactly `services`. Before the first link; what cannot work is told as
+    /// `BLEError.database`.
+    public func publish(
+        _ services: [GATTService], generic: GenericServices? = GenericServices(),
+        configuration: GATTServer.Configuration = GATTServer.Configuration()
+    ) async throws(BLEError) {
+        let database: AttributeDatabase
+        do throws(DatabaseError) {
+            database = try AttributeDatabase(services, generic: generic)
+        } catch {
+            throw .database(error)
+        }
+        try await adapter.publish(database, configuration)
+    }
+
+    /// What centrals do from now on. A consumer that is more than 4,096 events behind loses the stream,
+    /// with `BLEError.overflow`, so that nothing is missed unnoticed.
+    public func events() -> BoundedStream<PeripheralEvent> {
+        let buffer = StreamBuffer<PeripheralEvent>(.overflow(limit: 4096))
+        adapter.loop.execute { [adapter] in adapter.assumeIsolated { $0.listen(into: buffer) } }
+        return BoundedStream(buffer)
+    }
+
+    /// Advertises until the result is stopped, while fewer than `maximumLinks` centrals are connected.
+    /// Returns when it is on air.
+    public func advertise(
+        _ request: AdvertisingRequest, maximumLinks: Int = 1
+    ) async throws(BLEError) -> Advertising {
+        Advertising(adapter: adapter, id: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
+    }
+
+    /// Advertises while `body` runs.
+    public func withAdvertising<Result: Sendable>(
+        _ content: AdvertisingContent, kind: AdvertisingKind = .connectable,
+        overflow: OverflowPolicy = .scanResponse, maximumLinks: Int = 1, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let plan = try AdvertisingPlan(content, kind: kind, overflow: overflow)
+        let advertising = try await advertise(AdvertisingRequest(plan, kind: kind), maximumLinks: maximumLinks)
+        do {
+            let result = try await body()
+            await advertising.stop()
+            return result
+        } catch {
+            await advertising.stop()
+            throw error
+        }
+    }
+
+    /// Stores a value and sends it to its subscribers, or to those of `centrals` among them; by indication
+    /// to those who want that, whose confirmation is awaited. Returns whom it reached. A value over the MTU
+    /// less 3 octets of a link is `BLEError.limit`.
+    @discardableResult
+    public func update(
+        _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
+    ) async throws(BLEError) -> [Central] {
+        try await adapter.update(handle, to: value, centrals: centrals)
+    }
+
+    /// Gives the answer that a handler promised with `.later`: a value for reads, anything for writes.
+    public func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) async {
+        await adapter.complete(pending, with: result)
+    }
+
+    /// The handle of a characteristic's value, the first with that UUID.
+    public func valueHandle(of characteristic: BluetoothUUID) async -> AttributeHandle? {
+        await adapter.server.gatt.database.valueHandle(of: characteristic)
+    }
+}
+
+/// An advertisement on air. Stop it when it is not needed any more; closing the adapter stops it, too.
+public struct Advertising: Sendable {
+    fileprivate let adapter: Adapter
+    fileprivate let id: UInt64
+
+    /// Takes it off the air; returns when it is.
+    public func stop() async { await adapter.stopAdvertising(id) }
+
+    /// Waits until the adapter ends it, and says why.
+    public func ended() async throws(BLEError) { try await adapter.advertisingEnded(id) }
+}
