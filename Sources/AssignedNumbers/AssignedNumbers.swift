@@ -1,0 +1,117 @@
+import BLECore
+
+/// The numbers that the Bluetooth SIG and others gave out, and their names.
+///
+/// ```swift
+/// AssignedNumbers.companyName(0x004c)               // "Apple, Inc."
+/// AssignedNumbers.name(of: 0x180f)                  // "Battery Service"
+/// AssignedNumbers.uuid(named: "battery_level")      // 2a19
+/// AssignedNumbers.appearanceName(0x00c1)            // "Sports Watch"
+/// ```
+public enum AssignedNumbers {
+    /// What a UUID stands for.
+    public enum UUIDKind: Hashable, Sendable, CaseIterable {
+        /// A service.
+        case service
+        /// A characteristic.
+        case characteristic
+        /// A descriptor.
+        case descriptor
+        /// An attribute that declares a service, an include or a characteristic.
+        case declaration
+        /// A service of a member of the SIG, by the member's name.
+        case member
+
+        fileprivate var tables: [NumberTable] {
+            switch self {
+            case .service: [.services, .vendorServices]
+            case .characteristic: [.characteristics, .vendorCharacteristics]
+            case .descriptor: [.descriptors]
+            case .declaration: [.declarations]
+            case .member: [.members]
+            }
+        }
+    }
+
+    /// The company with that identifier.
+    public static func companyName(_ identifier: UInt16) -> String? {
+        NumberTable.companies.name(of: UInt128(identifier))
+    }
+
+    /// What a UUID is called: a service, a characteristic, a descriptor, a declaration, or the member of the
+    /// SIG whose service it is.
+    public static func name(of uuid: BluetoothUUID) -> String? {
+        entry(of: uuid)?.name
+    }
+
+    /// What a UUID stands for, as far as it has a name.
+    public static func kind(of uuid: BluetoothUUID) -> UUIDKind? {
+        entry(of: uuid)?.kind
+    }
+
+    /// The UUID of that name. Case does not matter, spaces, underscores and hyphens are the same, and a
+    /// service is found with and without the word "service". A service goes before a characteristic of the
+    /// same name, unless `kind` says which is meant; a name that several UUIDs of a kind have finds none.
+    public static func uuid(named name: String, kind: UUIDKind? = nil) -> BluetoothUUID? {
+        let pattern = NamePattern(name)
+        for kind in kind.map({ [$0] }) ?? UUIDKind.allCases {
+            if let uuid = only(kind, pattern) { return uuid }
+        }
+        guard kind ?? .service == .service else { return nil }
+        let suffix = " service"
+        let other =
+            name.lowercased().hasSuffix("service") ? String(name.dropLast(suffix.count)) : name + suffix
+        return only(.service, NamePattern(other))
+    }
+
+    /// What an appearance looks like: its kind, or its category when the kind has no name.
+    public static func appearanceName(_ appearance: UInt16) -> String? {
+        Appearances.name(of: appearance)
+    }
+
+    private static func entry(of uuid: BluetoothUUID) -> (kind: UUIDKind, name: String)? {
+        let digits = uuid.uint16 == nil ? 32 : 4
+        let number = uuid.uint16.map { UInt128($0) } ?? uuid.value
+        for kind in UUIDKind.allCases {
+            for table in kind.tables where table.digits == digits {
+                if let name = table.name(of: number) { return (kind, name) }
+            }
+        }
+        return nil
+    }
+
+    private static func only(_ kind: UUIDKind, _ pattern: NamePattern) -> BluetoothUUID? {
+        let found = uuids(kind) { pattern.isWhole($0) }
+        return found.count == 1 ? found[0].uuid : nil
+    }
+
+    private static func uuids(
+        _ kind: UUIDKind, where matches: (Span<UInt8>) -> Bool
+    ) -> [(uuid: BluetoothUUID, name: String)] {
+        kind.tables.flatMap { table in
+            table.entries(where: matches).map { number, name in
+                (UInt16(exactly: number).map { BluetoothUUID($0) } ?? BluetoothUUID(number), name)
+            }
+        }
+    }
+}
+
+extension AssignedNumbers {
+    /// The companies whose names have `part` in them, in the order of their identifiers.
+    public static func companies(containing part: String) -> [(identifier: UInt16, name: String)] {
+        let pattern = NamePattern(part)
+        return NumberTable.companies.entries { pattern.isPart($0) }
+            .map { (UInt16(truncatingIfNeeded: $0.number), $0.name) }
+    }
+
+    /// The UUIDs whose names have `part` in them, kind by kind.
+    public static func uuids(containing part: String) -> [(uuid: BluetoothUUID, name: String)] {
+        let pattern = NamePattern(part)
+        return UUIDKind.allCases.flatMap { uuids($0) { pattern.isPart($0) } }
+    }
+
+    /// The appearances whose names have `part` in them, in the order of their numbers.
+    public static func appearances(containing part: String) -> [(appearance: UInt16, name: String)] {
+        Appearances.containing(NamePattern(part))
+    }
+}
