@@ -1,13 +1,23 @@
-# A controller behind a Unix socket (H4), on the air of the kernel's: btvirt serves it.
+# Controllers behind a Unix socket (H4), on the air of the kernel's: btvirt gives every connection one. By their
+# feature bits they know the legacy commands only.
 air -s
 adapter 1 central
-background serve bletool serve "$here/serve.yaml" --adapter unix:/tmp/bt-server-bredrle --json
+socket=unix:/tmp/bt-server-bredrle
+
+background serve bletool serve "$here/serve.yaml" --adapter $socket --json
 ready serve
 peripheral=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
-kind=$(grep -o '"addressType":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
-heard >heard.log
-check 'it is on the air' grep -q "^$peripheral name=Lab" heard.log
-check 'gatttool reads' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
-    timeout 15 gatttool -i hci1 -b "$peripheral" -t "${kind:-public}" --char-read -a 0x0022
+timeout -s INT 3 stdbuf -oL hcitool -i hci1 lescan >lescan.log 2>&1
+check 'hcitool hears its name' grep -q "$peripheral Lab" lescan.log
+
+here_too() { bletool "$@" --adapter $socket --json; }
+check 'scan' run scan here_too scan --count 1 --name Lab --timeout 10s
+check 'it is legacy advertising' ndjson scan.out "legacy and address == '$peripheral'"
+check 'gatt read' run read here_too gatt name:Lab read fff1 --connect-timeout 15s
+check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
+check 'gatt notify' run notify here_too gatt name:Lab notify fff3 --count 3 --timeout 15s
+check 'the end of the link is reported with its reason' wait_for 10 ndjson serve.out \
+    "event == 'disconnected' and reason == 0x13"
+
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT
-check 'it is off the air' not_heard "name=Lab"
+check 'it is off the air: status 2' exits 2 here_too scan --count 1 --name Lab --timeout 3s
