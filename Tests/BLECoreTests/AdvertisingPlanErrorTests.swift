@@ -187,7 +187,8 @@ let refusedSamples: [RefusedSample] = [
         }
         #expect(
             error?.description
-                == "name takes 28 octets and does not fit: the limit is 31, and flags 3, services 4, name 28 make 35"
+                == "name takes 28 octets and does not fit: the limit is 31, "
+                + "and flags 3, services 4, name 28 make 35"
         )
         #expect(
             AdvertisingPlanError.overflow(.init(.raw, octets: 40, limit: 31)).description

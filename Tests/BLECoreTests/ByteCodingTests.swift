@@ -141,7 +141,9 @@ import Testing
         #expect(UInt128.max.hex == String(repeating: "f", count: 32))
     }
 
-    @Test(arguments: ["0", "000", "0g", "g0", "0x00", " 00", "00 ", "0-", "é", "00é", "/0", ":0", "@0", "`0"])
+    @Test(arguments: [
+        "0", "000", "0g", "g0", "0x00", " 00", "00 ", "0-", "é", "00é", "/0", ":0", "@0", "`0",
+    ])
     func notHex(_ text: String) { #expect([UInt8](hex: text) == nil) }
 
     @Test func anyBytes() {
