@@ -18,6 +18,12 @@ let package = Package(
     name: "bletool",
     products: [
         .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "BLECore", targets: ["BLECore"]),
+        .library(name: "HCI", targets: ["HCI"]),
+        .library(name: "HCISocket", targets: ["HCISocket"]),
+        .library(name: "ATT", targets: ["ATT"]),
+        .library(name: "GATTServer", targets: ["GATTServer"]),
+        .library(name: "GATTClient", targets: ["GATTClient"]),
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Recordings", targets: ["Recordings"]),
         .executable(name: "bletool", targets: ["bletool"]),
@@ -27,6 +33,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        // Without its default trait, which brings Foundation.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
         // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
@@ -70,6 +78,7 @@ let package = Package(
                 "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "Recordings",
                 "AssignedNumbers", "CYAML", "CLinux", system, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
 

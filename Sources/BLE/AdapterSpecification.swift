@@ -38,6 +38,12 @@ extension AdapterSpecification {
 }
 
 extension StreamAddress {
+    /// `tcp:HOST:PORT` or `unix:PATH`.
+    public init?(text: some StringProtocol) {
+        guard case .stream(let address)? = AdapterSpecification(text) else { return nil }
+        self = address
+    }
+
     /// `HOST:PORT`, the host perhaps in brackets, as IPv6 addresses need them.
     init?(tcp text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {

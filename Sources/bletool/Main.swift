@@ -4,8 +4,7 @@ import Glibc
 @main
 enum Main {
     static func main() async {
-        // A reader that goes away is an error of the write, so that what was started can be undone.
-        signal(SIGPIPE, SIG_IGN)
+        Interruption.prepare()
         exit(await BLETool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 }

@@ -49,6 +49,16 @@ public struct Peripheral: Sendable {
         try await adapter.run(ReadLongValue(handle, from: offset), on: link)
     }
 
+    /// Several values in one request: each by itself where the server has Read Multiple Variable, else all in
+    /// a row, since Read Multiple does not tell where one ends.
+    public func read(_ handles: [AttributeHandle]) async throws(BLEError) -> ReadTogether {
+        do throws(BLEError) {
+            return .separate(try await adapter.run(ReadMultipleVariable(handles), on: link))
+        } catch .att(let response) where response.code == .requestNotSupported {
+            return .joined(try await adapter.run(ReadMultiple(handles), on: link))
+        }
+    }
+
     /// Writes a value and waits for the answer. A value that does not fit one packet is written in parts,
     /// and takes effect as a whole.
     public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(BLEError) {
@@ -78,6 +88,14 @@ public struct Peripheral: Sendable {
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
         try await adapter.subscribe(to: characteristic, indications: indications, buffer, on: link)
     }
+}
+
+/// What several values read in one request came as.
+public enum ReadTogether: Hashable, Sendable {
+    /// Each by itself.
+    case separate([RemoteValue])
+    /// All in a row.
+    case joined([UInt8])
 }
 
 /// A value that the peer sent by itself.

@@ -75,6 +75,9 @@ extension Adapter {
         return try await endings.wait(key, in: self) { $0.endings.resume(key, with: .failure(.cancelled)) }
     }
 
+    /// Sets the largest ATT packet that new links take, for both roles.
+    public func setMTU(_ mtu: ATTMTU) { self.mtu = mtu }
+
     /// The link, or why there is none.
     func link(_ id: LinkID) throws(BLEError) -> Link {
         if let link = links[id] { return link }

@@ -1,8 +1,9 @@
 import ArgumentParser
+import BLE
 import BLECore
 
 /// `bletool advertise`.
-struct AdvertiseCommand: ToolCommand {
+struct AdvertiseCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Advertise: a name, services, a beacon, or any packet.",
         discussion: """
@@ -22,11 +23,33 @@ struct AdvertiseCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    func perform(_ console: Console) async throws(Failure) {
-        let settings = try options.settings(names: Names.uuid)
+    func check() throws(Failure) {
+        _ = try options.settings(names: Names.uuid).checkedPlan()
         _ = try bletool.duration(duration, of: "--duration")
+    }
+
+    func perform(_ console: Console) async throws(Failure) {
+        try check()
+        guard dryRun else { return try await performOnRadio(console) }
+        console.show(PacketsEvent(plan: try options.settings(names: Names.uuid).checkedPlan()))
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        let settings = try options.settings(names: Names.uuid)
         let plan = try settings.checkedPlan()
-        if dryRun { console.show(PacketsEvent(plan: plan)) }
+        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        var request = AdvertisingRequest(plan, kind: settings.kind)
+        request.interval = settings.interval ?? request.interval
+        request.power = settings.power
+        let wanted = request
+        let advertising = try await radio.attempt { () throws(BLEError) in
+            try await PeripheralManager(radio.adapter).advertise(wanted)
+        }
+        radio.console.show(
+            ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan))
+        _ = try await radio.attempt { () throws(BLEError) in
+            try await radio.limited(limit) { () throws(BLEError) in try await advertising.ended() }
+        }
     }
 }
 

@@ -13,7 +13,10 @@ struct BLETool: ParsableCommand {
             4 permission, 5 ATT error, 6 security, 7 link lost.
             """,
         version: "0.1.0",
-        subcommands: [AdvertiseCommand.self])
+        subcommands: [
+            AdaptersCommand.self, ScanCommand.self, AdvertiseCommand.self, ServeCommand.self, GATTCommand.self,
+            AirCommand.self,
+        ])
 
     /// Runs a command line, without the program's name.
     static func run(_ arguments: [String]) async -> ExitStatus {
@@ -35,7 +38,7 @@ struct BLETool: ParsableCommand {
     /// The command that the arguments name; nil when they ask for help or the version, which is printed.
     private static func parse(_ arguments: [String]) throws(Failure) -> (any ParsableCommand)? {
         do {
-            var command = try parseAsRoot(globalsLast(arguments))
+            var command = try parseAsRoot(GATTCommand.verbFirst(globalsLast(arguments)))
             if !(command is any ToolCommand) { try command.run() }
             return command
         } catch {
@@ -43,12 +46,22 @@ struct BLETool: ParsableCommand {
                 LineWriter.output.line(fullMessage(for: error))
                 return nil
             }
-            let path = commandPath(arguments)
-            throw Failure(
-                .usage, path.count > 1 ? path.dropFirst().joined(separator: " ") : "usage",
-                message(for: error).lowercasedFirst,
-                hint: "`\(path.joined(separator: " ")) --help` tells what there is")
+            throw usageFailure(error, arguments)
         }
+    }
+
+    /// What the parser did not like, on one line.
+    private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
+        let path = commandPath(arguments)
+        let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
+        if path.count == 1, let name = globalsLast(arguments).first, !name.hasPrefix("-") {
+            return Failure(
+                .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
+                hint: "commands are \(commands.joined(lastBy: "and"))")
+        }
+        return Failure(
+            .usage, path.dropFirst().joined(separator: " "), message(for: error).lowercasedFirst,
+            hint: "`\(path.joined(separator: " ")) --help` tells what there is")
     }
 
     /// The arguments with the global options that stand before the command's name behind it.
@@ -72,7 +85,7 @@ struct BLETool: ParsableCommand {
     private static func commandPath(_ arguments: [String]) -> [String] {
         var path = ["bletool"]
         var candidates = configuration.subcommands
-        for argument in globalsLast(arguments) {
+        for argument in GATTCommand.verbFirst(globalsLast(arguments)) {
             guard let next = candidates.first(where: { $0.configuration.commandName == argument }) else {
                 break
             }

@@ -62,7 +62,7 @@ struct Failure: Error, Hashable, Sendable {
     }
 
     /// `WHAT: WHY`, on one line and safe on a terminal.
-    var message: String { "\(what): \(why)".oneLine }
+    var message: String { (what.isEmpty ? why : "\(what): \(why)").oneLine }
 
     /// What stderr says: `bletool: WHAT: WHY`, and a line with the hint.
     var lines: [String] { ["bletool: \(message)"] + (hint.map { ["hint: \($0.oneLine)"] } ?? []) }

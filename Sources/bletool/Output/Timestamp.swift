@@ -1,4 +1,4 @@
-import Glibc
+import HCISocket
 
 /// A moment of the calendar, to the millisecond.
 struct Timestamp: Hashable, Sendable {
@@ -10,9 +10,7 @@ struct Timestamp: Hashable, Sendable {
 
     /// This moment, by the system's clock.
     static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        Timestamp(milliseconds: WallClock.microseconds / 1000)
     }
 }
 

@@ -24,14 +24,14 @@ extension Duration {
         self = .nanoseconds(nanoseconds)
     }
 
-    /// The shortest text that names this duration: `20ms`, `152.5ms`, `2m`.
+    /// The text that names this duration: `20ms`, `152.5ms`, `10.24s`, `2m`; minutes and hours only when
+    /// they are whole.
     var text: String {
         let nanoseconds = self.nanoseconds
         if nanoseconds == 0 { return "0s" }
         let unit =
-            Self.units.last { nanoseconds.isMultiple(of: $0.nanoseconds) }
-            ?? Self.units.last { nanoseconds >= $0.nanoseconds && $0.nanoseconds <= 1_000_000 }
-            ?? Self.units[0]
+            Self.units.last { nanoseconds.isMultiple(of: $0.nanoseconds) && $0.nanoseconds > 1_000_000_000 }
+            ?? Self.units.prefix(3).last { nanoseconds >= $0.nanoseconds } ?? Self.units[0]
         var fraction = String(nanoseconds % unit.nanoseconds + unit.nanoseconds).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
         return "\(nanoseconds / unit.nanoseconds)\(fraction.isEmpty ? "" : ".")\(fraction)\(unit.name)"

@@ -1,7 +1,16 @@
+import AssignedNumbers
 import BLECore
 
 /// The names of assigned numbers.
 enum Names {
     /// The UUID that a name of the Bluetooth SIG stands for.
-    @Sendable static func uuid(_ name: String) -> BluetoothUUID? { nil }
+    @Sendable static func uuid(_ name: String) -> BluetoothUUID? { AssignedNumbers.uuid(named: name) }
+
+    /// The name of a UUID.
+    @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }
+
+    /// The name of a company.
+    @Sendable static func company(_ company: CompanyIdentifier) -> String? {
+        AssignedNumbers.companyName(company.rawValue)
+    }
 }

@@ -1,0 +1,99 @@
+import ArgumentParser
+import BLE
+import BLECore
+import GATTClient
+
+/// `bletool gatt DEVICE read ATTR`.
+struct GATTReadCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Read a value, however long it is.",
+        usage: "bletool gatt <device> read <attr> [--offset <n>] [--multiple <attr> ...]")
+
+    @OptionGroup var options: GATTOptions
+
+    @Argument(help: ArgumentHelp("The attribute.", valueName: "attr"))
+    var attribute: String
+
+    @Option(help: ArgumentHelp("Begin at this octet of the value.", valueName: "octets"))
+    var offset: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Read these as well, all in one request.", valueName: "attr"))
+    var multiple: [String] = []
+
+    @Option(help: ArgumentHelp("How to show the value; default: auto, and hex with --json.", valueName: "format"))
+    var format: String?
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func checkArguments() throws(Failure) {
+        _ = try ConnectedDevice.paths([attribute] + multiple)
+        _ = try start()
+        _ = try shownFormat(format, global)
+        if offset != nil, !multiple.isEmpty {
+            throw Failure(.usage, "--offset", "goes with one attribute, not with --multiple")
+        }
+    }
+
+    func run(_ device: ConnectedDevice) async throws(Failure) {
+        let format = try shownFormat(format, global)
+        let attributes = try await device.resolve([attribute] + multiple)
+        guard multiple.isEmpty else { return try await readTogether(attributes, device, format) }
+        let start = try start()
+        for attribute in attributes {
+            let value = try await device.attempt(self.attribute) { [peripheral = device.peripheral] () throws(BLEError) in
+                try await peripheral.read(attribute.handle, from: start)
+            }
+            let type = try await device.type(of: attribute, for: format)
+            device.console.show(
+                ValueEvent(handles: [attribute.handle], uuid: attribute.uuid, value: value, format: format, type: type))
+        }
+    }
+
+    private func start() throws(Failure) -> Int {
+        guard let offset else { return 0 }
+        return Int(try reading("--offset") { () throws(BadInput) in try UInt16(text: offset, "an offset") })
+    }
+
+    /// By Read Multiple Variable where the server has it, one line each; else by Read Multiple, one line
+    /// with the values joined, since it does not tell where one ends.
+    private func readTogether(
+        _ attributes: [RemoteAttribute], _ device: ConnectedDevice, _ format: ValueFormat
+    ) async throws(Failure) {
+        let handles = attributes.map(\.handle)
+        let result = try await device.attempt("read") { [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.read(handles)
+        }
+        switch result {
+        case .separate(let values):
+            for (attribute, value) in zip(attributes, values) {
+                device.console.show(
+                    ValueEvent(
+                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format))
+            }
+        case .joined(let octets):
+            device.console.show(ValueEvent(handles: handles, uuid: nil, value: octets, format: .hex))
+        }
+    }
+}
+
+/// The format of `--format`; without it, auto for people and hex for scripts.
+func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> ValueFormat {
+    guard let text else { return global.json ? .hex : .auto }
+    return try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
+}
+
+extension ConnectedDevice {
+    /// What a value means: by its Characteristic Presentation Format where it has one, else by its UUID.
+    func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
+        guard format == .auto, let uuid = attribute.uuid else { return nil }
+        let described = attribute.isValue
+            ? attribute.characteristic?.descriptors.first { $0.uuid == 0x2904 }?.handle : nil
+        guard let described else { return ValueType(of: uuid) }
+        let presentation = try? await attempt("\(described)") { [peripheral] () throws(BLEError) in
+            try await peripheral.read(described)
+        }
+        return ValueType(of: uuid, presentation: presentation)
+    }
+}

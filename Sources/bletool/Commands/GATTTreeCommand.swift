@@ -1,0 +1,74 @@
+import ArgumentParser
+import ATT
+import BLE
+import BLECore
+import GATTClient
+
+/// `bletool gatt DEVICE tree`.
+struct GATTTreeCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "tree", abstract: "Show all services, characteristics and descriptors.",
+        usage: "bletool gatt <device> tree [--values]")
+
+    @OptionGroup var options: GATTOptions
+
+    @Flag(help: "Read the values as well.")
+    var values = false
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(_ device: ConnectedDevice) async throws(Failure) {
+        let database = try await device.discover()
+        let mtu = try await device.attempt("tree") { [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.mtu
+        }
+        var read: [AttributeHandle: [UInt8]] = [:]
+        if values { read = try await readAll(of: database, device) }
+        device.console.show(
+            TreeEvent(
+                address: device.peripheral.address, mtu: mtu,
+                services: database.services.map { TreeEvent.Service($0, database, read) }, name: Names.name))
+    }
+
+    /// Every value that can be read; those that the server refuses are left out.
+    private func readAll(
+        of database: RemoteDatabase, _ device: ConnectedDevice
+    ) async throws(Failure) -> [AttributeHandle: [UInt8]] {
+        var read: [AttributeHandle: [UInt8]] = [:]
+        let characteristics = database.services.flatMap(\.characteristics)
+        let handles = characteristics.flatMap { characteristic in
+            (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
+                + characteristic.descriptors.map(\.handle)
+        }
+        for handle in handles {
+            read[handle] = try await device.attempt("\(handle)") {
+                [peripheral = device.peripheral] () throws(BLEError) -> [UInt8]? in
+                do throws(BLEError) {
+                    return try await peripheral.read(handle)
+                } catch .att {
+                    return nil
+                }
+            }
+        }
+        return read
+    }
+}
+
+extension TreeEvent.Service {
+    fileprivate init(_ service: RemoteService, _ database: RemoteDatabase, _ read: [AttributeHandle: [UInt8]]) {
+        self.init(
+            uuid: service.uuid, handle: service.handle, endHandle: service.endHandle, isPrimary: service.isPrimary,
+            includes: service.includes.map {
+                TreeEvent.Include(uuid: $0.uuid, handle: $0.serviceHandle, endHandle: $0.endHandle)
+            },
+            characteristics: service.characteristics.map { characteristic in
+                TreeEvent.Characteristic(
+                    uuid: characteristic.uuid, handle: characteristic.handle,
+                    valueHandle: characteristic.valueHandle, properties: characteristic.properties.names,
+                    value: read[characteristic.valueHandle],
+                    descriptors: characteristic.descriptors.map {
+                        TreeEvent.Descriptor(uuid: $0.uuid, handle: $0.handle, value: read[$0.handle])
+                    })
+            })
+    }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import BLE
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+
+/// `bletool serve`.
+struct ServeCommand: RadioCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run a GATT server from a file, and advertise it.",
+        discussion: """
+            A configuration that cannot work is refused with file, line and reason before a radio is touched. \
+            It advertises whenever a link is free, and tells what centrals do.
+            """)
+
+    @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
+    var file: String
+
+    @Option(help: "Another name than the configuration's.")
+    var name: String?
+
+    @Option(help: ArgumentHelp("Serve at most this many centrals at a time.", valueName: "count"))
+    var maxLinks = 8
+
+    @Flag(help: "Do not advertise.")
+    var noAdvertise = false
+
+    @Flag(help: "End when the first central has left.")
+    var once = false
+
+    @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
+    var duration: String?
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func check() throws(Failure) {
+        _ = try bletool.duration(duration, of: "--duration")
+        guard maxLinks >= 1 else { throw Failure(.usage, "--max-links", "must be 1 at least") }
+        let served = try served()
+        if !noAdvertise { _ = try served.advertising.checkedPlan() }
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        let served = try served()
+        let plan = try noAdvertise ? nil : served.advertising.checkedPlan()
+        let manager = PeripheralManager(radio.adapter)
+        let server = ConfiguredServer(configuration: served, manager: manager, console: radio.console)
+        try await radio.attempt { () throws(BLEError) in try await server.publish() }
+        let events = manager.events()
+        if let plan {
+            var request = AdvertisingRequest(plan, kind: served.advertising.kind)
+            request.interval = served.advertising.interval ?? request.interval
+            request.power = served.advertising.power
+            let wanted = request
+            _ = try await radio.attempt { () throws(BLEError) in
+                try await manager.advertise(wanted, maximumLinks: maxLinks)
+            }
+        }
+        radio.console.show(
+            ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan))
+        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        let (console, once) = (radio.console, once)
+        let values = Task { await server.sendValues() }
+        defer { values.cancel() }
+        _ = try await radio.attempt { () throws(BLEError) in
+            try await radio.limited(limit) { () throws(BLEError) in
+                for try await event in events {
+                    guard console.show(ServerEvent(event)) else { return }
+                    if once, case .disconnected = event { return }
+                }
+            }
+        }
+    }
+
+    /// What the file says, with the name of the command line.
+    private func served() throws(Failure) -> ServeConfiguration {
+        let shown = file == "-" ? "stdin" : file
+        let octets = try reading(shown) { () throws(BadInput) in try File.contents(file, limit: 1 << 20) }
+        let directory = file.contains("/") ? String(file.prefix(upTo: file.lastIndex(of: "/") ?? file.startIndex)) : "."
+        do throws(ConfigurationError) {
+            var served = try ServeConfiguration(
+                octets, ConfigurationContext(names: Names.uuid, directory: directory.isEmpty ? "/" : directory))
+            if let name {
+                served.name = name
+                served.advertising.content.name = name
+            }
+            return served
+        } catch {
+            throw Failure(error, file: shown)
+        }
+    }
+}
+
+extension ServerEvent {
+    /// What the library told, as the contract shows it.
+    init(_ event: PeripheralEvent) {
+        switch event {
+        case .connected(let central, let parameters):
+            self.init(central: central.address, what: .connected(ServerEvent.LinkParameters(parameters)))
+        case .parameters(let central, let parameters):
+            self.init(central: central.address, what: .parameters(ServerEvent.LinkParameters(parameters)))
+        case .disconnected(let central, let reason):
+            self.init(
+                central: central.address,
+                what: .disconnected(reason: reason.hci, errno: reason.errno, text: "\(reason)"))
+        case .mtu(let central, let mtu): self.init(central: central.address, what: .mtu(mtu))
+        case .read(let central, let handle, let uuid, let value):
+            self.init(central: central.address, what: .read(Access(handle: handle, uuid: uuid, value: value)))
+        case .write(let central, let write, let kind):
+            let access = Access(handle: write.handle, uuid: write.uuid, value: write.value)
+            self.init(
+                central: central.address,
+                what: .write(access, WriteKind(rawValue: kind.rawValue) ?? .request))
+        case .subscribed(let central, let handle, let uuid, let indications):
+            self.init(
+                central: central.address,
+                what: .subscribed(Access(handle: handle, uuid: uuid), indications: indications))
+        case .unsubscribed(let central, let handle, let uuid):
+            self.init(central: central.address, what: .unsubscribed(Access(handle: handle, uuid: uuid)))
+        case .notified(let central, let handle, let uuid, let value):
+            self.init(central: central.address, what: .notified(Access(handle: handle, uuid: uuid, value: value)))
+        case .confirmed(let central, let handle, let uuid):
+            self.init(central: central.address, what: .confirmed(Access(handle: handle, uuid: uuid)))
+        }
+    }
+}
+
+extension ServerEvent.LinkParameters {
+    fileprivate init(_ parameters: BLE.LinkParameters?) {
+        self.init(
+            interval: parameters?.interval, latency: parameters?.latency, timeout: parameters?.supervisionTimeout)
+    }
+}
+
+extension DisconnectReason {
+    fileprivate var hci: UInt8? {
+        if case .status(let status) = self { status.rawValue } else { nil }
+    }
+
+    fileprivate var errno: Int32? {
+        if case .errno(let number) = self { number } else { nil }
+    }
+}

@@ -1,0 +1,26 @@
+import Logging
+
+/// What the library logs, on stderr.
+enum Logs {
+    /// Shows messages from `level` on.
+    static func start(_ level: LogLevel) {
+        let level = Logger.Level(rawValue: level.rawValue) ?? .warning
+        LoggingSystem.bootstrap { label in StandardErrorLog(label: label, logLevel: level) }
+    }
+}
+
+/// One line a message, like the tool's own.
+private struct StandardErrorLog: LogHandler {
+    let label: String
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        LineWriter.errors.line("bletool: \(event.level) \(label): \(event.message)".printable)
+    }
+}

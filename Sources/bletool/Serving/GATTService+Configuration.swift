@@ -1,0 +1,85 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// The services of a configuration as the library has them. What needs a program is answered by `runner`.
+extension GATTService {
+    init(
+        _ service: ServiceConfiguration, among all: [ServiceConfiguration],
+        _ handlers: (CharacteristicConfiguration) -> (onRead: ReadHandler?, onWrite: WriteHandler?)
+    ) {
+        self.init(
+            service.uuid, isPrimary: service.isPrimary, handle: service.handle,
+            includes: service.includes.map { .handle(all[$0.service].handle) },
+            characteristics: service.characteristics.map { characteristic in
+                let (onRead, onWrite) = handlers(characteristic)
+                return GATTCharacteristic(
+                    characteristic.uuid, properties: CharacteristicProperties(characteristic.properties),
+                    permissions: AttributePermissions(characteristic.permissions),
+                    subscription: characteristic.needsEncryptionToSubscribe ? .encrypted : .open,
+                    value: characteristic.value.octets, length: AttributeLength(characteristic.value),
+                    onRead: onRead, onWrite: onWrite,
+                    descriptors: characteristic.descriptors.map { GATTDescriptor($0) },
+                    handle: characteristic.handle, valueHandle: characteristic.valueHandle)
+            })
+    }
+}
+
+extension CharacteristicConfiguration {
+    fileprivate var needsEncryptionToSubscribe: Bool {
+        !properties.isDisjoint(with: [.notifyEncryptionRequired, .indicateEncryptionRequired])
+    }
+}
+
+extension GATTDescriptor {
+    fileprivate init(_ descriptor: DescriptorConfiguration) {
+        self.init(
+            descriptor.uuid, permissions: AttributePermissions(descriptor.permissions),
+            value: descriptor.value.octets, length: AttributeLength(descriptor.value), handle: descriptor.handle)
+    }
+}
+
+extension CharacteristicProperties {
+    fileprivate init(_ properties: Set<CharacteristicProperty>) {
+        self = []
+        for property in properties {
+            switch property {
+            case .broadcast: insert(.broadcast)
+            case .read: insert(.read)
+            case .writeWithoutResponse: insert(.writeWithoutResponse)
+            case .write: insert(.write)
+            case .notify, .notifyEncryptionRequired: insert(.notify)
+            case .indicate, .indicateEncryptionRequired: insert(.indicate)
+            case .signedWrite: insert(.authenticatedSignedWrites)
+            case .extended: insert(.extendedProperties)
+            }
+        }
+    }
+}
+
+extension AttributePermissions {
+    fileprivate init(_ permissions: PermissionConfiguration) {
+        self.init(
+            read: AttributeAccess(permissions.read), write: AttributeAccess(permissions.write),
+            authorize: permissions.needsAuthorization, minimumKeySize: permissions.keySize)
+    }
+}
+
+extension AttributeAccess {
+    fileprivate init(_ level: AccessLevel) {
+        self =
+            switch level {
+            case .open: .open
+            case .encrypted: .encrypted
+            case .authenticated: .authenticated
+            case .secureConnections: .secureConnections
+            case .none: .none
+            }
+    }
+}
+
+extension AttributeLength {
+    fileprivate init(_ value: StoredValue) {
+        self = value.isFixed ? .fixed(value.maximum) : .variable(max: value.maximum)
+    }
+}

@@ -1,0 +1,91 @@
+import Subprocess
+import SystemPackage
+
+/// Runs the programs of one characteristic: one at a time, in the order in which they were asked for, and
+/// off the radio's loop.
+actor ProgramRunner {
+    /// Why a program gave no value.
+    struct Problem: Error, Sendable {
+        var reason: String
+    }
+
+    /// How long a program may take.
+    private static let timeLimit = Duration.seconds(10)
+
+    private var last: Task<Result<[UInt8], Problem>, Never>?
+
+    /// Runs a program with `input` on its standard input; what it prints, without one line end at its end.
+    func run(_ program: Program, input: [UInt8] = []) async throws(Problem) -> [UInt8] {
+        let before = last
+        let task = Task {
+            _ = await before?.value
+            return await Self.outcome(of: program, input)
+        }
+        last = task
+        return try await task.value.get()
+    }
+
+    private static func outcome(of program: Program, _ input: [UInt8]) async -> Result<[UInt8], Problem> {
+        await withTaskGroup(of: Result<[UInt8], Problem>?.self) { group in
+            group.addTask { await run(program, input) }
+            group.addTask {
+                do {
+                    try await ContinuousClock().sleep(for: timeLimit)
+                    return .failure(Problem(reason: "\(program.name) took longer than \(timeLimit.text)"))
+                } catch {
+                    return nil
+                }
+            }
+            var first: Result<[UInt8], Problem>?
+            for await result in group where first == nil {
+                first = result
+                // Ends the other one; of a program that is its death.
+                group.cancelAll()
+            }
+            return first ?? .failure(Problem(reason: "cancelled"))
+        }
+    }
+
+    private static func run(_ program: Program, _ input: [UInt8]) async -> Result<[UInt8], Problem> {
+        do {
+            let ended = try await Subprocess.run(
+                program.executable, arguments: Arguments(program.arguments), input: .array(input),
+                output: .bytes(limit: StoredValue.limit + 1), error: .discarded)
+            guard ended.terminationStatus.isSuccess else {
+                return .failure(Problem(reason: "\(program.name) failed: \(ended.terminationStatus)"))
+            }
+            var output = ended.standardOutput
+            if output.last == UInt8(ascii: "\n") { output.removeLast() }
+            guard output.count <= StoredValue.limit else {
+                return .failure(Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
+            }
+            return .success(output)
+        } catch {
+            return .failure(Problem(reason: "\(program.name): \(error)"))
+        }
+    }
+}
+
+extension Program {
+    fileprivate var executable: Executable {
+        switch self {
+        case .shell: .path("/bin/sh")
+        case .arguments(let words): .name(words.first ?? "")
+        }
+    }
+
+    fileprivate var arguments: [String] {
+        switch self {
+        case .shell(let line): ["-c", line]
+        case .arguments(let words): Array(words.dropFirst())
+        }
+    }
+
+    /// For messages.
+    var name: String {
+        switch self {
+        case .shell(let line): line.quoted
+        case .arguments(let words): (words.first ?? "").quoted
+        }
+    }
+}
