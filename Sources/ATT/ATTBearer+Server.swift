@@ -4,8 +4,8 @@ import DequeModule
 extension ATTBearer {
     /// A request from the peer that has to wait for its turn.
     enum Incoming: Sendable {
-        /// One for the owner, or an MTU exchange.
-        case request(ATTRequest)
+        /// One for the owner, or an MTU exchange, and when it arrived.
+        case request(ATTRequest, at: Instant)
         /// One that can only be refused.
         case refusal(ATTErrorResponse)
     }
@@ -28,6 +28,7 @@ extension ATTBearer {
     struct ServerState: Sendable {
         /// The opcode of the request that the owner has not answered yet.
         var serving: ATTOpcode?
+        var answerDue: Instant?
         var incoming = Deque<Incoming>()
         var responsesQueued = 0
         var indicating: CurrentIndication?
@@ -47,7 +48,6 @@ extension ATTBearer {
             guard response.opcode == asked.response else { return false }
         }
         try ATTLimitError.check(.pdu(response.opcode), response.encodedCount, atMost: mtu.octets)
-        server.serving = nil
         answer(response)
         serveWaiting()
         return true
@@ -93,9 +93,9 @@ extension ATTBearer {
         return indication.id
     }
 
-    mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
+    mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
         do {
-            accept(.request(try ATTRequest(frame)))
+            accept(.request(try ATTRequest(frame), at: now))
         } catch {
             // A PDU that cannot be read has no handle that could be in error.
             accept(.refusal(ATTErrorResponse(opcode, .none, .invalidPDU)))
@@ -124,6 +124,14 @@ extension ATTBearer {
         if let next = server.indications.popFirst() { begin(next, at: now) }
     }
 
+    /// Refuses the request that the owner has kept too long, so that the client does not give up the link.
+    mutating func answerOverdue(at now: Instant) {
+        guard let due = server.answerDue, due <= now, let asked = server.serving else { return }
+        events.append(.overdue(asked))
+        answer(.error(ATTErrorResponse(asked, .none, .unlikelyError)))
+        serveWaiting()
+    }
+
     /// Serves a request at once, or when those before it are answered.
     mutating func accept(_ incoming: Incoming) {
         if canServe, server.incoming.isEmpty {
@@ -149,17 +157,20 @@ extension ATTBearer {
     private mutating func serve(_ incoming: Incoming) {
         switch incoming {
         case .refusal(let error): answer(.error(error))
-        case .request(.exchangeMTU(let theirs)):
+        case .request(.exchangeMTU(let theirs), _):
             let ours = configuration.receiveMTU.wire
             answer(.exchangeMTU(ours))
             agree(ours, theirs)
-        case .request(let request):
+        case .request(let request, let arrival):
             server.serving = request.opcode
+            server.answerDue = arrival + configuration.answerTimeout
             events.append(.request(request))
         }
     }
 
     private mutating func answer(_ response: ATTResponse) {
+        server.serving = nil
+        server.answerDue = nil
         server.responsesQueued += 1
         outbox.append(.response(response))
     }

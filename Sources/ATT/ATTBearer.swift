@@ -47,7 +47,7 @@ public struct ATTBearer: Machine, Sendable {
         }
         let opcode = ATTOpcode(frame[0])
         switch opcode.kind {
-        case .request: receiveRequest(frame, opcode)
+        case .request: receiveRequest(frame, opcode, at: now)
         case .response: receiveResponse(frame, opcode, at: now)
         case .command: receiveCommand(frame)
         case .push: receivePush(frame, opcode)
@@ -57,9 +57,11 @@ public struct ATTBearer: Machine, Sendable {
         }
     }
 
-    /// Closes the bearer when a request or an indication has waited too long.
+    /// Closes the bearer when the peer has kept a request or an indication too long, and refuses a request
+    /// that the owner has kept too long.
     public mutating func expire(at now: Instant) {
-        if let deadline, deadline <= now { close(.transactionTimeout) }
+        answerOverdue(at: now)
+        if let due = peerDeadline, due <= now { close(.transactionTimeout) }
     }
 
     /// Writes the next PDU; `output` has room for `mtu` octets.
@@ -89,8 +91,8 @@ public struct ATTBearer: Machine, Sendable {
     /// The next thing to tell, oldest first.
     public mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// When the request or indication in flight has waited too long.
-    public var deadline: Instant? { earlier(client.current?.deadline, server.indicating?.deadline) }
+    /// When a request or an indication, theirs or ours, will have waited too long.
+    public var deadline: Instant? { earlier(peerDeadline, server.answerDue) }
 
     /// Ends the bearer, as when its link is gone: all that wait hear why, then `.closed` follows, and
     /// nothing more is sent or received.
@@ -134,6 +136,10 @@ public struct ATTBearer: Machine, Sendable {
             throw error
         }
         outbox.append(pdu)
+    }
+
+    private var peerDeadline: Instant? {
+        earlier(client.current?.deadline, server.indicating?.deadline)
     }
 
     private var pushesQueued: Int { outbox.count - server.responsesQueued }

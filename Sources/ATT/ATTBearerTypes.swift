@@ -46,6 +46,9 @@ extension ATTBearer {
         case failed(ATTTransactionID, ATTTransactionError)
         /// To the server: the indication arrived.
         case confirmed(ATTTransactionID)
+        /// To the server: the request with this opcode was kept too long and the bearer refused it with
+        /// Unlikely Error.
+        case overdue(ATTOpcode)
         /// The MTU changed.
         case mtu(ATTMTU)
         /// A command or notification that was refused for want of room would be taken now.
@@ -77,6 +80,8 @@ extension ATTBearer {
         public var receiveMTU = ATTMTU.maximum
         /// How long a request or an indication may wait for its answer.
         public var timeout = ATTLimits.transactionTimeout
+        /// How long the owner may take to answer a request; less than a client's patience of 30 s.
+        public var answerTimeout: Duration = .seconds(28)
         /// Requests of ours that may wait for their turn.
         public var requestLimit = 64
         /// Commands and notifications that may wait for the transport.

@@ -1,0 +1,52 @@
+import ATT
+import BLECore
+
+/// One row of a server's database (Core Specification 5.4, Vol 3, Part F, 3.2).
+public struct Attribute: Sendable {
+    /// What an attribute is for, as far as the server treats it in a way of its own.
+    public enum Kind: Hashable, Sendable {
+        /// A service, include or characteristic declaration.
+        case declaration
+        /// The value of a characteristic with these properties.
+        case value(CharacteristicProperties)
+        /// Where a client subscribes to the characteristic with this value handle and these properties. Its
+        /// value is each link's own.
+        case clientConfiguration(of: AttributeHandle, CharacteristicProperties)
+        /// Any other descriptor.
+        case descriptor
+    }
+
+    /// Its number.
+    public let handle: AttributeHandle
+    /// Its type; of a characteristic's value, the characteristic's UUID.
+    public let type: BluetoothUUID
+    /// What it is for.
+    public let kind: Kind
+    /// Who may read and write it.
+    public let permissions: AttributePermissions
+    /// How long its value may be.
+    public let length: AttributeLength
+    /// The stored value.
+    public internal(set) var value: [UInt8]
+    /// The last attribute of the group that it begins, as services and characteristics do; else itself.
+    public internal(set) var groupEnd: AttributeHandle
+
+    let onRead: ReadHandler?
+    let onWrite: WriteHandler?
+
+    init(
+        _ handle: AttributeHandle, _ type: BluetoothUUID, _ kind: Kind, value: [UInt8],
+        permissions: AttributePermissions = .readable, length: AttributeLength = .any,
+        onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil
+    ) {
+        self.handle = handle
+        self.type = type
+        self.kind = kind
+        self.value = value
+        self.permissions = permissions
+        self.length = length
+        self.onRead = onRead
+        self.onWrite = onWrite
+        groupEnd = handle
+    }
+}

@@ -1,0 +1,110 @@
+import ATT
+import BLECore
+
+/// Why a description cannot become a database: where in it, and what is wrong there.
+public struct DatabaseError: Error, Hashable, Sendable {
+    /// What is wrong.
+    public enum Reason: Hashable, Sendable {
+        /// The handle is 0x0000, is taken, or comes after a greater one of the same service.
+        case handleNotFree(AttributeHandle)
+        /// There is no room up to 0xffff.
+        case outOfHandles
+        /// The value has `octets`, but `maximum` is the most.
+        case valueTooLong(octets: Int, maximum: Int)
+        /// The value has `octets`, but is to have `count` always.
+        case valueNotFixed(octets: Int, count: Int)
+        /// The length is not within 0 to 512.
+        case lengthOutOfRange(Int)
+        /// The key size is not within 7 to 16.
+        case keySizeOutOfRange(Int)
+        /// The properties offer what the permissions let nobody do.
+        case propertyNotPermitted(CharacteristicProperties)
+        /// A descriptor that a characteristic has once is there again.
+        case repeatedDescriptor(BluetoothUUID)
+        /// The included service is not there.
+        case includeNotFound(GATTInclude)
+        /// The service includes itself, by way of others perhaps.
+        case circularInclude
+    }
+
+    /// Where in the description something is: numbers count from 0.
+    public struct Place: Hashable, Sendable {
+        /// The number of the service; nil for the generic services, which nobody listed.
+        public var service: Int?
+        /// The service's UUID.
+        public var serviceUUID: BluetoothUUID
+        /// The number of the characteristic in the service.
+        public var characteristic: Int?
+        /// The characteristic's UUID.
+        public var characteristicUUID: BluetoothUUID?
+        /// The number of the descriptor in the characteristic.
+        public var descriptor: Int?
+        /// The descriptor's UUID.
+        public var descriptorUUID: BluetoothUUID?
+
+        init(service: Int?, _ uuid: BluetoothUUID) {
+            self.service = service
+            serviceUUID = uuid
+        }
+
+        func characteristic(_ number: Int, _ uuid: BluetoothUUID) -> Place {
+            var place = self
+            place.characteristic = number
+            place.characteristicUUID = uuid
+            return place
+        }
+
+        func descriptor(_ number: Int, _ uuid: BluetoothUUID) -> Place {
+            var place = self
+            place.descriptor = number
+            place.descriptorUUID = uuid
+            return place
+        }
+    }
+
+    /// Where.
+    public let place: Place
+    /// What is wrong.
+    public let reason: Reason
+
+    init(_ place: Place, _ reason: Reason) {
+        self.place = place
+        self.reason = reason
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    /// `service 180f, characteristic 2a19: the value has 600 octets, at most 512 are allowed`.
+    public var description: String { "\(place): \(reason)" }
+}
+
+extension DatabaseError.Place: CustomStringConvertible {
+    /// `service 180f, characteristic 2a19, descriptor 2901`.
+    public var description: String {
+        var text = "service \(serviceUUID)"
+        if let characteristicUUID { text += ", characteristic \(characteristicUUID)" }
+        if let descriptorUUID { text += ", descriptor \(descriptorUUID)" }
+        return text
+    }
+}
+
+extension DatabaseError.Reason: CustomStringConvertible {
+    /// What is wrong, in words.
+    public var description: String {
+        switch self {
+        case .handleNotFree(let handle): "handle \(handle) is taken or out of order"
+        case .outOfHandles: "no handles are left up to 0xffff"
+        case .valueTooLong(let octets, let maximum):
+            "the value has \(octets) octets, at most \(maximum) are allowed"
+        case .valueNotFixed(let octets, let count): "the value has \(octets) octets, not the fixed \(count)"
+        case .lengthOutOfRange(let length): "the length \(length) is not within 0 to 512"
+        case .keySizeOutOfRange(let size): "the key size \(size) is not within 7 to 16"
+        case .propertyNotPermitted(let properties):
+            "the properties offer \(properties), the permissions let nobody do it"
+        case .repeatedDescriptor(let uuid): "descriptor \(uuid) is there twice"
+        case .includeNotFound(.handle(let handle)): "no service to include begins at \(handle)"
+        case .includeNotFound(.uuid(let uuid)): "there is no service \(uuid) to include"
+        case .circularInclude: "the service includes itself by way of the services it includes"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ATT
+import BLECore
+
+extension GATTCharacteristic {
+    /// The descriptors as listed, then those that the properties need and the list lacks (Core Specification
+    /// 5.4, Vol 3, Part G, 3.3.3). One that may be there once must not be listed twice.
+    func allDescriptors(_ place: DatabaseError.Place) throws(DatabaseError) -> [GATTDescriptor] {
+        let needed: [(BluetoothUUID, CharacteristicProperties, [UInt8])] = [
+            (.characteristicExtendedProperties, .extendedProperties, extendedPropertiesValue),
+            (.clientCharacteristicConfiguration, .anyPush, []),
+            (.serverCharacteristicConfiguration, .broadcast, [0, 0]),
+        ]
+        var all = descriptors
+        for (uuid, properties, value) in needed {
+            let listed = all.indices.filter { all[$0].uuid == uuid }
+            if listed.count > 1 { throw DatabaseError(place, .repeatedDescriptor(uuid)) }
+            if let index = listed.first {
+                all[index] = all[index].completed(with: value)
+            } else if !self.properties.isDisjoint(with: properties) {
+                all.append(GATTDescriptor(uuid).completed(with: value))
+            }
+        }
+        return all
+    }
+
+    private var extendedPropertiesValue: [UInt8] {
+        let bits = extendedProperties.rawValue
+        return [UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)]
+    }
+
+    /// What a descriptor's kind implies where it says nothing itself.
+    func permissions(for descriptor: GATTDescriptor) -> AttributePermissions {
+        switch descriptor.uuid {
+        case .clientCharacteristicConfiguration: AttributePermissions(read: .open, write: subscription)
+        case .serverCharacteristicConfiguration: AttributePermissions(read: .open, write: .open)
+        case .characteristicUserDescription where extendedProperties.contains(.writableAuxiliaries):
+            AttributePermissions(read: .open, write: .open)
+        default: AttributePermissions(read: .open, write: descriptor.onWrite == nil ? .none : .open)
+        }
+    }
+}
+
+extension GATTDescriptor {
+    /// The descriptor with the value that its kind starts with, and its length, where it has none of its own.
+    fileprivate func completed(with value: [UInt8]) -> GATTDescriptor {
+        var completed = self
+        if self.value.isEmpty { completed.value = value }
+        if completed.length == .any { completed.length = .fixed(2) }
+        return completed
+    }
+}

@@ -1,0 +1,140 @@
+import ATT
+import BLECore
+
+/// The attributes of one service, laid out from a handle on.
+struct ServiceLayout {
+    /// An include declaration whose value waits for the other services to have their places.
+    struct PendingInclude {
+        let index: Int
+        let target: GATTInclude
+    }
+
+    let place: DatabaseError.Place
+    let uuid: BluetoothUUID
+    private(set) var attributes: [Attribute] = []
+    private(set) var includes: [PendingInclude] = []
+    /// The least handle that is free, 0x10000 when none is.
+    private var next: Int
+
+    /// Puts the declaration at `start` and the rest where it says or else follows.
+    init(_ service: GATTService, _ place: DatabaseError.Place, at start: Int) throws(DatabaseError) {
+        self.place = place
+        uuid = service.uuid
+        next = start
+        let type: BluetoothUUID = service.isPrimary ? .primaryService : .secondaryService
+        let handle = try take(service.handle, place)
+        attributes.append(
+            Attribute(handle, type, .declaration, value: ServiceDeclaration(service.uuid).encoded))
+        for target in service.includes {
+            includes.append(PendingInclude(index: attributes.count, target: target))
+            attributes.append(Attribute(try take(nil, place), .include, .declaration, value: []))
+        }
+        for (number, characteristic) in service.characteristics.enumerated() {
+            try add(characteristic, place.characteristic(number, characteristic.uuid))
+        }
+        attributes[0].groupEnd = end
+    }
+
+    /// The declaration's handle.
+    var start: AttributeHandle { attributes.first?.handle ?? .none }
+    /// The last attribute's handle.
+    var end: AttributeHandle { attributes.last?.handle ?? .none }
+
+    func overlaps(_ other: ServiceLayout) -> Bool { start <= other.end && other.start <= end }
+
+    /// Fills in what the include at `index` of the attributes includes.
+    mutating func resolve(_ include: PendingInclude, as included: ServiceLayout) {
+        attributes[include.index].value =
+            IncludeDeclaration(start: included.start, end: included.end, uuid: included.uuid).encoded
+    }
+
+    private mutating func take(
+        _ wanted: AttributeHandle?, _ place: DatabaseError.Place
+    ) throws(DatabaseError) -> AttributeHandle {
+        let number = wanted.map { Int($0.rawValue) } ?? next
+        guard number >= max(1, next) else { throw DatabaseError(place, .handleNotFree(wanted ?? .none)) }
+        guard let handle = UInt16(exactly: number) else { throw DatabaseError(place, .outOfHandles) }
+        next = number + 1
+        return AttributeHandle(handle)
+    }
+
+    private mutating func add(
+        _ characteristic: GATTCharacteristic, _ place: DatabaseError.Place
+    ) throws(DatabaseError) {
+        let declaration = attributes.count
+        let handle = try take(characteristic.handle, place)
+        let valueHandle = try take(characteristic.valueHandle, place)
+        let declared = CharacteristicDeclaration(
+            properties: characteristic.properties, valueHandle: valueHandle, uuid: characteristic.uuid)
+        attributes.append(Attribute(handle, .characteristic, .declaration, value: declared.encoded))
+        attributes.append(
+            Attribute(
+                valueHandle, characteristic.uuid, .value(characteristic.properties),
+                value: try checkedValue(characteristic.value, characteristic.length, place),
+                permissions: try checkedPermissions(characteristic, place),
+                length: characteristic.length, onRead: characteristic.onRead, onWrite: characteristic.onWrite)
+        )
+        for (number, descriptor) in try characteristic.allDescriptors(place).enumerated() {
+            try add(
+                descriptor, of: characteristic, valueHandle, place.descriptor(number, descriptor.uuid))
+        }
+        attributes[declaration].groupEnd = end
+    }
+
+    private mutating func add(
+        _ descriptor: GATTDescriptor, of characteristic: GATTCharacteristic, _ valueHandle: AttributeHandle,
+        _ place: DatabaseError.Place
+    ) throws(DatabaseError) {
+        let isConfiguration = descriptor.uuid == .clientCharacteristicConfiguration
+        let length = isConfiguration ? .fixed(2) : descriptor.length
+        let permissions = descriptor.permissions ?? characteristic.permissions(for: descriptor)
+        attributes.append(
+            Attribute(
+                try take(descriptor.handle, place), descriptor.uuid,
+                isConfiguration
+                    ? .clientConfiguration(of: valueHandle, characteristic.properties) : .descriptor,
+                value: isConfiguration ? [0, 0] : try checkedValue(descriptor.value, length, place),
+                permissions: try checkedKeySize(permissions, place), length: length,
+                onRead: isConfiguration ? nil : descriptor.onRead,
+                onWrite: isConfiguration ? nil : descriptor.onWrite))
+    }
+}
+
+/// The value if it has an allowed length; a fixed length without a value is that many zeros.
+private func checkedValue(
+    _ value: [UInt8], _ length: AttributeLength, _ place: DatabaseError.Place
+) throws(DatabaseError) -> [UInt8] {
+    guard (0...ATTLimits.valueLength).contains(length.maximum) else {
+        throw DatabaseError(place, .lengthOutOfRange(length.maximum))
+    }
+    guard value.count <= length.maximum else {
+        throw DatabaseError(place, .valueTooLong(octets: value.count, maximum: length.maximum))
+    }
+    guard case .fixed(let count) = length, value.count != count else { return value }
+    guard value.isEmpty else { throw DatabaseError(place, .valueNotFixed(octets: value.count, count: count)) }
+    return [UInt8](repeating: 0, count: count)
+}
+
+private func checkedPermissions(
+    _ characteristic: GATTCharacteristic, _ place: DatabaseError.Place
+) throws(DatabaseError) -> AttributePermissions {
+    let properties = characteristic.properties
+    let permissions = characteristic.permissions ?? AttributePermissions(impliedBy: properties)
+    if permissions.read == .none, properties.contains(.read) {
+        throw DatabaseError(place, .propertyNotPermitted(.read))
+    }
+    let writes = properties.intersection(.anyWrite)
+    if permissions.write == .none, !writes.isEmpty {
+        throw DatabaseError(place, .propertyNotPermitted(writes))
+    }
+    return try checkedKeySize(permissions, place)
+}
+
+private func checkedKeySize(
+    _ permissions: AttributePermissions, _ place: DatabaseError.Place
+) throws(DatabaseError) -> AttributePermissions {
+    guard (7...16).contains(permissions.minimumKeySize) else {
+        throw DatabaseError(place, .keySizeOutOfRange(permissions.minimumKeySize))
+    }
+    return permissions
+}

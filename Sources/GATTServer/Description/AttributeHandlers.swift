@@ -1,0 +1,100 @@
+import ATT
+import BLECore
+
+/// Names a central's link for as long as it is up. The owner of the server hands the numbers out.
+public struct CentralID: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt64
+
+    /// The central with that number.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Answers reads of an attribute. Runs where the request arrived and must not block; what takes longer
+/// returns `.later`. An `ATTErrorCode` that it throws is the answer, any other error is Unlikely Error.
+public typealias ReadHandler = @Sendable (GATTReadRequest) throws -> GATTReadOutcome
+
+/// Takes what is written to an attribute, before it is stored. Runs where the request arrived and must not
+/// block; what takes longer returns `.later`. An `ATTErrorCode` that it throws is the answer, any other
+/// error is Unlikely Error.
+public typealias WriteHandler = @Sendable (GATTWriteRequest) throws -> GATTWriteOutcome
+
+/// What a read handler does.
+public enum GATTReadOutcome: Hashable, Sendable {
+    /// Gives the whole value, up to 512 octets; the server cuts out what was asked for.
+    case value([UInt8])
+    /// Will `complete` the request's `pending` answer.
+    case later
+}
+
+/// What a write handler does.
+public enum GATTWriteOutcome: Hashable, Sendable {
+    /// Accepts the value.
+    case accept
+    /// Will `complete` the request's `pending` answer. A command has no answer, so there it means `accept`.
+    case later
+}
+
+/// An answer that a handler owes. Worthless once the link is gone or the client has waited too long.
+public struct PendingAnswer: Hashable, Sendable {
+    /// Whom it is owed.
+    public let central: CentralID
+    let number: UInt64
+}
+
+/// A client reads an attribute.
+public struct GATTReadRequest: Hashable, Sendable {
+    /// Who reads.
+    public let central: CentralID
+    /// The attribute.
+    public let handle: AttributeHandle
+    /// Its type: for a value, the characteristic's UUID.
+    public let uuid: BluetoothUUID
+    /// Where the client wants to read on, in octets; the handler gives the whole value all the same.
+    public let offset: Int
+    /// For `.later`.
+    public let pending: PendingAnswer
+}
+
+/// How a value came.
+public enum GATTWriteKind: String, Hashable, Sendable {
+    /// By Write Request: the client waits for the answer.
+    case request
+    /// By Write Command.
+    case command
+    /// By Prepare and Execute Write Requests.
+    case prepared
+    /// By Signed Write Command.
+    case signed
+
+    /// Whether nobody waits for an answer.
+    public var isCommand: Bool { self == .command || self == .signed }
+}
+
+/// What a client wrote to one attribute.
+public struct GATTWrite: Hashable, Sendable {
+    /// The attribute.
+    public let handle: AttributeHandle
+    /// Its type: for a value, the characteristic's UUID.
+    public let uuid: BluetoothUUID
+    /// The whole value.
+    public let value: [UInt8]
+}
+
+/// A client writes an attribute.
+public struct GATTWriteRequest: Hashable, Sendable {
+    /// Who writes.
+    public let central: CentralID
+    /// What is written to the handler's own attribute.
+    public let write: GATTWrite
+    /// How it came.
+    public let kind: GATTWriteKind
+    /// All that is written together, in order; more than `write` only for prepared writes. When one handler
+    /// refuses, nothing of it is stored.
+    public let transaction: [GATTWrite]
+    /// For `.later`.
+    public let pending: PendingAnswer
+
+    /// The whole value.
+    public var value: [UInt8] { write.value }
+}

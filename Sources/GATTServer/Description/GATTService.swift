@@ -1,0 +1,151 @@
+import ATT
+import BLECore
+
+/// A service as its owner describes it; `AttributeDatabase` makes attributes of it (Core Specification
+/// 5.4, Vol 3, Part G, 3.1).
+public struct GATTService: Sendable {
+    /// What the service is.
+    public var uuid: BluetoothUUID
+    /// False for a service that only others include.
+    public var isPrimary: Bool
+    /// Where the declaration goes; nil for the first room after the services before it.
+    public var handle: AttributeHandle?
+    /// The services it includes, declared before its characteristics.
+    public var includes: [GATTInclude]
+    /// Its characteristics, in order.
+    public var characteristics: [GATTCharacteristic]
+
+    /// A service.
+    public init(
+        _ uuid: BluetoothUUID, isPrimary: Bool = true, handle: AttributeHandle? = nil,
+        includes: [GATTInclude] = [], characteristics: [GATTCharacteristic] = []
+    ) {
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.handle = handle
+        self.includes = includes
+        self.characteristics = characteristics
+    }
+}
+
+/// Names the service that another one includes (Core Specification 5.4, Vol 3, Part G, 3.2).
+public enum GATTInclude: Hashable, Sendable {
+    /// The service whose declaration has this handle.
+    case handle(AttributeHandle)
+    /// The first service of this database with this UUID.
+    case uuid(BluetoothUUID)
+}
+
+/// How long a value may be.
+public enum AttributeLength: Hashable, Sendable {
+    /// 0 to `max` octets; writing sets the length.
+    case variable(max: Int)
+    /// Always so many octets; writing fewer changes the first ones and keeps the rest (Core Specification
+    /// 5.4, Vol 3, Part F, 3.4.5.1).
+    case fixed(Int)
+
+    /// 0 to 512 octets.
+    public static let any = AttributeLength.variable(max: ATTLimits.valueLength)
+
+    /// The most octets.
+    public var maximum: Int {
+        switch self {
+        case .variable(let max): max
+        case .fixed(let count): count
+        }
+    }
+}
+
+/// A characteristic as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3).
+public struct GATTCharacteristic: Sendable {
+    /// What the value is.
+    public var uuid: BluetoothUUID
+    /// What clients can do with it.
+    public var properties: CharacteristicProperties
+    /// What else they can do; anything here sets `.extendedProperties`.
+    public var extendedProperties: ExtendedCharacteristicProperties
+    /// Who may; nil for what the properties imply.
+    public var permissions: AttributePermissions?
+    /// What a link must be to subscribe.
+    public var subscription: AttributeAccess
+    /// The stored value; what clients write replaces it.
+    public var value: [UInt8]
+    /// How long the value may be.
+    public var length: AttributeLength
+    /// Gives a fresh value for each read, in place of the stored one.
+    public var onRead: ReadHandler?
+    /// Takes or refuses what is written.
+    public var onWrite: WriteHandler?
+    /// Its descriptors, in order. Those that the properties need and that are missing are added.
+    public var descriptors: [GATTDescriptor]
+    /// Where the declaration goes; nil for after what comes before it.
+    public var handle: AttributeHandle?
+    /// Where the value goes; nil for after the declaration.
+    public var valueHandle: AttributeHandle?
+
+    /// A characteristic.
+    public init(
+        _ uuid: BluetoothUUID, properties: CharacteristicProperties,
+        extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
+        subscription: AttributeAccess = .open, value: [UInt8] = [], length: AttributeLength = .any,
+        onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil, descriptors: [GATTDescriptor] = [],
+        handle: AttributeHandle? = nil, valueHandle: AttributeHandle? = nil
+    ) {
+        self.uuid = uuid
+        self.properties = extendedProperties.isEmpty ? properties : properties.union(.extendedProperties)
+        self.extendedProperties = extendedProperties
+        self.permissions = permissions
+        self.subscription = subscription
+        self.value = value
+        self.length = length
+        self.onRead = onRead
+        self.onWrite = onWrite
+        self.descriptors = descriptors
+        self.handle = handle
+        self.valueHandle = valueHandle
+    }
+}
+
+/// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). Of a Client
+/// Characteristic Configuration only the place counts: each client has a value of its own.
+public struct GATTDescriptor: Sendable {
+    /// What the descriptor is.
+    public var uuid: BluetoothUUID
+    /// Who may read and write it; nil for what its kind implies.
+    public var permissions: AttributePermissions?
+    /// The stored value; what clients write replaces it.
+    public var value: [UInt8]
+    /// How long the value may be.
+    public var length: AttributeLength
+    /// Gives a fresh value for each read, in place of the stored one.
+    public var onRead: ReadHandler?
+    /// Takes or refuses what is written.
+    public var onWrite: WriteHandler?
+    /// Where it goes; nil for after what comes before it.
+    public var handle: AttributeHandle?
+
+    /// A descriptor.
+    public init(
+        _ uuid: BluetoothUUID, permissions: AttributePermissions? = nil, value: [UInt8] = [],
+        length: AttributeLength = .any, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil,
+        handle: AttributeHandle? = nil
+    ) {
+        self.uuid = uuid
+        self.permissions = permissions
+        self.value = value
+        self.length = length
+        self.onRead = onRead
+        self.onWrite = onWrite
+        self.handle = handle
+    }
+
+    /// A text for people (3.3.3.2).
+    public static func userDescription(_ text: String) -> GATTDescriptor {
+        GATTDescriptor(.characteristicUserDescription, value: Array(text.utf8))
+    }
+
+    /// How the value is to be read (3.3.3.5).
+    public static func presentationFormat(_ format: CharacteristicPresentationFormat) -> GATTDescriptor {
+        GATTDescriptor(.characteristicPresentationFormat, value: format.encoded)
+    }
+}

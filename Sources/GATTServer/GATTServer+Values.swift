@@ -1,0 +1,67 @@
+import ATT
+import BLECore
+
+/// A central that wants a characteristic's values.
+public struct GATTSubscriber: Hashable, Sendable {
+    /// Who.
+    public let central: CentralID
+    /// How.
+    public let configuration: ClientCharacteristicConfiguration
+
+    /// By indication only where the central did not ask for notifications, which cost it less.
+    public var prefersIndications: Bool { !configuration.contains(.notify) }
+}
+
+/// Why the application cannot set a value.
+public enum AttributeValueError: Error, Hashable, Sendable {
+    /// No attribute with this handle has a stored value.
+    case notFound(AttributeHandle)
+    /// The attribute does not take so many octets.
+    case invalidLength(octets: Int, AttributeLength)
+}
+
+extension AttributeValueError: CustomStringConvertible {
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .notFound(let handle): "no value has the handle \(handle)"
+        case .invalidLength(let octets, .fixed(let count)):
+            "\(octets) octets, the attribute has always \(count)"
+        case .invalidLength(let octets, .variable(let max)): "\(octets) octets, the attribute takes \(max)"
+        }
+    }
+}
+
+extension GATTServer {
+    /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
+    public mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+        guard let index = shared.database.index(of: handle) else { throw .notFound(handle) }
+        switch shared.database.attributes[index].kind {
+        case .declaration, .clientConfiguration: throw .notFound(handle)
+        case .value, .descriptor: break
+        }
+        let length = shared.database.attributes[index].length
+        switch length {
+        case .fixed(let count) where value.count != count: throw .invalidLength(octets: value.count, length)
+        case .variable(let max) where value.count > max: throw .invalidLength(octets: value.count, length)
+        case .fixed, .variable: shared.database.attributes[index].value = value
+        }
+    }
+
+    /// The centrals that want the values of the characteristic with this value handle.
+    public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
+        var subscribers: [GATTSubscriber] = []
+        for (central, link) in links {
+            guard let configuration = link.configurations[handle] else { continue }
+            subscribers.append(GATTSubscriber(central: central, configuration: configuration))
+        }
+        return subscribers.sorted { $0.central.rawValue < $1.central.rawValue }
+    }
+
+    /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
+    public func configuration(
+        of handle: AttributeHandle, for central: CentralID
+    ) -> ClientCharacteristicConfiguration {
+        links[central]?.configurations[handle] ?? []
+    }
+}

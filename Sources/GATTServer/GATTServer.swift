@@ -1,0 +1,138 @@
+import ATT
+import BLECore
+import DequeModule
+
+/// A GATT server without I/O: one database and what it knows of each central (Core Specification 5.4, Vol
+/// 3, Part G). Bearers bring it requests and take its answers:
+///
+/// ```swift
+/// bearer.receive(frame, at: now)
+/// while let event = bearer.nextEvent(serving: central, from: &server) { /* the client's and the link's */ }
+/// while let event = server.nextEvent() { /* what centrals did */ }
+/// while bearer.nextFrame(into: &output) { … }
+/// ```
+/// Kernel sockets, ACL links and tests all do just this; nothing is copied between the frame and a handler
+/// but the value that a write carries.
+public struct GATTServer: Sendable {
+    /// What the owner of a server chooses.
+    public struct Configuration: Sendable {
+        /// Prepared writes that one central may queue.
+        public var prepareQueueLimit = 64
+        /// Asked where an attribute's permissions want authorization; without it, all such are refused.
+        public var authorize: (@Sendable (GATTAuthorizationRequest) -> Bool)?
+        /// Checks a Signed Write Command's signature and counter; without it, none is accepted.
+        public var verify: (@Sendable (CentralID, ATTCommand) -> Bool)?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What all links share.
+    struct Shared: Sendable {
+        var database: AttributeDatabase
+        let configuration: Configuration
+        var events = Deque<GATTServerEvent>()
+        var refusedCommands = 0
+        var lastPending: UInt64 = 0
+    }
+
+    var shared: Shared
+    var links: [CentralID: GATTResponder] = [:]
+
+    /// A server of `database`.
+    public init(_ database: AttributeDatabase, _ configuration: Configuration = Configuration()) {
+        shared = Shared(database: database, configuration: configuration)
+    }
+
+    /// The attributes and their values.
+    public var database: AttributeDatabase { shared.database }
+    /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
+    public var refusedCommands: Int { shared.refusedCommands }
+    /// The centrals whose links are up.
+    public var centrals: [CentralID] { links.keys.sorted { $0.rawValue < $1.rawValue } }
+
+    /// Takes a link in. What a bonded central had subscribed to, by value handle, holds again.
+    public mutating func connect(
+        _ central: CentralID, security: LinkSecurity = .none,
+        configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+    ) {
+        var link = GATTResponder(central)
+        link.security = security
+        for (handle, configuration) in configurations.sorted(by: { $0.key < $1.key }) {
+            guard let attribute = database[handle], case .value(let properties) = attribute.kind,
+                configuration.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties))
+            else { continue }
+            link.configure(handle, configuration, &shared)
+        }
+        links[central] = link
+    }
+
+    /// Forgets a link and what it had prepared; gives back what the central had subscribed to, by value
+    /// handle, for the next time if it is bonded.
+    @discardableResult
+    public mutating func disconnect(
+        _ central: CentralID
+    ) -> [AttributeHandle: ClientCharacteristicConfiguration] {
+        guard var link = links.removeValue(forKey: central) else { return [:] }
+        let configurations = link.configurations
+        for handle in configurations.keys.sorted() { link.configure(handle, [], &shared) }
+        return configurations
+    }
+
+    /// Says how safe a link is now.
+    public mutating func setSecurity(_ security: LinkSecurity, of central: CentralID) {
+        links[central]?.security = security
+    }
+
+    /// Answers a request that came over a bearer with `mtu`; MTU exchanges are the bearer's own.
+    public mutating func handle(_ request: ATTRequest, from central: CentralID, mtu: ATTMTU) -> GATTAnswer {
+        links[central, default: GATTResponder(central)].answer(request, mtu: mtu, &shared)
+    }
+
+    /// Does what a command says, or counts that it may not.
+    public mutating func handle(_ command: ATTCommand, from central: CentralID) {
+        links[central, default: GATTResponder(central)].perform(command, &shared)
+    }
+
+    /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
+    /// Gives what is to be sent to `pending.central`; nil when nobody waits for it any more.
+    public mutating func complete(
+        _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
+    ) -> GATTAnswer? {
+        links[pending.central]?.complete(pending, with: result, &shared)
+    }
+
+    /// The next thing that a central did, oldest first.
+    public mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
+}
+
+/// What becomes of a request.
+public enum GATTAnswer: Hashable, Sendable {
+    /// The response.
+    case respond(ATTResponse)
+    /// A handler will complete it.
+    case later
+}
+
+/// A client wants what the application must allow.
+public struct GATTAuthorizationRequest: Hashable, Sendable {
+    /// Who.
+    public let central: CentralID
+    /// Which attribute.
+    public let handle: AttributeHandle
+    /// Whether it is to be written; else read.
+    public let isWrite: Bool
+}
+
+/// What a central did.
+public enum GATTServerEvent: Hashable, Sendable {
+    /// Read a value; parts of it that follow are not told again.
+    case read(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
+    /// Wrote a value, and it was accepted.
+    case write(central: CentralID, GATTWrite, kind: GATTWriteKind)
+    /// Subscribed to the characteristic with this value handle, or changed how.
+    case subscribed(
+        central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
+    /// Unsubscribed, or went away.
+    case unsubscribed(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID)
+}

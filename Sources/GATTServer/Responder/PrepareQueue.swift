@@ -1,0 +1,30 @@
+import ATT
+import BLECore
+
+/// A part of a value that waits for Execute Write.
+struct PreparedWrite: Hashable, Sendable {
+    let handle: AttributeHandle
+    let offset: Int
+    let value: [UInt8]
+}
+
+/// The prepared writes of one link, in order (Core Specification 5.4, Vol 3, Part F, 3.4.6).
+struct PrepareQueue: Hashable, Sendable {
+    private(set) var parts: [PreparedWrite] = []
+
+    /// Queues a part; false when the queue is full.
+    mutating func append(_ part: PreparedWrite, limit: Int) -> Bool {
+        guard parts.count < limit else { return false }
+        parts.append(part)
+        return true
+    }
+
+    mutating func removeAll() { parts = [] }
+
+    /// The attributes in the order of their first parts.
+    var handles: [AttributeHandle] {
+        parts.reduce(into: []) { handles, part in
+            if !handles.contains(part.handle) { handles.append(part.handle) }
+        }
+    }
+}
