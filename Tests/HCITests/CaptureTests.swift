@@ -11,11 +11,40 @@ import Testing
         for (index, bytes) in packets.enumerated() {
             let packet = try HCIPacket(bytes)
             try #require(packet.encoded == bytes, "packet \(index)")
-            guard case .event(let raw) = packet else { continue }
-            let event = try HCIEvent(raw)
-            try #require(event.packet == raw, "packet \(index)")
-            try #require(event.encoded == Array(bytes.dropFirst()), "packet \(index)")
+            switch packet {
+            case .command(let raw):
+                let command = try raw.decoded()
+                try #require(command == nil || command?.packet == raw, "packet \(index)")
+            case .event(let raw):
+                let event = try HCIEvent(raw)
+                try #require(event.packet == raw, "packet \(index)")
+                guard case .commandComplete(let complete) = event else { continue }
+                let returned = try complete.returned()
+                try #require(
+                    returned == nil || returned?.encoded == Array(complete.returnParameters.dropFirst()),
+                    "packet \(index)")
+            case .acl, .synchronous, .iso: continue
+            }
         }
+    }
+
+    @Test func advertisementsAreAllThere() throws {
+        let horizon = try reports(in: "horizon74at_ftms")
+        #expect(horizon.count == 412)
+        #expect(Set(horizon.compactMap(\.address)).count == 36)
+        #expect(horizon.allSatisfy { $0.type.contains(.legacy) && $0.sid == nil && $0.rssi != nil })
+        let pongbot = try reports(in: "pongbot")
+        #expect(!pongbot.isEmpty)
+        #expect(pongbot.contains { !$0.data.isEmpty && $0.secondaryPHY == nil })
+    }
+
+    private func reports(in name: String) throws -> [AdvertisingReport] {
+        var reports: [AdvertisingReport] = []
+        for bytes in try Recording(testDescription: name).packets() {
+            guard case .event(let event) = try HCIPacket(bytes), event.code == .leMeta else { continue }
+            try AdvertisingReport.forEach(in: event.parameters.span) { reports.append($0) }
+        }
+        return reports
     }
 }
 
@@ -23,7 +52,7 @@ import Testing
 struct Recording: Sendable, CustomTestStringConvertible {
     let testDescription: String
 
-    static let all = ["horizon74at_ftms", "pongbot", "btsnoop-extcap"].map(Recording.init)
+    static let all = ["horizon74at_ftms", "pongbot", "btsnoop-extcap"].map(Recording.init(testDescription:))
     static var exist: Bool { all.allSatisfy { access($0.path, R_OK) == 0 } }
 
     private var path: String {

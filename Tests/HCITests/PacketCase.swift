@@ -12,6 +12,8 @@ struct PacketCase<Packet: PacketCodable & Hashable>: Sendable, CustomTestStringC
         self.value = value
     }
 
+    init(_ bytes: [UInt8], _ value: Packet) { (self.bytes, self.value) = (bytes, value) }
+
     var testDescription: String { "\(Packet.packetName) \(bytes.hex)" }
 
     func check(sourceLocation: SourceLocation = #_sourceLocation) {

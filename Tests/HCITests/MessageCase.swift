@@ -1,0 +1,79 @@
+import BLECore
+import HCI
+import Testing
+
+/// One message of a table: the bytes of a whole packet, and what they mean.
+struct MessageCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let check: @Sendable () throws -> Void
+
+    /// The bytes of a command packet.
+    init(
+        _ hex: String, _ command: some HCICommand, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        self.init(hex, type(of: command).packetName) { bytes in
+            PacketCase(Array(bytes.dropFirst(3)), command).check(sourceLocation: sourceLocation)
+            #expect(command.packet.encoded.hex == bytes.hex, sourceLocation: sourceLocation)
+            let decoded = try HCICommandPacket(bytes).decoded()
+            #expect(decoded?.packet == command.packet, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The bytes of the return parameters behind the status.
+    init<Command: HCICommand>(
+        _ hex: String, by command: Command.Type, _ returned: Command.ReturnParameters,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        self.init(hex, "\(command.packetName) returns") { bytes in
+            PacketCase(bytes, returned).check(sourceLocation: sourceLocation)
+            let event = CommandComplete(command, returning: returned)
+            #expect(event.returnParameters == [0] + bytes, sourceLocation: sourceLocation)
+            let decoded = try event.returned(by: command)
+            #expect(decoded == returned, sourceLocation: sourceLocation)
+            let found = try event.returned()
+            #expect(found?.encoded == bytes, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The bytes of an event packet; every shorter or longer one must fail.
+    init(_ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation) {
+        self.init(hex, event.code.description) { bytes in
+            PacketCase(bytes, event).check(sourceLocation: sourceLocation)
+            #expect(event.packet.encoded == bytes, sourceLocation: sourceLocation)
+            let parameters = Array(bytes.dropFirst(2))
+            for other in parameters.indices.map({ Array(parameters.prefix($0)) }) + [parameters + [0]] {
+                let packet = HCIEventPacket(code: event.code, parameters: other)
+                #expect(throws: DecodeError.self, "\(other.hex)", sourceLocation: sourceLocation) {
+                    try HCIEvent(packet)
+                }
+            }
+        }
+    }
+
+    /// The bytes of an event packet whose last field takes all octets that there are.
+    static func openEnded(
+        _ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> MessageCase {
+        MessageCase(hex, event.code.description) { bytes in
+            PacketCase(bytes, event).check(sourceLocation: sourceLocation)
+            #expect(event.packet.encoded == bytes, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The bytes of an LE Meta event packet.
+    init(_ hex: String, _ event: LEMetaEvent, sourceLocation: SourceLocation = #_sourceLocation) {
+        self.init(hex, .leMeta(event), sourceLocation: sourceLocation)
+    }
+
+    private init(_ hex: String, _ name: String, _ check: @escaping @Sendable ([UInt8]) throws -> Void) {
+        testDescription = "\(name) \(hex)"
+        self.check = { try check([UInt8](spelled: hex)) }
+    }
+}
+
+/// Values that the tables use again and again.
+let link = ConnectionHandle(0x0040)
+let peer = HCIAddress(0xc0ff_ee01_0203, type: .random)
+let peerBytes = "01 030201eeffc0"
+let key: UInt128 = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100
+let keyBytes = "000102030405060708090a0b0c0d0e0f"
