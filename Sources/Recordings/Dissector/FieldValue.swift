@@ -1,0 +1,61 @@
+import ATT
+import BLECore
+import HCI
+
+/// What a field of a decoded packet holds, in the kinds that JSON has.
+public indirect enum FieldValue: Hashable, Sendable {
+    /// Nothing.
+    case null
+    /// True or false.
+    case bool(Bool)
+    /// A whole number.
+    case number(Int)
+    /// A text; octets and numbers that are too large for `number` are hexadecimal digits.
+    case text(String)
+    /// Values in order.
+    case list([FieldValue])
+    /// Fields of its own.
+    case fields(DecodedFields)
+}
+
+extension FieldValue {
+    /// Octets as hexadecimal digits.
+    static func octets(_ octets: some Sequence<UInt8>) -> FieldValue { .text(octets.hex) }
+
+    /// The number of an attribute.
+    static func handle(_ handle: AttributeHandle) -> FieldValue { .number(Int(handle.rawValue)) }
+
+    /// The words for something.
+    static func name(_ value: some CustomStringConvertible) -> FieldValue { .text(value.description) }
+
+    /// 128 bits, most significant digit first.
+    static func key(_ value: UInt128) -> FieldValue { .text(value.hex) }
+}
+
+/// The fields of a decoded packet, in order.
+public struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// A name and its value.
+    public struct Field: Hashable, Sendable {
+        /// The name, like a Swift property's.
+        public var name: String
+        /// The value.
+        public var value: FieldValue
+    }
+
+    /// All of them.
+    public private(set) var all: [Field]
+
+    /// These fields, in this order.
+    public init(dictionaryLiteral elements: (String, FieldValue)...) {
+        all = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// The first field of this name.
+    public subscript(name: String) -> FieldValue? { all.first { $0.name == name }?.value }
+
+    /// Adds a field after the others.
+    mutating func append(_ name: String, _ value: FieldValue) { all.append(Field(name: name, value: value)) }
+
+    /// Adds fields after the others.
+    mutating func append(_ fields: DecodedFields) { all += fields.all }
+}
