@@ -56,6 +56,8 @@ func recordsSurviveAFileInChunksOfAnySize(datalink: BTSnoopDatalink, size: Int) 
     let monitor = RecordingWriter(.monitor)
     #expect(monitor.header == octets("6274736e6f6f7000 00000001 000007d1"))
     #expect(monitor.encode(note) == octets("00000002 00000002 0003000c 00000000 00dcddb30f2f8001 4100"))
+    #expect(Record.Content(.aclReceive, [0x40].span) == .packet(.controllerToHost, [2, 0x40]))
+    #expect(Record.Content(.systemNote, [0x41, 0].span) == note.content)
     let impossible = Record(
         time: RecordingTime(microseconds: 1), content: .packet(.hostToController, [4, 0x0e, 0]))
     #expect(monitor.encode(impossible) == nil)

@@ -82,8 +82,7 @@ struct BTSnoop: RecordFormat {
         case .monitor:
             let opcode = MonitorOpcode(rawValue: UInt16(truncatingIfNeeded: flags))
             let adapter = UInt16(truncatingIfNeeded: flags >> 16)
-            guard let packet = opcode.packet else { return (adapter, .note(opcode, [UInt8](copying: body))) }
-            return (adapter, .packet(packet.direction, [UInt8](packet.type.rawValue, then: body)))
+            return (adapter, Record.Content(opcode, body))
         }
     }
 

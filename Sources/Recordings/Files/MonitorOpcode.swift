@@ -84,6 +84,17 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     }
 }
 
+extension Record.Content {
+    /// What the monitor channel told: `body` is what follows the header of opcode, index and length.
+    public init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
+        if let packet = opcode.packet {
+            self = .packet(packet.direction, [UInt8](packet.type.rawValue, then: body))
+        } else {
+            self = .note(opcode, [UInt8](copying: body))
+        }
+    }
+}
+
 extension MonitorOpcode: CustomStringConvertible {
     /// A name like btmon's, or `0x0014` for an unknown opcode.
     public var description: String {
