@@ -8,8 +8,9 @@ extension ServeConfiguration {
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
     static let nameLimit = 248
-    /// The handles that the GAP and GATT services take.
-    static let standardHandles = 15
+    /// Where the handles of the file begin when it does not say: behind the GAP and GATT services, with
+    /// room for all that these may have.
+    static let firstHandle = 0x0010
 
     /// The configuration that `text` is, checked as far as it can be without a radio.
     init(_ text: [UInt8], _ context: ConfigurationContext) throws(ConfigurationError) {
@@ -29,9 +30,8 @@ extension ServeConfiguration {
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
         hasStandardServices = try fields[.standardServices]?.bool() ?? true
-        var layout = HandleLayout()
-        if hasStandardServices { layout.reserve(Self.standardHandles, for: "the GAP and GATT services") }
-        var reader = ServiceReader(context, layout)
+        var reader = ServiceReader(
+            context, HandleLayout(start: hasStandardServices ? Self.firstHandle : 1))
         services = try reader.read(fields.required(.services))
         try check(fields)
     }

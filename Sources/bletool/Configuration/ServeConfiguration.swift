@@ -97,8 +97,8 @@ struct DescriptorConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     /// Its handle.
     var handle: AttributeHandle
-    /// Who may read and write it.
-    var permissions: PermissionConfiguration
+    /// Who may read and write it; nil for what its kind implies.
+    var permissions: PermissionConfiguration?
     /// The value and its length.
     var value: StoredValue
 }

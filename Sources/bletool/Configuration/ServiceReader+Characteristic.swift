@@ -14,7 +14,14 @@ extension ServiceReader {
         let implied = PermissionConfiguration(
             read: properties.contains(.read) ? .open : .none,
             write: properties.contains(where: \.isWritable) ? .open : .none)
-        let permissions = try PermissionConfiguration(fields[.permissions], implied: implied)
+        let permissions = try fields[.permissions]?.permissions(implied: implied) ?? implied
+        if permissions.read == .none && implied.read != .none
+            || permissions.write == .none && implied.write != .none
+        {
+            throw ConfigurationError(
+                fields.position(of: .permissions), "the properties offer what the permissions let nobody do",
+                hint: "take read or write out of the properties, or permit it")
+        }
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
 
         let read = try fields[.read]?.program(of: "read", context)

@@ -8,17 +8,14 @@ extension ServiceReader {
     private struct Standard: Sendable {
         let uuid: BluetoothUUID
         let what: String
-        let isWritable: Bool
         let belongs: @Sendable (CharacteristicProperty) -> Bool
     }
 
     /// Core Specification 5.4, Vol 3, Part G, 3.3.3.1, 3.3.3.3 and 3.3.3.4.
     private static let standard = [
-        Standard(uuid: 0x2900, what: "the property extended", isWritable: false) { $0 == .extended },
-        Standard(uuid: 0x2902, what: "the property notify or indicate", isWritable: true) {
-            $0.isSubscribable
-        },
-        Standard(uuid: 0x2903, what: "the property broadcast", isWritable: true) { $0 == .broadcast },
+        Standard(uuid: 0x2900, what: "the property extended") { $0 == .extended },
+        Standard(uuid: 0x2902, what: "the property notify or indicate") { $0.isSubscribable },
+        Standard(uuid: 0x2903, what: "the property broadcast") { $0 == .broadcast },
     ]
 
     /// The descriptors of a characteristic. Those that are missing come first, or last when the file asks
@@ -49,32 +46,31 @@ extension ServiceReader {
         let isRoom = wanted.map { layout.room(before: AttributeHandle($0)) >= missing.count } ?? true
 
         var descriptors: [DescriptorConfiguration] = []
-        if isRoom { descriptors += try added(missing, properties, at: position) }
-        for (fields, uuid) in listed { descriptors.append(try descriptor(fields, uuid, properties)) }
-        if !isRoom { descriptors += try added(missing, properties, at: position) }
+        if isRoom { descriptors += try added(missing, at: position) }
+        for (fields, uuid) in listed { descriptors.append(try descriptor(fields, uuid)) }
+        if !isRoom { descriptors += try added(missing, at: position) }
         return descriptors
     }
 
     private mutating func added(
-        _ missing: [Standard], _ properties: Set<CharacteristicProperty>, at position: SourcePosition
+        _ missing: [Standard], at position: SourcePosition
     ) throws(ConfigurationError) -> [DescriptorConfiguration] {
         var descriptors: [DescriptorConfiguration] = []
         for standard in missing {
             let handle = try layout.take(for: "the descriptor \(standard.uuid)", at: position)
             descriptors.append(
-                DescriptorConfiguration(
-                    uuid: standard.uuid, handle: handle,
-                    permissions: Self.implied(standard.uuid, properties), value: .twoOctets))
+                DescriptorConfiguration(uuid: standard.uuid, handle: handle, value: .twoOctets))
         }
         return descriptors
     }
 
     private mutating func descriptor(
-        _ fields: YAMLFields<Key>, _ uuid: BluetoothUUID, _ properties: Set<CharacteristicProperty>
+        _ fields: YAMLFields<Key>, _ uuid: BluetoothUUID
     ) throws(ConfigurationError) -> DescriptorConfiguration {
         let handle = try layout.take(fields[.handle], for: "the descriptor \(uuid)", at: fields.position)
-        let permissions = try PermissionConfiguration(
-            fields[.permissions], implied: Self.implied(uuid, properties))
+        let isConfiguration = uuid == 0x2902 || uuid == 0x2903
+        let permissions = try fields[.permissions]?.permissions(
+            implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : .none))
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
         let isStandard = Self.standard.contains { $0.uuid == uuid }
         if isStandard, fields[.value] == nil { value = .twoOctets }
@@ -89,20 +85,8 @@ extension ServiceReader {
                 fields.position(of: .value),
                 "a descriptor \(uuid) has \(size) octets, not \(value.octets.count)")
         }
+        if let size, fields[.length] == nil { (value.maximum, value.isFixed) = (size, true) }
         return DescriptorConfiguration(uuid: uuid, handle: handle, permissions: permissions, value: value)
-    }
-
-    /// All may read descriptors; those that configure may be written where the link is what the properties
-    /// ask for.
-    private static func implied(
-        _ uuid: BluetoothUUID, _ properties: Set<CharacteristicProperty>
-    ) -> PermissionConfiguration {
-        guard standard.first(where: { $0.uuid == uuid })?.isWritable == true else {
-            return PermissionConfiguration(read: .open)
-        }
-        let secret: Set<CharacteristicProperty> = [.notifyEncryptionRequired, .indicateEncryptionRequired]
-        let isSecret = uuid == 0x2902 && !properties.isDisjoint(with: secret)
-        return PermissionConfiguration(read: .open, write: isSecret ? .encrypted : .open)
     }
 }
 

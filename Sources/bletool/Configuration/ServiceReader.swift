@@ -20,10 +20,25 @@ struct ServiceReader {
     mutating func read(_ node: YAMLNode) throws(ConfigurationError) -> [ServiceConfiguration] {
         for node in try node.list(of: "services") { services.append(try service(node)) }
         for include in includes {
-            let target = try target(of: include.node, owner: include.owner)
+            let target = try target(of: include.node)
             services[include.owner].includes.append(.init(handle: include.handle, service: target))
+            if includes(include.owner, below: target) {
+                throw ConfigurationError(
+                    include.node.position, "\(services[include.owner].uuid) would include itself in the end")
+            }
         }
         return services
+    }
+
+    /// Whether `service` is among what `other` includes, directly or by way of others.
+    private func includes(_ service: Int, below other: Int) -> Bool {
+        var seen: Set<Int> = []
+        var waiting = [other]
+        while let next = waiting.popLast() {
+            if next == service { return true }
+            if seen.insert(next).inserted { waiting += services[next].includes.map(\.service) }
+        }
+        return false
     }
 
     private mutating func service(_ node: YAMLNode) throws(ConfigurationError) -> ServiceConfiguration {
@@ -46,7 +61,7 @@ struct ServiceReader {
     }
 
     /// Which service an include names: the one at that handle, or the only one with that UUID.
-    private func target(of node: YAMLNode, owner: Int) throws(ConfigurationError) -> Int {
+    private func target(of node: YAMLNode) throws(ConfigurationError) -> Int {
         let fields = try YAMLFields<IncludeKey>(node, "an include")
         let what: String
         let matches: [Int]
@@ -72,9 +87,6 @@ struct ServiceReader {
             throw ConfigurationError(
                 node.position, "there are \(matches.count) services \(what) to include",
                 hint: "say which: \(all)")
-        }
-        guard target != owner else {
-            throw ConfigurationError(node.position, "a service cannot include itself")
         }
         return target
     }

@@ -15,6 +15,7 @@ extension GATTService {
                 let (onRead, onWrite) = handlers(characteristic)
                 return GATTCharacteristic(
                     characteristic.uuid, properties: CharacteristicProperties(characteristic.properties),
+                    extendedProperties: characteristic.extendedProperties,
                     permissions: AttributePermissions(characteristic.permissions),
                     subscription: characteristic.needsEncryptionToSubscribe ? .encrypted : .open,
                     value: characteristic.value.octets, length: AttributeLength(characteristic.value),
@@ -29,13 +30,21 @@ extension CharacteristicConfiguration {
     fileprivate var needsEncryptionToSubscribe: Bool {
         !properties.isDisjoint(with: [.notifyEncryptionRequired, .indicateEncryptionRequired])
     }
+
+    /// What the Extended Properties descriptor says.
+    fileprivate var extendedProperties: ExtendedCharacteristicProperties {
+        let descriptor = descriptors.first { $0.uuid == .characteristicExtendedProperties }
+        let bits = (descriptor?.value.octets ?? []).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+        return ExtendedCharacteristicProperties(rawValue: bits)
+    }
 }
 
 extension GATTDescriptor {
     fileprivate init(_ descriptor: DescriptorConfiguration) {
         self.init(
-            descriptor.uuid, permissions: AttributePermissions(descriptor.permissions),
-            value: descriptor.value.octets, length: AttributeLength(descriptor.value), handle: descriptor.handle)
+            descriptor.uuid, permissions: descriptor.permissions.map { AttributePermissions($0) },
+            value: descriptor.value.octets, length: AttributeLength(descriptor.value),
+            handle: descriptor.handle)
     }
 }
 

@@ -32,8 +32,11 @@ extension Duration {
         let unit =
             Self.units.last { nanoseconds.isMultiple(of: $0.nanoseconds) && $0.nanoseconds > 1_000_000_000 }
             ?? Self.units.prefix(3).last { nanoseconds >= $0.nanoseconds } ?? Self.units[0]
-        var fraction = String(nanoseconds % unit.nanoseconds + unit.nanoseconds).dropFirst()
+        let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: unit.nanoseconds)
+        if rest == 0 { return "\(whole)\(unit.name)" }
+        // The unit is a power of ten here; the 1 in front keeps the zeros behind it.
+        var fraction = String(rest + unit.nanoseconds).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
-        return "\(nanoseconds / unit.nanoseconds)\(fraction.isEmpty ? "" : ".")\(fraction)\(unit.name)"
+        return "\(whole).\(fraction)\(unit.name)"
     }
 }

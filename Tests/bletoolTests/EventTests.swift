@@ -1,0 +1,179 @@
+import BLECore
+import Testing
+
+@testable import bletool
+
+struct EventTests {
+    private let address = DeviceAddress(0xc0bb_ccdd_ee01, type: .random)
+
+    private func plan(_ overflow: OverflowPolicy) throws -> AdvertisingPlan {
+        var content = AdvertisingContent()
+        content.name = "Thermometer in the kitchen"
+        content.services = [0x1809]
+        return try AdvertisingPlan(content, kind: .connectable, overflow: overflow)
+    }
+
+    @Test func packets() throws {
+        let event = PacketsEvent(plan: try plan(.scanResponse))
+        #expect(
+            event.json.description == """
+                {"event":"packets","data":"02010603030918",\
+                "scanResponse":"1b09546865726d6f6d6574657220696e20746865206b69746368656e","extended":null,"octets":7,\
+                "limit":31,"scanResponseOctets":28,"fields":[{"field":"flags","octets":3,"in":"data"},\
+                {"field":"services","octets":4,"in":"data"},{"field":"name","octets":28,"in":"scan-response"}],\
+                "overflow":[{"field":"name","action":"scan-response","octets":28}]}
+                """)
+        let lines = event.lines(colored: false)
+        #expect(lines.contains("advertising data, 7 of 31 octets"))
+        #expect(lines.contains("scan response, 28 of 31 octets"))
+        #expect(lines.last == "name is in the scan response (28 octets)")
+        // The octets of the fields are those of the packets.
+        let hex = lines.filter { $0.hasPrefix("flags") || $0.hasPrefix("services") || $0.hasPrefix("name  ") }
+            .compactMap { $0.split(separator: " ").last }.joined()
+        #expect(hex == event.plan.data.hex + event.plan.scanResponse.hex)
+    }
+
+    @Test func extendedPacketsWarn() throws {
+        let event = PacketsEvent(plan: try plan(.extended))
+        #expect(event.json["data"] == "")
+        #expect(event.json["extended"] != .null)
+        #expect(event.lines(colored: false).last == PacketsEvent.invisible)
+    }
+
+    @Test func ready() throws {
+        let event = ReadyEvent(adapter: "hci0", address: address, plan: try plan(.shortenName))
+        #expect(
+            event.json.description == """
+                {"event":"ready","adapter":"hci0","address":"C0:BB:CC:DD:EE:01","addressType":"random","advertising":\
+                {"data":"020106030309181708546865726d6f6d6574657220696e20746865206b6974","scanResponse":"","extended":null,\
+                "overflow":[{"field":"name","action":"shortened","octets":4}]}}
+                """)
+        #expect(ReadyEvent(adapter: "hci0", address: address).json["advertising"] == .null)
+    }
+
+    @Test func advertisement() throws {
+        let payload = try #require([UInt8](hex: "0201060303180f04ff4c00020416aafe0103084c1b"))
+        let event = AdvertisementEvent(
+            address: address, rssi: -50, isConnectable: true, isScannable: true, isScanResponse: false,
+            isLegacy: true,
+            fields: AdvertisingData(payload), payload: payload, time: Timestamp(milliseconds: 42),
+            companyName: { $0 == .apple ? "Apple, Inc." : nil })
+        #expect(
+            event.json.description == #"""
+                {"event":"advertisement","address":"C0:BB:CC:DD:EE:01","addressType":"random","kind":"static",\#
+                "identity":null,"rssi":-50,"connectable":true,"scannable":true,"scanResponse":false,"legacy":true,\#
+                "primaryPhy":"1m","secondaryPhy":null,"sid":null,"txPower":null,"name":"L\u001b","nameComplete":false,\#
+                "services":["0f18"],"solicited":[],\#
+                "manufacturer":[{"company":76,"companyName":"Apple, Inc.","data":"02"}],\#
+                "serviceData":[{"uuid":"feaa","data":"01"}],"appearance":null,"flags":6,\#
+                "data":"0201060303180f04ff4c00020416aafe0103084c1b","time":"1970-01-01T00:00:00.042Z"}
+                """#)
+        let line = try #require(event.lines(colored: false).first)
+        #expect(
+            line.hasPrefix(
+                " -50 dBm  C0:BB:CC:DD:EE:01/random  \"L\\u{1b}\" (shortened)  services 0f18  Apple, Inc.:02")
+        )
+    }
+
+    @Test func anonymousAdvertisement() {
+        let event = AdvertisementEvent(
+            address: nil, isConnectable: false, isScannable: false, isScanResponse: false, isLegacy: false,
+            secondaryPHY: "2m", set: 3, fields: AdvertisingData(), payload: [],
+            time: Timestamp(milliseconds: 0),
+            companyName: { _ in nil })
+        for name in ["address", "addressType", "kind", "rssi", "name", "flags"] {
+            #expect(event.json[name] == .null)
+        }
+        #expect(event.json["sid"] == 3)
+        #expect(event.lines(colored: false) == ["   ? dBm  anonymous"])
+    }
+
+    @Test func values() {
+        let one = ValueEvent(handles: [0x0012], uuid: 0x2a19, value: [100], format: .hex)
+        #expect(one.json.description == #"{"event":"value","handle":18,"uuid":"2a19","value":"64"}"#)
+        let many = ValueEvent(handles: [1, 2], uuid: nil, value: [1, 2], format: .hex)
+        #expect(many.json.description == #"{"event":"value","handles":[1,2],"value":"0102"}"#)
+        let note = NotificationEvent(
+            isIndication: true, handle: 3, uuid: 0x2a1c, value: [1], time: Timestamp(milliseconds: 0),
+            format: .u8)
+        #expect(
+            note.json.description
+                == #"{"event":"indication","handle":3,"uuid":"2a1c","value":1,"time":"1970-01-01T00:00:00.000Z"}"#
+        )
+        #expect(
+            WrittenEvent(handle: 3, octets: 2).json.description
+                == #"{"event":"written","handle":3,"octets":2}"#)
+    }
+
+    @Test func tree() {
+        let event = TreeEvent(
+            address: address, mtu: 517,
+            services: [
+                .init(
+                    uuid: 0x180f, handle: 1, endHandle: 5,
+                    includes: [.init(uuid: 0x1809, handle: 9, endHandle: 10)],
+                    characteristics: [
+                        .init(
+                            uuid: 0x2a19, handle: 3, valueHandle: 4, properties: ["read", "notify"],
+                            value: [100],
+                            descriptors: [.init(uuid: 0x2902, handle: 5)])
+                    ])
+            ], name: { $0 == 0x180f ? "Battery Service" : nil })
+        #expect(
+            event.json.description == """
+                {"event":"tree","address":"C0:BB:CC:DD:EE:01","mtu":517,"services":[{"uuid":"180f","handle":1,"endHandle":5,\
+                "primary":true,"includes":[{"uuid":"1809","handle":9,"endHandle":10}],"characteristics":[{"uuid":"2a19",\
+                "handle":3,"valueHandle":4,"properties":["read","notify"],"value":"64","descriptors":[{"uuid":"2902",\
+                "handle":5,"value":null}]}]}]}
+                """)
+        #expect(
+            event.lines(colored: false) == [
+                "service 180f Battery Service  0x0001-0x0005", "  includes 1809 0x0009-0x000a",
+                "  2a19  0x0004  [read notify] = 100 %", "    2902  0x0005",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (
+                .connected(
+                    .init(
+                        interval: .microseconds(11_250), latency: 0, timeout: .seconds(4), phy: "1m", mtu: 23)
+                ),
+                #""connected",C,"interval":11.25,"latency":0,"timeout":4000,"phy":"1m","mtu":23"#
+            ),
+            (
+                .parameters(.init()),
+                #""parameters",C,"interval":null,"latency":null,"timeout":null,"phy":null,"mtu":null"#
+            ),
+            (
+                .disconnected(reason: 0x13, errno: nil, text: "Remote User Terminated Connection"),
+                #""disconnected",C,"reason":19,"errno":null,"reasonText":"Remote User Terminated Connection""#
+            ),
+            (.mtu(517), #""mtu",C,"mtu":517"#),
+            (
+                .read(.init(handle: 3, uuid: 0x2a19, value: [1])),
+                #""read",C,"handle":3,"uuid":"2a19","value":"01""#
+            ),
+            (
+                .write(.init(handle: 3, uuid: 0x2a19, value: []), .prepared),
+                #""write",C,"handle":3,"uuid":"2a19","value":"","type":"prepared""#
+            ),
+            (
+                .subscribed(.init(handle: 3, uuid: 0x2a19), indications: true),
+                #""subscribed",C,"handle":3,"uuid":"2a19","type":"indication""#
+            ),
+            (.unsubscribed(.init(handle: 3, uuid: 0x2a19)), #""unsubscribed",C,"handle":3,"uuid":"2a19""#),
+            (
+                .notified(.init(handle: 3, uuid: 0x2a19, value: [1])),
+                #""notified",C,"handle":3,"uuid":"2a19","value":"01""#
+            ),
+            (.confirmed(.init(handle: 3, uuid: 0x2a19)), #""confirmed",C,"handle":3,"uuid":"2a19""#),
+            (.security(level: "encrypted", keySize: 16), #""security",C,"level":"encrypted","keySize":16"#),
+        ] as [(ServerEvent.What, String)])
+    func server(what: ServerEvent.What, json: String) {
+        let central = #""central":"C0:BB:CC:DD:EE:01","addressType":"random""#
+        let whole = json.split(separator: "C,", maxSplits: 1).joined(separator: central + ",")
+        #expect(ServerEvent(central: address, what: what).json.description == #"{"event":"# + whole + "}")
+    }
+}

@@ -1,0 +1,117 @@
+import BLECore
+import Testing
+
+@testable import bletool
+
+/// The names that these tests know.
+let someNames: UUIDNames = { name in
+    ["Battery Service": 0x180f, "battery_level": 0x2a19, "On/Off": 0x2a9e][name]
+}
+
+struct DeviceSelectorTests {
+    @Test(
+        arguments: [
+            ("AA:bb:CC:DD:EE:01", .untyped(0xaabb_ccdd_ee01)),
+            ("AA:BB:CC:DD:EE:01/public", .address(DeviceAddress(0xaabb_ccdd_ee01, type: .public))),
+            ("C0:BB:CC:DD:EE:01/random", .address(DeviceAddress(0xc0bb_ccdd_ee01, type: .random))),
+            ("name:Thermo*", .name("Thermo*")), ("name:AA:BB:CC:DD:EE:01", .name("AA:BB:CC:DD:EE:01")),
+        ] as [(String, DeviceSelector)])
+    func reads(text: String, device: DeviceSelector) throws {
+        #expect(try DeviceSelector(text: text) == device)
+        #expect(try DeviceSelector(text: device.description) == device)
+    }
+
+    @Test(arguments: [
+        "", "name:", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:01/rpa", "AA-BB-CC-DD-EE-01", "Thermo",
+        "AA:BB:CC:DD:EE:01/",
+    ])
+    func refuses(text: String) { #expect(throws: BadInput.self) { try DeviceSelector(text: text) } }
+}
+
+struct AttributePathTests {
+    @Test(
+        arguments: [
+            ("2a19", .uuids(service: nil, characteristic: 0x2a19, descriptor: nil)),
+            ("180f/2a19", .uuids(service: 0x180f, characteristic: 0x2a19, descriptor: nil)),
+            (
+                "Battery Service/battery_level/2902",
+                .uuids(service: 0x180f, characteristic: 0x2a19, descriptor: 0x2902)
+            ),
+            ("On/Off", .uuids(service: nil, characteristic: 0x2a9e, descriptor: nil)),
+            ("0x0012", .handle(0x0012)),
+            ("0x12", .handle(0x0012)), ("0xFFFF", .handle(0xffff)),
+            (
+                "12345678-1234-5678-1234-567812345678",
+                .uuids(
+                    service: nil, characteristic: BluetoothUUID(0x12345678_1234_5678_1234_567812345678),
+                    descriptor: nil)
+            ),
+        ] as [(String, AttributePath)])
+    func reads(text: String, path: AttributePath) throws {
+        #expect(try AttributePath(text: text, names: someNames) == path)
+        #expect(try AttributePath(text: path.description, names: someNames) == path)
+    }
+
+    @Test(arguments: [
+        "", "0x0000", "0x10000", "0x", "180f/", "/2a19", "180f/2a19/2902/1", "nonsense", "2a1",
+        "180f/nonsense",
+    ])
+    func refuses(text: String) {
+        #expect(throws: BadInput.self) { try AttributePath(text: text, names: someNames) }
+    }
+}
+
+struct AdapterSpecificationTests {
+    @Test(
+        arguments: [
+            ("hci0", .kernel(.index(0))), ("hci12", .kernel(.index(12))),
+            ("hci:AA:BB:CC:DD:EE:FF", .kernel(.address(0xaabb_ccdd_eeff))),
+            ("user:hci0", .userChannel(.index(0))),
+            ("serial:/dev/ttyACM0", .serial(path: "/dev/ttyACM0", baud: 1_000_000, flowControl: true)),
+            (
+                "serial:/dev/ttyS0?baud=115200&flow=off",
+                .serial(path: "/dev/ttyS0", baud: 115_200, flowControl: false)
+            ),
+            ("tcp:localhost:9000", .tcp(host: "localhost", port: 9000)),
+            ("tcp:[::1]:9000", .tcp(host: "::1", port: 9000)),
+            ("unix:/tmp/a:b", .unix(path: "/tmp/a:b")), ("virtual", .virtual(name: nil)),
+            ("virtual:lamp", .virtual(name: "lamp")),
+        ] as [(String, AdapterSpecification)])
+    func reads(text: String, adapter: AdapterSpecification) throws {
+        #expect(try AdapterSpecification(text: text) == adapter)
+        #expect(try AdapterSpecification(text: adapter.description) == adapter)
+    }
+
+    @Test(arguments: [
+        "", "hci", "hci-1", "hci65535", "hci0x1", "hci01", "hci0:", "hci:AA:BB", "user:", "user:virtual",
+        "serial:", "serial:?baud=1",
+        "serial:/dev/x?baud=1", "serial:/dev/x?flow=maybe", "serial:/dev/x?speed=9600", "serial:/dev/x?",
+        "tcp:", "tcp:host",
+        "tcp:host:0", "tcp:host:65536", "tcp::9000", "tcp:::1:9000", "unix:", "virtual:", "virtual:a\u{1b}",
+        "usb:0",
+        "unix:/" + String(repeating: "a", count: 107), "virtual:" + String(repeating: "a", count: 201),
+    ])
+    func refuses(text: String) { #expect(throws: BadInput.self) { try AdapterSpecification(text: text) } }
+}
+
+struct TextTests {
+    @Test(arguments: [
+        ("Lamp", "Lamp"), ("a\nb", #"a\u{a}b"#), ("\u{1b}[2J", #"\u{1b}[2J"#), ("a\u{202e}b", #"a\u{202e}b"#),
+        ("a\u{2028}b", #"a\u{2028}b"#), ("👩‍🔬 Zoë", "👩‍🔬 Zoë"), ("\u{9b}1m", #"\u{9b}1m"#),
+    ])
+    func printable(text: String, shown: String) { #expect(text.printable == shown) }
+
+    @Test(arguments: [
+        ("propertes", "properties"), ("Handel", "handle"), ("serivces", "services"), ("uid", "uuid"),
+        ("xyzzy", nil), ("", nil),
+    ])
+    func suggestion(word: String, nearest: String?) {
+        #expect(["uuid", "handle", "services", "properties"].nearest(to: word) == nearest)
+    }
+
+    @Test func lists() {
+        #expect([String]().joined(lastBy: "or") == "")
+        #expect(["a"].joined(lastBy: "or") == "a")
+        #expect(["a", "b", "c"].joined(lastBy: "or") == "a, b or c")
+    }
+}

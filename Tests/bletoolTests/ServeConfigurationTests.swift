@@ -1,0 +1,193 @@
+import BLECore
+import GATTServer
+import Testing
+
+@testable import bletool
+
+/// A configuration that sees these files and programs only.
+func configuration(_ text: String) throws(ConfigurationError) -> ServeConfiguration {
+    var context = ConfigurationContext(names: someNames, directory: ".")
+    context.contents = { path, limit in
+        guard let size = ["small": 3, "big": 513][path], size <= limit else { throw BadInput("no \(path)") }
+        return [UInt8](repeating: 7, count: size)
+    }
+    context.isProgram = { $0 == "date" }
+    return try ServeConfiguration(Array(text.utf8), context)
+}
+
+/// What a configuration accepts becomes a database with the very handles that it says.
+func expectDatabase(of configuration: ServeConfiguration) {
+    do throws(DatabaseError) {
+        let services = configuration.services.map { service in
+            GATTService(service, among: configuration.services) { _ in (nil, nil) }
+        }
+        let generic = configuration.hasStandardServices ? GenericServices() : nil
+        let database = try AttributeDatabase(services, generic: generic)
+        for service in configuration.services {
+            #expect(database[service.handle]?.isService == true)
+            #expect(database[service.handle]?.groupEnd == service.endHandle)
+            for include in service.includes { #expect(database[include.handle]?.type == 0x2802) }
+            for characteristic in service.characteristics {
+                #expect(database[characteristic.handle]?.type == 0x2803)
+                #expect(database[characteristic.valueHandle]?.type == characteristic.uuid)
+                for descriptor in characteristic.descriptors {
+                    #expect(database[descriptor.handle]?.type == descriptor.uuid)
+                }
+            }
+        }
+    } catch {
+        Issue.record(error)
+    }
+}
+
+struct ServeConfigurationTests {
+    /// The example of the contract.
+    static let example = """
+        name: Thermometer
+        advertise: {services: [1809], interval: 100ms, manufacturer: {0xFFFF: "0102"}, overflow: scan-response}
+        security: {io: none, bonding: true, secureConnectionsOnly: false}   # io: none | display
+        mtu: 517
+        prepareQueue: 64                  # prepared writes that one central may queue
+        standardServices: true            # false: no GAP and GATT services are added
+        services:
+          - uuid: 1809
+            primary: true                 # false: secondary
+            handle: 0x0010                # optional: the declaration's handle
+            includes: [{handle: 0x0030}]  # or {uuid: 180f}; takes 0x0011 here
+            characteristics:
+              - uuid: 2a1c
+                handle: 0x0012            # optional: the declaration's; valueHandle: too
+                properties: [read, write, notify]
+                permissions: {read: open, write: encrypted, authorize: false, keySize: 16}
+                value: {hex: "0000"}
+                length: {max: 512, fixed: false}
+                read: {exec: "cat /sys/class/thermal/thermal_zone0/temp"}
+                write: {exec: "logger -t ble"}
+                notify: {every: 1s, exec: "date"}
+                descriptors:
+                  - {uuid: 2901, value: {utf8: "Temperature"}, permissions: {read: open}, handle: 0x0015}
+          - {uuid: 180f, handle: 0x0030, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 100}}]}
+        """
+
+    @Test func readsTheExample() throws {
+        let configuration = try configuration(Self.example)
+        #expect(configuration.name == "Thermometer")
+        #expect(configuration.advertising.content.services == [0x1809])
+        #expect(configuration.advertising.content.manufacturer == [ManufacturerData(.test, [1, 2])])
+        #expect(configuration.advertising.interval == .milliseconds(100))
+        #expect(configuration.advertising.overflow == .scanResponse)
+        let service = try #require(configuration.services.first)
+        #expect(service.uuid == 0x1809)
+        #expect(service.handle == 0x0010)
+        #expect(service.endHandle == 0x0015)
+        #expect(service.includes == [.init(handle: 0x0011, service: 1)])
+        let characteristic = try #require(service.characteristics.first)
+        #expect(characteristic.handle == 0x0012)
+        #expect(characteristic.valueHandle == 0x0013)
+        #expect(characteristic.properties == [.read, .write, .notify])
+        #expect(
+            characteristic.permissions == PermissionConfiguration(read: .open, write: .encrypted, keySize: 16)
+        )
+        #expect(characteristic.value == StoredValue(octets: [0, 0]))
+        #expect(characteristic.read == .shell("cat /sys/class/thermal/thermal_zone0/temp"))
+        #expect(characteristic.write == .shell("logger -t ble"))
+        #expect(
+            characteristic.notify
+                == NotifyConfiguration(interval: .seconds(1), source: .command(.shell("date"))))
+        #expect(characteristic.descriptors.map(\.uuid) == [0x2902, 0x2901])
+        #expect(characteristic.descriptors.map(\.handle) == [0x0014, 0x0015])
+        #expect(characteristic.descriptors[1].value.octets == Array("Temperature".utf8))
+        #expect(configuration.services[1].handle == 0x0030)
+        #expect(configuration.services[1].endHandle == 0x0032)
+        #expect(configuration.services[1].characteristics[0].value.octets == [100])
+        expectDatabase(of: configuration)
+    }
+
+    @Test func hasDefaults() throws {
+        let configuration = try configuration("services: []")
+        #expect(configuration == ServeConfiguration())
+    }
+
+    @Test(arguments: [
+        (#""Hi""#, "4869"), ("Hi", "4869"), (#"{hex: "00ff"}"#, "00ff"), ("{hex: 0102}", "0102"),
+        ("{utf8: 12}", "3132"),
+        ("{u8: 0x64}", "64"), ("{u16: [1, 2]}", "01000200"), ("{i16: -1}", "ffff"),
+        ("{f32: 1.5}", "0000c03f"),
+        ("{sfloat: 36.7}", "6ff1"), ("{float: NaN}", "ffff7f00"), ("{file: small}", "070707"), (#""""#, ""),
+        ("{utf8: \"\"}", ""),
+    ])
+    func valuesHaveForms(yaml: String, hex: String) throws {
+        let configuration = try configuration(
+            "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read], value: \(yaml)}]}]")
+        #expect(configuration.services[0].characteristics[0].value.octets.hex == hex)
+    }
+
+    @Test func propertiesImply() throws {
+        let configuration = try configuration(
+            """
+            standardServices: false
+            services:
+              - uuid: Battery Service
+                characteristics:
+                  - {uuid: battery_level, properties: [read]}
+                  - {uuid: fff1, properties: [writeWithoutResponse, indicate, extended, broadcast]}
+                  - uuid: fff2
+                    properties: [notifyEncryptionRequired]
+                    descriptors: [{uuid: 2901, handle: 0x000c, value: x}]
+            """)
+        let all = configuration.services[0].characteristics
+        #expect(all[0].permissions == PermissionConfiguration(read: .open))
+        #expect(all[1].permissions == PermissionConfiguration(write: .open))
+        #expect(all[1].descriptors.map(\.uuid) == [0x2900, 0x2902, 0x2903])
+        #expect(all[1].descriptors.map(\.permissions) == [nil, nil, nil])
+        #expect(all[1].descriptors.map(\.handle) == [0x0006, 0x0007, 0x0008])
+        // There is no room before the descriptor that asks for a handle, so 2902 comes after it.
+        #expect(all[2].descriptors.map(\.uuid) == [0x2902, 0x2901])
+        #expect(all[2].descriptors.map(\.handle) == [0x000b, 0x000c])
+        expectDatabase(of: configuration)
+    }
+
+    @Test func missingDescriptorsFindRoom() throws {
+        let configuration = try configuration(
+            """
+            services:
+              - uuid: 180f
+                handle: 0x0010
+                characteristics:
+                  - uuid: 2a19
+                    properties: [notify]
+                    descriptors: [{uuid: 2901, handle: 0x0013, value: x}, {uuid: 2904, value: {hex: 04002727010000}}]
+            """)
+        let descriptors = configuration.services[0].characteristics[0].descriptors
+        #expect(descriptors.map(\.uuid) == [0x2901, 0x2904, 0x2902])
+        #expect(descriptors.map(\.handle) == [0x0013, 0x0014, 0x0015])
+        #expect(configuration.services[0].endHandle == 0x0015)
+    }
+
+    @Test func includesByUUID() throws {
+        let configuration = try configuration(
+            """
+            services:
+              - {uuid: 1809, includes: [{uuid: Battery Service}]}
+              - {uuid: 180f, primary: false}
+            """)
+        #expect(configuration.services[0].includes == [.init(handle: 0x0011, service: 1)])
+        #expect(!configuration.services[1].isPrimary)
+    }
+
+    @Test func lengthsAreKept() throws {
+        let configuration = try configuration(
+            """
+            services:
+              - uuid: 180f
+                characteristics:
+                  - {uuid: fff1, properties: [write], length: {max: 4, fixed: true}}
+                  - {uuid: fff2, properties: [write], length: {fixed: true}, value: {u16: 1}}
+                  - {uuid: fff3, properties: [notify], notify: {every: 1s, counter: u16}}
+            """)
+        let values = configuration.services[0].characteristics.map(\.value)
+        #expect(values[0] == StoredValue(octets: [0, 0, 0, 0], maximum: 4, isFixed: true))
+        #expect(values[1] == StoredValue(octets: [1, 0], maximum: 2, isFixed: true))
+        #expect(values[2] == StoredValue(octets: [0, 0]))
+    }
+}
