@@ -1,0 +1,203 @@
+import ATT
+import BLECore
+import Testing
+
+@Test func requestsGoOneAtATimeAndInOrder() throws {
+    var bearer = ATTBearer()
+    #expect(try bearer.send(.read(3), at: .zero) == 1)
+    #expect(try bearer.send(.read(5), at: .zero) == 2)
+    #expect(bearer.frames() == ["0a0300"])
+    bearer.receive("0baa")
+    #expect(bearer.events() == [.response(1, .read([0xaa]))])
+    #expect(bearer.frames() == ["0a0500"])
+    bearer.receive("010a050002")
+    #expect(bearer.events() == [.response(2, .error(ATTErrorResponse(.readRequest, 5, .readNotPermitted)))])
+    #expect(bearer.frames() == [])
+    #expect(bearer.deadline == nil)
+}
+
+@Test func commandsPassARequestThatWaits() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.send(.read(3), at: .zero)
+    #expect(bearer.frames() == ["0a0300"])
+    _ = try bearer.send(.read(5), at: .zero)
+    try bearer.send(.write(7, value: [1]))
+    #expect(bearer.frames() == ["52070001"])
+}
+
+@Test func requestsAndCommandsKeepTheirOrderWhereNothingWaits() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.send(.write(3, value: [1]), at: .zero)
+    try bearer.send(.write(3, value: [2]))
+    #expect(bearer.frames() == ["12030001", "52030002"])
+}
+
+@Test func anExchangeTakesTheLesserMTU() throws {
+    for (theirs, agreed) in [("1700", 23), ("1000", 23), ("b900", 185), ("0502", 517), ("ffff", 517)] {
+        var bearer = ATTBearer()
+        let id = try bearer.exchangeMTU(at: .zero)
+        #expect(bearer.frames() == ["020502"])
+        bearer.receive("03" + theirs)
+        #expect(bearer.mtu.octets == agreed)
+        let events = bearer.events()
+        #expect(events.contains(.mtu(ATTMTU(UInt16(agreed)))) == (agreed != 23))
+        guard case .response(id, .exchangeMTU) = events.last else {
+            Issue.record("no response but \(events)")
+            return
+        }
+    }
+}
+
+@Test func aServerWithoutMTUExchangeKeepsTheDefault() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.exchangeMTU(at: .zero)
+    _ = bearer.frames()
+    bearer.receive("0102000006")
+    #expect(bearer.mtu == .default)
+    #expect(
+        bearer.events() == [
+            .response(1, .error(ATTErrorResponse(.exchangeMTURequest, 0, .requestNotSupported)))
+        ])
+}
+
+@Test func cancelledRequestsAreNeverHeardOf() throws {
+    var bearer = ATTBearer()
+    let sent = try bearer.send(.read(1), at: .zero)
+    #expect(bearer.frames() == ["0a0100"])
+    let waiting = try bearer.send(.read(2), at: .zero)
+    _ = try bearer.send(.read(3), at: .zero)
+    bearer.cancel(sent, at: .zero)
+    bearer.cancel(waiting, at: .zero)
+    // The one that is out must be answered before the next may go.
+    #expect(bearer.frames() == [])
+    bearer.receive("0baa")
+    #expect(bearer.events() == [])
+    #expect(bearer.frames() == ["0a0300"])
+}
+
+@Test func aRequestThatTheTransportHasNotTakenIsTakenBack() throws {
+    var bearer = ATTBearer()
+    let first = try bearer.send(.read(1), at: .zero)
+    _ = try bearer.send(.read(2), at: .zero)
+    try bearer.send(.write(3, value: []))
+    bearer.cancel(first, at: .zero)
+    #expect(bearer.frames() == ["520300", "0a0200"])
+    bearer.receive("0b")
+    #expect(bearer.events() == [.response(2, .read([]))])
+}
+
+@Test func withoutAnAnswerAllWaitersHearWhy() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.send(.read(1), at: .seconds(5))
+    _ = bearer.frames()
+    _ = try bearer.send(.read(2), at: .seconds(6))
+    _ = try bearer.indicate(7, value: [], at: .seconds(6))
+    _ = try bearer.indicate(9, value: [], at: .seconds(6))
+    #expect(bearer.deadline == .seconds(35))
+    bearer.expire(at: .seconds(34))
+    #expect(bearer.events() == [])
+    bearer.expire(at: .seconds(35))
+    let why = ATTTransactionError.closed(.transactionTimeout)
+    #expect(
+        bearer.events() == [
+            .failed(1, why), .failed(2, why), .failed(3, why), .failed(4, why), .closed(.transactionTimeout),
+        ])
+    #expect(bearer.closure == .transactionTimeout)
+    // Nothing more may be sent on this bearer, and nothing more is heard.
+    bearer.receive("0a0300")
+    _ = try bearer.send(.read(3), at: .seconds(36))
+    try bearer.send(.write(3, value: []))
+    #expect(bearer.frames() == [])
+    #expect(bearer.events() == [.failed(5, why)])
+    #expect(bearer.deadline == nil)
+}
+
+@Test func aWrongResponseFailsItsRequestOnly() throws {
+    let cases: [(String, ATTTransactionError)] = [
+        ("13", .unexpectedResponse(.writeResponse, to: .readByTypeRequest)),
+        ("010a030002", .unexpectedResponse(.errorResponse, to: .readByTypeRequest)),
+        (
+            "090001",
+            .malformedResponse(
+                DecodeError(
+                    packet: "Read By Type Response", field: "length", offset: 1, reason: .invalid(value: 0)))
+        ),
+        (
+            "0108",
+            .malformedResponse(
+                DecodeError(
+                    packet: "Error Response", field: "attribute handle in error", offset: 2,
+                    reason: .truncated(needed: 2, available: 0)))
+        ),
+    ]
+    for (hex, error) in cases {
+        var bearer = ATTBearer()
+        _ = try bearer.send(.readByType(.all, type: 0x2803), at: .zero)
+        _ = try bearer.send(.read(3), at: .zero)
+        _ = bearer.frames()
+        bearer.receive(hex)
+        #expect(bearer.events() == [.failed(1, error)])
+        #expect(bearer.frames() == ["0a0300"])
+        bearer.receive("0b01")
+        #expect(bearer.events() == [.response(2, .read([1]))])
+    }
+}
+
+@Test func strayResponsesAreIgnoredAndCounted() throws {
+    var bearer = ATTBearer()
+    bearer.receive("0baa")
+    bearer.receive("010a030002")
+    _ = try bearer.send(.read(3), at: .zero)
+    // Not sent yet, so this cannot be its answer.
+    bearer.receive("0baa")
+    #expect(bearer.events() == [])
+    #expect(bearer.ignored.responses == 3)
+    _ = bearer.frames()
+    // An error about a Signed Write Command is not about the read.
+    bearer.receive("01d2030005")
+    #expect(bearer.events() == [])
+    #expect(bearer.ignored.responses == 4)
+    bearer.receive("0b01")
+    #expect(bearer.events() == [.response(1, .read([1]))])
+}
+
+@Test func indicationsAreConfirmedWhenTheOwnerSaysSo() throws {
+    var bearer = ATTBearer()
+    bearer.confirm()
+    #expect(bearer.frames() == [])
+    bearer.receive("1d030001")
+    bearer.receive("1b030002")
+    #expect(bearer.events() == [.push(.indication(3, value: [1])), .push(.notification(3, value: [2]))])
+    #expect(bearer.frames() == [])
+    bearer.confirm()
+    bearer.confirm()
+    #expect(bearer.frames() == ["1e"])
+}
+
+@Test func aMalformedIndicationIsConfirmedAndAMalformedNotificationIgnored() throws {
+    var bearer = ATTBearer()
+    bearer.receive("1d03")
+    bearer.receive("1b03")
+    bearer.receive("2303000100")
+    #expect(bearer.events() == [])
+    #expect(bearer.frames() == ["1e"])
+    #expect(bearer.ignored.malformed == 3)
+}
+
+@Test func whatIsTooMuchIsAnErrorThatNamesTheLimit() throws {
+    var bearer = ATTBearer()
+    let value = [UInt8](repeating: 0, count: 21)
+    #expect(throws: ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24)) {
+        try bearer.send(.write(3, value: value), at: .zero)
+    }
+    #expect(throws: ATTLimitError(.pdu(.writeCommand), maximum: 23, value: 24)) {
+        try bearer.send(.write(3, value: value))
+    }
+    for _ in 0..<64 { try bearer.send(.write(3, value: [])) }
+    #expect(throws: ATTLimitError(.pushes, maximum: 64, value: 65)) { try bearer.send(.write(3, value: [])) }
+    for _ in 0..<65 { _ = try bearer.send(.read(3), at: .zero) }
+    #expect(throws: ATTLimitError(.requests, maximum: 64, value: 65)) { try bearer.send(.read(3), at: .zero) }
+    #expect(
+        "\(ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24))"
+            == "Write Request: 24 octets, the MTU allows 23")
+}

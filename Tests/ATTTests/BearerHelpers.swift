@@ -1,0 +1,43 @@
+import ATT
+import BLECore
+
+extension ATTBearer {
+    /// Takes the PDU that `hex` spells.
+    mutating func receive(_ hex: String, at seconds: Int = 0) {
+        let frame = [UInt8](hex: hex) ?? []
+        receive(frame.span, at: .seconds(seconds))
+    }
+
+    /// All PDUs that wait, in hex.
+    mutating func frames() -> [String] {
+        var frames: [String] = []
+        while let frame = frame() { frames.append(frame.hex) }
+        return frames
+    }
+
+    /// The next PDU.
+    mutating func frame() -> [UInt8]? {
+        var isThere = false
+        let frame = [UInt8](capacity: mtu.octets) { isThere = nextFrame(into: &$0) }
+        return isThere ? frame : nil
+    }
+
+    /// All events that wait.
+    mutating func events() -> [Event] {
+        var events: [Event] = []
+        while let event = nextEvent() { events.append(event) }
+        return events
+    }
+}
+
+extension Instant {
+    static func seconds(_ seconds: Int) -> Instant { Instant.zero + .seconds(seconds) }
+}
+
+extension ATTTransactionID: ExpressibleByIntegerLiteral, Comparable {
+    /// The n-th transaction of a bearer.
+    public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
+
+    /// Orders by number.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

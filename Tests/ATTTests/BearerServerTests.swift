@@ -1,0 +1,180 @@
+import ATT
+import BLECore
+import Testing
+
+@Test func requestsAreServedOneAtATimeInOrder() throws {
+    var bearer = ATTBearer()
+    for hex in ["0a0300", "0a0500", "0a0700"] { bearer.receive(hex) }
+    #expect(bearer.events() == [.request(.read(3))])
+    #expect(try bearer.respond(.read([3])) == true)
+    #expect(bearer.events() == [.request(.read(5))])
+    #expect(try bearer.respond(.error(ATTErrorResponse(.readRequest, 5, .invalidHandle))) == true)
+    #expect(bearer.events() == [.request(.read(7))])
+    #expect(bearer.frames() == ["0b03", "010a050001"])
+}
+
+@Test func anMTUExchangeWaitsForItsTurnAndIsAnswered() throws {
+    var bearer = ATTBearer()
+    bearer.receive("0a0300")
+    bearer.receive("02b900")
+    #expect(bearer.mtu == .default)
+    #expect(try bearer.respond(.read([])) == true)
+    #expect(bearer.frames() == ["0b", "030502"])
+    #expect(bearer.mtu == 185)
+    #expect(bearer.events() == [.request(.read(3)), .mtu(185)])
+}
+
+@Test func malformedAndUnknownRequestsAreRefusedByTheBearer() {
+    let cases = [
+        ("0a", "010a000004"), ("0a03", "010a000004"), ("0a030000", "010a000004"), ("02", "0102000004"),
+        ("0217", "0102000004"), ("04010002", "0104000004"), ("0e0300", "010e000004"),
+        ("200300", "0120000004"),
+        ("0801000200" + "0304ff", "0108000004"), ("1802", "0118000004"), ("1603", "0116000004"),
+        ("14", "0114000006"), ("22", "0122000006"), ("3f0102", "013f000006"), ("a0", "01a0000006"),
+    ]
+    var bearer = ATTBearer()
+    for (request, response) in cases {
+        bearer.receive(request)
+        #expect(bearer.frames() == [response])
+    }
+    #expect(bearer.events() == [])
+    #expect(bearer.closure == nil)
+}
+
+@Test func whatNeedsNoAnswerIsIgnoredAndCounted() {
+    var bearer = ATTBearer()
+    for hex in ["", "52", "5203", "d20300" + "0102", "1e00"] { bearer.receive(hex) }
+    #expect(bearer.ignored.malformed == 5)
+    for hex in ["40", "7f0102", "ff"] { bearer.receive(hex) }
+    #expect(bearer.ignored.unknownCommands == 3)
+    bearer.receive("1e")
+    #expect(bearer.ignored.confirmations == 1)
+    #expect(bearer.ignored.total == 9)
+    #expect(bearer.events() == [])
+    #expect(bearer.frames() == [])
+}
+
+@Test func aRefusalWaitsForItsTurnToo() throws {
+    var bearer = ATTBearer()
+    bearer.receive("0a0300")
+    bearer.receive("0a")
+    #expect(bearer.frames() == [])
+    #expect(try bearer.respond(.read([1])) == true)
+    #expect(bearer.frames() == ["0b01", "010a000004"])
+}
+
+@Test func aResponseMustBelongToTheRequest() throws {
+    var bearer = ATTBearer()
+    #expect(try bearer.respond(.write) == false)
+    bearer.receive("0a0300")
+    #expect(try bearer.respond(.write) == false)
+    #expect(try bearer.respond(.error(ATTErrorResponse(.writeRequest, 3, .invalidHandle))) == false)
+    #expect(throws: ATTLimitError(.pdu(.readResponse), maximum: 23, value: 24)) {
+        try bearer.respond(.read([UInt8](repeating: 0, count: 23)))
+    }
+    #expect(try bearer.respond(.read([])) == true)
+    #expect(try bearer.respond(.read([])) == false)
+    #expect(bearer.frames() == ["0b"])
+}
+
+@Test func aRequestThatTheOwnerKeepsTooLongIsRefused() throws {
+    var bearer = ATTBearer()
+    bearer.receive("0a0300", at: 10)
+    bearer.receive("0a0500", at: 12)
+    #expect(bearer.deadline == .seconds(38))
+    bearer.expire(at: .seconds(38))
+    #expect(bearer.frames() == ["010a00000e"])
+    #expect(bearer.events() == [.request(.read(3)), .overdue(.readRequest), .request(.read(5))])
+    #expect(bearer.deadline == .seconds(40))
+    #expect(bearer.closure == nil)
+}
+
+@Test func aPeerThatAsksAndNeverReadsFillsNoMemory() throws {
+    var bearer = ATTBearer()
+    for _ in 0..<1000 {
+        bearer.receive("0a0300")
+        while let event = bearer.nextEvent() {
+            #expect(event == .request(.read(3)))
+            try bearer.respond(.read([1]))
+        }
+    }
+    // 16 responses wait and 16 requests behind them; the rest was dropped.
+    #expect(bearer.ignored.requests == 968)
+    var served = 0
+    while bearer.frame() != nil {
+        served += 1
+        while bearer.nextEvent() != nil { try bearer.respond(.read([1])) }
+    }
+    #expect(served == 32)
+}
+
+@Test func indicationsGoOneAtATime() throws {
+    var bearer = ATTBearer()
+    #expect(try bearer.indicate(3, value: [1], at: .zero) == 1)
+    #expect(try bearer.indicate(3, value: [2], at: .zero) == 2)
+    // Nothing is on its way yet, so this confirms nothing.
+    bearer.receive("1e")
+    #expect(bearer.ignored.confirmations == 1)
+    #expect(bearer.frames() == ["1d030001"])
+    bearer.receive("1e", at: 7)
+    #expect(bearer.events() == [.confirmed(1)])
+    #expect(bearer.frames() == ["1d030002"])
+    #expect(bearer.deadline == .seconds(37))
+    bearer.receive("1e")
+    #expect(bearer.events() == [.confirmed(2)])
+    #expect(bearer.deadline == nil)
+}
+
+@Test func anIndicationWithoutConfirmationEndsTheBearer() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.indicate(3, value: [1], at: .zero)
+    _ = bearer.frames()
+    bearer.expire(at: .seconds(30))
+    #expect(bearer.events() == [.failed(1, .closed(.transactionTimeout)), .closed(.transactionTimeout)])
+}
+
+@Test func valuesOverTheMTUAreCutOnlyWhenTheCallerSaysSo() throws {
+    var bearer = ATTBearer()
+    let value = [UInt8](0..<21)
+    #expect(throws: ATTLimitError(.pdu(.handleValueNotification), maximum: 23, value: 24)) {
+        try bearer.notify(3, value: value)
+    }
+    #expect(throws: ATTLimitError(.pdu(.handleValueIndication), maximum: 23, value: 24)) {
+        try bearer.indicate(3, value: value, at: .zero)
+    }
+    try bearer.notify(3, value: value, truncating: true)
+    _ = try bearer.indicate(3, value: value, truncating: true, at: .zero)
+    let cut = value[..<20].hex
+    #expect(bearer.frames() == ["1b0300" + cut, "1d0300" + cut])
+}
+
+@Test func severalValuesGoInOneNotificationAndOneValueInAPlainOne() throws {
+    var bearer = ATTBearer()
+    var values = ATTTupleList<ATTHandleLengthValue>()
+    try bearer.notify(values)
+    values.append(ATTHandleLengthValue(3, [1]))
+    try bearer.notify(values)
+    values.append(ATTHandleLengthValue(5, [2, 3]))
+    try bearer.notify(values)
+    #expect(bearer.frames() == ["1b030001", "23" + "0300010001" + "050002000203"])
+}
+
+@Test func aRefusedNotificationHearsWhenThereIsRoom() throws {
+    var configuration = ATTBearer.Configuration()
+    configuration.pushLimit = 2
+    configuration.indicationLimit = 1
+    var bearer = ATTBearer(configuration)
+    try bearer.notify(3, value: [1])
+    try bearer.notify(3, value: [2])
+    #expect(throws: ATTLimitError(.pushes, maximum: 2, value: 3)) { try bearer.notify(3, value: [3]) }
+    #expect(bearer.events() == [])
+    #expect(bearer.frame()?.hex == "1b030001")
+    #expect(bearer.events() == [.ready])
+    #expect(bearer.frame()?.hex == "1b030002")
+    #expect(bearer.events() == [])
+    _ = try bearer.indicate(3, value: [], at: .zero)
+    _ = try bearer.indicate(3, value: [], at: .zero)
+    #expect(throws: ATTLimitError(.indications, maximum: 1, value: 2)) {
+        try bearer.indicate(3, value: [], at: .zero)
+    }
+}

@@ -1,0 +1,129 @@
+import ATT
+import BLECore
+import Testing
+
+/// Two bearers on one link under virtual time, each client and server of the other.
+private struct Pair {
+    var left = ATTBearer()
+    var right = ATTBearer()
+    var now = Instant.zero
+
+    /// Carries frames until both are still; servers echo a read's handle as its value.
+    mutating func settle() throws -> (left: [ATTBearer.Event], right: [ATTBearer.Event]) {
+        var told: (left: [ATTBearer.Event], right: [ATTBearer.Event]) = ([], [])
+        var moved = true
+        while moved {
+            moved = false
+            if let frame = left.frame() {
+                right.receive(frame.span, at: now)
+                moved = true
+            }
+            if let frame = right.frame() {
+                left.receive(frame.span, at: now)
+                moved = true
+            }
+            told.left += try Self.serve(&left)
+            told.right += try Self.serve(&right)
+        }
+        return told
+    }
+
+    private static func serve(_ bearer: inout ATTBearer) throws -> [ATTBearer.Event] {
+        var told: [ATTBearer.Event] = []
+        while let event = bearer.nextEvent() {
+            if case .request(.read(let handle)) = event {
+                try bearer.respond(.read([UInt8(truncatingIfNeeded: handle.rawValue)]))
+            } else {
+                told.append(event)
+            }
+            if case .push(.indication) = event { bearer.confirm() }
+        }
+        return told
+    }
+}
+
+@Test func bothEndsAreClientAndServerAtOnce() throws {
+    var pair = Pair()
+    _ = try pair.left.send(.read(3), at: .zero)
+    _ = try pair.right.send(.read(4), at: .zero)
+    _ = try pair.left.indicate(9, value: [9], at: .zero)
+    try pair.right.notify(8, value: [8])
+    let told = try pair.settle()
+    #expect(told.left == [.push(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3]))])
+    #expect(told.right == [.push(.indication(9, value: [9])), .response(1, .read([4]))])
+    #expect(pair.left.ignored.total == 0)
+    #expect(pair.right.ignored.total == 0)
+}
+
+@Test func bothEndsMayExchangeTheMTU() throws {
+    var pair = Pair()
+    var configuration = ATTBearer.Configuration()
+    configuration.receiveMTU = 100
+    pair.right = ATTBearer(configuration)
+    _ = try pair.left.exchangeMTU(at: .zero)
+    _ = try pair.right.exchangeMTU(at: .zero)
+    _ = try pair.settle()
+    #expect(pair.left.mtu == 100)
+    #expect(pair.right.mtu == 100)
+}
+
+@Test func everyRequestOfARandomConversationEndsOnce() throws {
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<200 {
+        var pair = Pair()
+        var requests: [ATTTransactionID] = []
+        var indications: [ATTTransactionID] = []
+        var cancelled: [ATTTransactionID] = []
+        var ended: [ATTTransactionID] = []
+        for _ in 0..<40 {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1: requests.append(try pair.left.send(.read(7), at: pair.now))
+            case 2: indications.append(try pair.left.indicate(3, value: [], at: pair.now))
+            case 3: try pair.left.send(.write(3, value: []))
+            case 4:
+                guard let id = requests.randomElement(using: &random), !ended.contains(id) else { continue }
+                pair.left.cancel(id, at: pair.now)
+                cancelled.append(id)
+            default: ended += try pair.settle().left.compactMap(\.ended)
+            }
+        }
+        ended += try pair.settle().left.compactMap(\.ended)
+        #expect(ended.sorted() == (indications + requests.filter { !cancelled.contains($0) }).sorted())
+        #expect(pair.left.deadline == nil)
+    }
+}
+
+extension ATTBearer.Event {
+    fileprivate var ended: ATTTransactionID? {
+        switch self {
+        case .response(let id, _), .failed(let id, _), .confirmed(let id): id
+        default: nil
+        }
+    }
+}
+
+@Test func whateverComesEveryRequestGetsOneResponseAndNothingTraps() throws {
+    var random = SplitMix64(seed: 11)
+    var bearer = ATTBearer()
+    for _ in 0..<50_000 {
+        let frame = random.bytes(upTo: 30)
+        bearer.receive(frame.span, at: .zero)
+        var kinds: [ATTOpcode.Kind] = []
+        while let event = bearer.nextEvent() {
+            if case .request(let request) = event {
+                try bearer.respond(.error(ATTErrorResponse(request.opcode, 1, .unlikelyError)))
+            } else if case .push(.indication) = event {
+                bearer.confirm()
+            }
+        }
+        while let sent = bearer.frame() { kinds.append(try #require(ATTOpcode(sent[0]).kind)) }
+        let opcode = frame.first.map { ATTOpcode($0) }
+        switch opcode?.kind {
+        case .request: #expect(kinds == [.response])
+        case nil where opcode?.isCommand == false: #expect(kinds == [.response])
+        case .push where opcode == .handleValueIndication: #expect(kinds == [.confirmation])
+        default: #expect(kinds == [])
+        }
+    }
+    #expect(bearer.closure == nil)
+}
