@@ -27,13 +27,16 @@ extension Adapter {
     func exchange(
         _ packet: HCICommandPacket, timeLimit: Duration = .seconds(2)
     ) async throws(BLEError) -> [UInt8] {
-        if let end { throw end }
-        let ticket = commands.submit(packet, timeLimit: timeLimit, at: loop.now)
-        pump()
-        return try await answers.wait(ticket, in: self) { adapter in
+        try await answers.wait(in: self) { adapter, ticket in
             // The controller will answer all the same; nobody waits for it any more.
             adapter.commands.cancel(ticket)
             adapter.answers.resume(ticket, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            if let end { throw end }
+            let ticket = commands.submit(packet, timeLimit: timeLimit, at: loop.now)
+            // In the loop's next turn, when the wait has begun for whatever `pump` brings.
+            loop.execute { [weak self] in self?.assumeIsolated { $0.pump() } }
+            return ticket
         }
     }
 

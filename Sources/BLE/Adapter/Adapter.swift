@@ -156,6 +156,16 @@ extension Adapter {
         return true
     }
 
+    /// Sends what a link has to say in the loop's next turn.
+    func pumpSoon(_ link: Link) {
+        let id = link.id
+        loop.execute { [weak self] in
+            self?.assumeIsolated { adapter in
+                if let link = adapter.links[id] { adapter.pump(link) }
+            }
+        }
+    }
+
     func rearm() {
         var deadline = commands.deadline
         for link in links.values { deadline = earlier(deadline, link.deadline) }
@@ -186,7 +196,6 @@ extension Adapter {
         connects.resumeAll(with: .failure(reason))
         scanning.finishAll(.failure(reason))
         advertising.started.resumeAll(with: .failure(reason))
-        advertising.stopped.resumeAll(with: .success(()))
         advertising.ended.resumeAll(with: .failure(reason))
         for attempt in connecting.kernel.values { attempt.cancel() }
         server.finish(.failure(reason))

@@ -5,19 +5,40 @@ import HCISocket
 final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
 
-    /// Waits for `resume(key, …)`. Call it in the same step in which the work was started, so that the
-    /// answer cannot come first. When the task is cancelled `cancel` runs on the adapter; it sees to it
-    /// that the wait ends.
+    /// What a wait and its cancellation know of each other. Touched on the adapter's loop only.
+    private final class Turn: @unchecked Sendable {
+        // Sendable: both the wait and what cancels it run on the loop.
+        var key: Key?
+        var isCancelled = false
+    }
+
+    /// Starts some work and waits for `resume` with the key that `start` gives it. Both are one step on the
+    /// loop: a call may hop on its way here, so work that was started before could be answered before.
+    ///
+    /// When the task is cancelled `cancel` runs on the adapter and sees to it that the wait ends; when it
+    /// was cancelled before, nothing is started.
     func wait(
-        _ key: Key, in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter) -> Void
+        in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
+        start: () throws(BLEError) -> Key
     ) async throws(BLEError) -> Success {
-        assert(continuations[key] == nil, "a key has one waiter")
-        let loop = adapter.loop
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuations[key] = $0 }
+        let (loop, turn) = (adapter.loop, Turn())
+        let result: Result<Success, BLEError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !turn.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
+                do throws(BLEError) {
+                    let key = try start()
+                    assert(continuations[key] == nil, "a key has one waiter")
+                    turn.key = key
+                    continuations[key] = continuation
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
         } onCancel: {
-            // Never at once: a task that was cancelled before has not begun to wait yet.
-            loop.execute { adapter.assumeIsolated(cancel) }
+            loop.execute {
+                turn.isCancelled = true
+                if let key = turn.key { adapter.assumeIsolated { cancel($0, key) } }
+            }
         }
         return try result.get()
     }

@@ -9,6 +9,17 @@ extension Adapter {
     /// Advertises until `stopAdvertising`, as long as fewer than `maximumLinks` centrals are connected.
     /// Returns its number when the first packets are on air.
     func startAdvertising(_ request: AdvertisingRequest, maximumLinks: Int) async throws(BLEError) -> UInt64 {
+        var id: UInt64 = 0
+        try await advertising.started.wait(in: self) { adapter, id in
+            adapter.giveUpAdvertising(id, .cancelled)
+        } start: { () throws(BLEError) in
+            id = try wantAdvertising(request, maximumLinks)
+            return id
+        }
+        return id
+    }
+
+    private func wantAdvertising(_ request: AdvertisingRequest, _ maximumLinks: Int) throws(BLEError) -> UInt64 {
         if let end { throw end }
         guard advertising.wanted == nil else {
             throw .adapter(.inUse("another advertisement of this process"))
@@ -22,17 +33,16 @@ extension Adapter {
         advertising.family = capabilities.hasExtendedFamily ? .extended : .legacy
         advertising.wanted = AdvertisingState.Active(request: request, maximumLinks: maximumLinks, id: id)
         reconcileAdvertising()
-        try await advertising.started.wait(id, in: self) { adapter in
-            adapter.giveUpAdvertising(id, .cancelled)
-        }
         return id
     }
 
     /// Waits until the adapter ends the advertisement by itself.
     func advertisingEnded(_ id: UInt64) async throws(BLEError) {
-        guard advertising.wanted?.id == id else { throw end ?? .adapter(.closed) }
-        try await advertising.ended.wait(id, in: self) {
-            $0.advertising.ended.resume(id, with: .failure(.cancelled))
+        try await advertising.ended.wait(in: self) { adapter, id in
+            adapter.advertising.ended.resume(id, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            guard advertising.wanted?.id == id else { throw end ?? .adapter(.closed) }
+            return id
         }
     }
 
@@ -41,12 +51,7 @@ extension Adapter {
         guard advertising.wanted?.id == id else { return }
         advertising.wanted = nil
         reconcileAdvertising()
-        guard advertising.isChanging else { return }
-        do throws(BLEError) {
-            try await advertising.stopped.wait(id, in: self) { $0.advertising.stopped.resume(id, with: .success(())) }
-        } catch {
-            log.debug("stopping to advertise: \(error)")
-        }
+        await radioIdle()
     }
 
     private func giveUpAdvertising(_ id: UInt64, _ error: BLEError) {
@@ -77,10 +82,9 @@ extension Adapter {
             switch (advertising.onAir, due) {
             case (nil, nil): return
             case (let now?, let due?) where now == due.id: return
-            case (let now?, _):
+            case (_?, _):
                 await disableAdvertising()
                 advertising.onAir = nil
-                advertising.stopped.resume(now, with: .success(()))
             case (nil, let due?):
                 guard await begin(due) else { return }
             }

@@ -19,6 +19,4 @@ struct AdvertisingState {
     let started = Waiters<UInt64, Void>()
     /// Told when the adapter ends the advertisement.
     let ended = Waiters<UInt64, Void>()
-    /// Told when the advertisement is off the air.
-    let stopped = Waiters<UInt64, Void>()
 }

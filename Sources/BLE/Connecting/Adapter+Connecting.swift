@@ -6,6 +6,18 @@ import SystemPackage
 extension Adapter {
     /// Connects to `peer`; waits for as long as that takes. Cancelling the task cancels the attempt.
     func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkID {
+        let link = try await connects.wait(in: self) { adapter, id in
+            adapter.cancel(id)
+        } start: { () throws(BLEError) in
+            try beginConnecting(to: peer, options)
+        }
+        try await prepare(link, options)
+        return link
+    }
+
+    private func beginConnecting(
+        to peer: DeviceAddress, _ options: ConnectionOptions
+    ) throws(BLEError) -> ConnectAttempt {
         if let end { throw end }
         guard !links.values.contains(where: { $0.peer == peer }) else {
             throw .adapter(.inUse("a link to \(peer) that exists already"))
@@ -19,9 +31,7 @@ extension Adapter {
             connecting.queue.append(attempt)
             advanceConnecting()
         }
-        let link = try await connects.wait(attempt.id, in: self) { $0.cancel(attempt.id) }
-        try await prepare(link, options)
-        return link
+        return attempt.id
     }
 
     /// What a new link of ours does first: the MTU, and the security that was asked for.

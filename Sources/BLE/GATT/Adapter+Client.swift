@@ -58,18 +58,18 @@ extension Adapter {
 
     /// Sends one request and waits for its response, an Error Response among them.
     func transact(_ request: ATTRequest, on id: LinkID) async throws(BLEError) -> ATTResponse {
-        let link = try link(id)
-        let transaction: ATTTransactionID
-        do throws(ATTLimitError) {
-            transaction = try link.bearer.send(request, at: loop.now)
-        } catch {
-            throw BLEError(error)
-        }
-        pump(link)
-        let key = TransactionKey(link: id, id: transaction)
-        return try await transactions.wait(key, in: self) { adapter in
-            adapter.links[id]?.bearer.cancel(transaction, at: adapter.loop.now)
+        try await transactions.wait(in: self) { adapter, key in
+            adapter.links[id]?.bearer.cancel(key.id, at: adapter.loop.now)
             adapter.transactions.resume(key, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            let link = try link(id)
+            do throws(ATTLimitError) {
+                let transaction = try link.bearer.send(request, at: loop.now)
+                pumpSoon(link)
+                return TransactionKey(link: id, id: transaction)
+            } catch {
+                throw BLEError(error)
+            }
         }
     }
 
@@ -175,13 +175,16 @@ extension BLEError {
         }
     }
 
+    /// The limit that a link's room is about.
+    static let waitingPushes = "the number of commands and notifications that wait on one link"
+
     /// Something of ours that a bearer does not take.
     init(_ error: ATTLimitError) {
         let name =
             switch error.limit {
             case .pdu(let opcode): "the length of \(opcode) at this MTU"
             case .requests: "the number of requests that wait on one link"
-            case .pushes: "the number of commands and notifications that wait on one link"
+            case .pushes: Self.waitingPushes
             case .indications: "the number of indications that wait on one link"
             }
         self = .limit(name, limit: error.maximum, value: error.value)

@@ -70,9 +70,13 @@ extension Adapter {
     /// Waits for a link's end; returns why it ended.
     func disconnection(of id: LinkID) async throws(BLEError) -> DisconnectReason {
         guard links[id] != nil else { return .unknown }
-        nextEnding += 1
-        let key = EndingKey(link: id, number: nextEnding)
-        return try await endings.wait(key, in: self) { $0.endings.resume(key, with: .failure(.cancelled)) }
+        return try await endings.wait(in: self) { adapter, key in
+            adapter.endings.resume(key, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            guard links[id] != nil else { throw .disconnected(.unknown) }
+            nextEnding += 1
+            return EndingKey(link: id, number: nextEnding)
+        }
     }
 
     /// Sets the largest ATT packet that new links take, for both roles.

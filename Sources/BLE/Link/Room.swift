@@ -5,10 +5,12 @@ final class Room {
 
     /// Waits for `open` or `close`.
     func wait(in adapter: isolated Adapter, of link: LinkID) async throws(BLEError) {
-        next += 1
-        let ticket = next
-        try await waiting.wait(ticket, in: adapter) {
-            $0.links[link]?.room.waiting.resume(ticket, with: .failure(.cancelled))
+        try await waiting.wait(in: adapter) { adapter, ticket in
+            adapter.links[link]?.room.waiting.resume(ticket, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            guard adapter.links[link] != nil else { throw .disconnected(.unknown) }
+            next += 1
+            return next
         }
     }
 

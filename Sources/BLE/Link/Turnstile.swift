@@ -1,6 +1,9 @@
+import HCISocket
+
 /// Lets one task through at a time, in the order in which they came. Confined to its adapter.
 final class Turnstile {
     private var isTaken = false
+    private var isClosed = false
     private var queue: [UInt64] = []
     private var next: UInt64 = 0
     private let waiting = Waiters<UInt64, Void>()
@@ -11,10 +14,17 @@ final class Turnstile {
             isTaken = true
             return
         }
-        next += 1
-        let ticket = next
-        queue.append(ticket)
-        try await waiting.wait(ticket, in: adapter) { $0.links[link]?.procedures.abandon(ticket) }
+        try await waiting.wait(in: adapter) { adapter, ticket in
+            adapter.links[link]?.procedures.abandon(ticket)
+        } start: { () throws(BLEError) in
+            guard !isClosed else { throw .disconnected(.unknown) }
+            next += 1
+            queue.append(next)
+            // Whoever was inside may have left on the way here.
+            if !isTaken { adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?.procedures.leave() } } }
+            isTaken = true
+            return next
+        }
     }
 
     /// Lets the next one in.
@@ -28,6 +38,7 @@ final class Turnstile {
 
     /// Nobody gets in any more.
     func close(_ error: BLEError) {
+        isClosed = true
         queue.removeAll()
         waiting.resumeAll(with: .failure(error))
     }

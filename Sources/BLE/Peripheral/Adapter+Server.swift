@@ -180,28 +180,54 @@ extension Adapter {
         on id: LinkID
     ) async throws(BLEError) {
         while true {
-            let link = try link(id)
-            let central = Central(link)
-            let indication: ATTTransactionID?
-            do throws(ATTLimitError) {
-                indication = try link.bearer.push(value, of: handle, to: subscriber, at: loop.now)
-            } catch {
-                guard error.limit == .pushes else { throw BLEError(error) }
-                try await link.room.wait(in: self, of: id)
-                continue
+            do throws(BLEError) {
+                guard subscriber.prefersIndications else {
+                    return try notify(value, of: handle, uuid, to: subscriber, on: id)
+                }
+                let central = Central(try link(id))
+                try await indicate(value, of: handle, uuid, to: subscriber, on: id)
+                return server.tell(.confirmed(central, handle, uuid))
+            } catch .limit(BLEError.waitingPushes, _, _) {
+                try await link(id).room.wait(in: self, of: id)
             }
-            server.tell(.notified(central, handle, uuid, value))
-            pump(link)
-            guard let indication else { return }
-            try await confirmed(TransactionKey(link: id, id: indication))
-            return server.tell(.confirmed(central, handle, uuid))
         }
     }
 
-    private func confirmed(_ key: TransactionKey) async throws(BLEError) {
-        try await confirmations.wait(key, in: self) {
+    private func notify(
+        _ value: [UInt8], of handle: AttributeHandle, _ uuid: BluetoothUUID, to subscriber: GATTSubscriber,
+        on id: LinkID
+    ) throws(BLEError) {
+        _ = try enqueue(value, of: handle, uuid, to: subscriber, on: id)
+    }
+
+    private func indicate(
+        _ value: [UInt8], of handle: AttributeHandle, _ uuid: BluetoothUUID, to subscriber: GATTSubscriber,
+        on id: LinkID
+    ) async throws(BLEError) {
+        try await confirmations.wait(in: self) { adapter, key in
             // The indication is out; its confirmation is awaited by the bearer alone.
-            $0.confirmations.resume(key, with: .failure(.cancelled))
+            adapter.confirmations.resume(key, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            guard let indication = try enqueue(value, of: handle, uuid, to: subscriber, on: id) else {
+                throw .cancelled
+            }
+            return TransactionKey(link: id, id: indication)
+        }
+    }
+
+    /// Gives a value to a link's bearer.
+    private func enqueue(
+        _ value: [UInt8], of handle: AttributeHandle, _ uuid: BluetoothUUID, to subscriber: GATTSubscriber,
+        on id: LinkID
+    ) throws(BLEError) -> ATTTransactionID? {
+        let link = try link(id)
+        do throws(ATTLimitError) {
+            let indication = try link.bearer.push(value, of: handle, to: subscriber, at: loop.now)
+            server.tell(.notified(Central(link), handle, uuid, value))
+            pumpSoon(link)
+            return indication
+        } catch {
+            throw BLEError(error)
         }
     }
 }

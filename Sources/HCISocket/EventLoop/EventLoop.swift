@@ -158,6 +158,8 @@ extension EventLoop {
             fireTimers()
             if stopped { return }
             let count = Int(wait(&events))
+            // Work that the handlers below add is seen without waking anybody.
+            inbox.withLock { $0.sleeping = false }
             for index in 0..<max(0, count) { dispatch(events[index]) }
         }
     }

@@ -13,7 +13,8 @@ public final class PendingConnection: @unchecked Sendable {
     /// duplicate, since this object closes its own.
     func start(_ done: @escaping @Sendable (Result<CInt, PortError>) -> Void) throws(PortError) {
         self.done = done
-        try socket.watch(for: .write) { [weak self] _ in self?.ready() }
+        // The loop holds the attempt until it has ended: nobody else may.
+        try socket.watch(for: .write) { [self] _ in ready() }
     }
 
     /// Gives up; `done` is not called any more.

@@ -46,7 +46,9 @@ struct ConfiguredServer: Sendable {
         return (onRead, onWrite)
     }
 
-    private func run(_ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer) {
+    private func run(
+        _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer
+    ) {
         Task {
             let result: Result<[UInt8], ATTErrorCode>
             do throws(ProgramRunner.Problem) {

@@ -57,7 +57,8 @@ actor ProgramRunner {
             var output = ended.standardOutput
             if output.last == UInt8(ascii: "\n") { output.removeLast() }
             guard output.count <= StoredValue.limit else {
-                return .failure(Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
+                return .failure(
+                    Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
             }
             return .success(output)
         } catch {
