@@ -3,7 +3,7 @@ import BLECore
 /// `width` octets, never more nor fewer.
 public struct FixedOctets<let width: Int>: HCIField {
     /// The octets.
-    public let octets: [UInt8]
+    public private(set) var octets: [UInt8]
 
     /// Those octets, or nil when there are not `width` of them.
     public init?(_ octets: [UInt8]) {
@@ -13,6 +13,12 @@ public struct FixedOctets<let width: Int>: HCIField {
 
     /// Zeros.
     public init() { octets = [UInt8](repeating: 0, count: width) }
+
+    /// The octet at `index`, 0 to `width - 1`.
+    public subscript(index: Int) -> UInt8 {
+        get { octets[index] }
+        set { octets[index] = newValue }
+    }
 
     /// Reads `width` octets.
     public init(reading reader: inout ByteReader) throws(DecodeError) {

@@ -7,6 +7,7 @@ public protocol HCIEventParameters: HCIParameters {
 }
 
 extension HCIEventParameters {
+    /// The definition of this event, as `HCICommand.command` makes that of a command.
     static func event<each Field: HCIField>(
         _ code: HCIEventCode, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
         _ fields: @escaping @Sendable (Self) -> (repeat each Field)
@@ -31,6 +32,7 @@ public protocol LEEventParameters: HCIParameters {
 }
 
 extension LEEventParameters {
+    /// The definition of this event, as `HCICommand.command` makes that of a command.
     static func event<each Field: HCIField>(
         _ code: LESubevent, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
         _ fields: @escaping @Sendable (Self) -> (repeat each Field)

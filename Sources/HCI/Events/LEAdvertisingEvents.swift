@@ -117,11 +117,16 @@ public struct LEExtendedAdvertisingReports: LEEventParameters {
             """
             event type, address, primary PHY, secondary PHY, SID, TX power, RSSI, periodic interval, \
             direct address, data
-            """, Self.init
+            """,
+            { (type, address, primary, secondary, sid, power, rssi, interval, direct, data: Counted<229>) in
+                Self(
+                    type: type, address: address, primaryPHY: primary, secondaryPHY: secondary, sid: sid,
+                    txPower: power, rssi: rssi, periodicInterval: interval, direct: direct, data: data.octets)
+            }
         ) {
             (
                 $0.type, $0.address, $0.primaryPHY, $0.secondaryPHY, $0.sid, $0.txPower, $0.rssi,
-                $0.periodicInterval, $0.direct, $0.data
+                $0.periodicInterval, $0.direct, Counted($0.data)
             )
         }
         /// For errors.

@@ -16,11 +16,11 @@ public struct SupportedCommands: HCIParameters, HCIField {
 
     /// The set of those commands; what has no bit, as a vendor's command, is left out.
     public init(_ opcodes: some Sequence<HCIOpcode>) {
-        var octets = [UInt8](repeating: 0, count: 64)
+        var octets = FixedOctets<64>()
         for opcode in opcodes {
             if let (octet, bit) = Self.places[opcode] { octets[octet] |= 1 << UInt8(bit) }
         }
-        self.octets = FixedOctets(octets) ?? FixedOctets()
+        self.octets = octets
     }
 
     /// Whether the controller knows the command. False for those without a bit: a vendor's, and Read Local
@@ -31,7 +31,7 @@ public struct SupportedCommands: HCIParameters, HCIField {
 
     /// Whether bit `bit` (0 to 7) of octet `octet` (0 to 63) is set.
     public func contains(octet: Int, bit: Int) -> Bool {
-        (0..<64).contains(octet) && (0..<8).contains(bit) && octets.octets[octet] >> UInt8(bit) & 1 == 1
+        (0..<64).contains(octet) && (0..<8).contains(bit) && octets[octet] >> UInt8(bit) & 1 == 1
     }
 
     private static let places: [HCIOpcode: (octet: Int, bit: Int)] = {

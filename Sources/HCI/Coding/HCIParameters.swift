@@ -1,0 +1,48 @@
+import BLECore
+
+/// Parameters that a layout reads and writes.
+public protocol HCIParameters: PacketCodable, Hashable {
+    /// The fields in the order of the wire.
+    static var layout: HCILayout<Self> { get }
+}
+
+extension HCIParameters {
+    /// Reads the fields in order.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        self = try Self.layout.decode(&reader)
+    }
+
+    /// The fields' widths, added up.
+    public var encodedCount: Int { Self.layout.count(self) }
+
+    /// Writes the fields in order.
+    public func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
+}
+
+/// Parameters of a message that has no type of its own, kept as they came.
+public struct UnknownParameters: HCIParameters {
+    /// The octets.
+    public static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
+        Remainder($0.octets)
+    }
+    /// For errors.
+    public static let packetName = "parameters"
+
+    /// The octets.
+    public var octets: [UInt8]
+
+    /// Those octets.
+    public init(octets: [UInt8]) { self.octets = octets }
+}
+
+/// Parameters can be part of others.
+extension HCIField where Self: HCIParameters {
+    /// Reads the fields in order.
+    public init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
+
+    /// The fields' widths, added up.
+    public var fieldWidth: Int { encodedCount }
+
+    /// Writes the fields in order.
+    public func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
+}

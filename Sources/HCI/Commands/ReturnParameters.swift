@@ -1,0 +1,41 @@
+import BLECore
+
+/// What a command returns that returns nothing beside the status.
+public struct NoReturnParameters: HCIParameters {
+    /// No field.
+    public static let layout = HCILayout("", Self.init) { _ in }
+    /// For errors.
+    public static let packetName = "no return parameters"
+    /// Nothing.
+    public init() {}
+}
+
+/// What a command returns that returns one value.
+public struct Returned<Value: HCIField>: HCIParameters {
+    /// The value.
+    public static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
+    /// For errors.
+    public static var packetName: String { "return parameters" }
+    /// The value.
+    public var value: Value
+    /// A return of `value`.
+    public init(_ value: Value) { self.value = value }
+}
+
+/// What a command returns that concerns a connection.
+public struct ReturnedForConnection<Value: HCIField>: HCIParameters {
+    /// The connection, then the value.
+    public static var layout: HCILayout<Self> {
+        HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
+    }
+    /// For errors.
+    public static var packetName: String { "return parameters" }
+    /// The connection.
+    public var connection: ConnectionHandle
+    /// The value.
+    public var value: Value
+    /// A return of `value` for `connection`.
+    public init(_ connection: ConnectionHandle, _ value: Value) {
+        (self.connection, self.value) = (connection, value)
+    }
+}

@@ -1,0 +1,95 @@
+import BLECore
+
+/// Data of a connection: a whole L2CAP frame or a fragment of one (Core Specification 5.4, Vol 4, Part E,
+/// 5.4.2).
+public struct ACLPacket: Hashable, Sendable {
+    /// Where in a frame the data lie.
+    public enum Boundary: UInt8, Hashable, Sendable {
+        /// The start of a frame that the controller must not flush; a host uses it on LE links.
+        case firstNonFlushable = 0b00
+        /// The continuation of a frame.
+        case continuing = 0b01
+        /// The start of a frame that may be flushed; a controller uses it.
+        case firstFlushable = 0b10
+        /// A complete frame that may be flushed; not used on LE links.
+        case complete = 0b11
+    }
+
+    /// Whom the data are for. LE links know point-to-point only.
+    public enum Broadcast: UInt8, Hashable, Sendable {
+        /// The peer.
+        case pointToPoint = 0b00
+        /// All peripherals of a piconet (BR/EDR).
+        case broadcast = 0b01
+        /// Reserved, or a former broadcast kind.
+        case reserved2 = 0b10
+        /// Reserved.
+        case reserved3 = 0b11
+    }
+
+    /// The connection.
+    public let handle: ConnectionHandle
+    /// Where in a frame the data lie.
+    public let boundary: Boundary
+    /// Whom the data are for.
+    public let broadcast: Broadcast
+    /// At most 65,535 octets; the controller's buffer size is the real limit.
+    public let data: [UInt8]
+
+    /// A packet for one peer. More than 65,535 octets are a programming error.
+    public init(
+        handle: ConnectionHandle, boundary: Boundary, broadcast: Broadcast = .pointToPoint, data: [UInt8]
+    ) {
+        precondition(data.count <= 0xffff, "an ACL packet takes at most 65,535 octets")
+        (self.handle, self.boundary, self.broadcast, self.data) = (handle, boundary, broadcast, data)
+    }
+}
+
+extension ACLPacket: PacketCodable {
+    /// For errors.
+    public static let packetName = "ACL data"
+
+    /// Reads the header and the octets that it counts.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let header = try reader.u16("handle")
+        handle = ConnectionHandle(header)
+        boundary = .init(header)
+        broadcast = .init(header)
+        data = try reader.bytes(Int(try reader.u16("data length")), "data")
+    }
+
+    /// The header's 4 octets and the data.
+    public var encodedCount: Int { 4 + data.count }
+
+    /// Writes the header and the data.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        let flags = UInt16(boundary.rawValue) | UInt16(broadcast.rawValue) << 2
+        output.u16(handle.rawValue | flags << 12)
+        output.u16(UInt16(clamping: data.count))
+        output.bytes(data)
+    }
+}
+
+extension ACLPacket.Boundary {
+    init(_ header: UInt16) {
+        self =
+            switch header >> 12 & 0b11 {
+            case 0b00: .firstNonFlushable
+            case 0b01: .continuing
+            case 0b10: .firstFlushable
+            default: .complete
+            }
+    }
+}
+
+extension ACLPacket.Broadcast {
+    init(_ header: UInt16) {
+        self =
+            switch header >> 14 {
+            case 0b00: .pointToPoint
+            case 0b01: .broadcast
+            case 0b10: .reserved2
+            default: .reserved3
+            }
+    }
+}
