@@ -1,0 +1,102 @@
+import BLECore
+import HCI
+
+/// What simulated controllers send each other. It stands for the packets of the link layer (Core
+/// Specification 5.4, Vol 6, Part B, 2.3 and 2.4), without their bits.
+public enum AirSignal: Hashable, Sendable {
+    /// An advertising event on all its channels: ADV_IND, ADV_DIRECT_IND, ADV_SCAN_IND, ADV_NONCONN_IND.
+    case advertising(Advertising)
+    /// SCAN_REQ.
+    case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress)
+    /// SCAN_RSP.
+    case scanResponse(advertiser: DeviceAddress, data: [UInt8])
+    /// CONNECT_IND.
+    case connectionRequest(ConnectionRequest)
+    /// Something on a connection.
+    case link(AirLinkID, LinkSignal)
+
+    /// An advertising event.
+    public struct Advertising: Hashable, Sendable {
+        /// What kind it is.
+        public var kind: LEAdvertisingReports.Report.Kind
+        /// Who advertises.
+        public var advertiser: DeviceAddress
+        /// At whom directed advertising is directed.
+        public var target: DeviceAddress?
+        /// What it says, at most 31 octets.
+        public var data: [UInt8]
+    }
+
+    /// A wish for a connection.
+    public struct ConnectionRequest: Hashable, Sendable {
+        /// The connection that it makes.
+        public var link: AirLinkID
+        /// Who wants it.
+        public var initiator: DeviceAddress
+        /// With whom.
+        public var advertiser: DeviceAddress
+        /// How it keeps time.
+        public var timing: LinkTiming
+        /// The channels that it uses.
+        public var channels: ChannelMap
+    }
+}
+
+/// Names a connection on the air, for both of its ends: an access address.
+public struct AirLinkID: Hashable, Sendable {
+    /// The central.
+    public let central: VirtualController.ID
+    /// The central's count of its connections.
+    public let serial: UInt64
+}
+
+/// How a connection keeps time.
+public struct LinkTiming: Hashable, Sendable {
+    /// The time between connection events.
+    public var interval: ConnectionInterval
+    /// How many connection events the peripheral may skip.
+    public var latency: UInt16
+    /// How long a peer may be silent.
+    public var supervisionTimeout: Centiseconds
+}
+
+/// What the ends of a connection send each other: data, and what stands for LL control PDUs.
+public enum LinkSignal: Hashable, Sendable {
+    /// The peripheral's first packet, by which the central knows that the connection is made.
+    case established
+    /// A fragment of an L2CAP frame.
+    case data(isStart: Bool, [UInt8])
+    /// The peer's host has taken the oldest fragment that it had not taken yet.
+    case acknowledged
+    /// LL_TERMINATE_IND.
+    case terminate(HCIStatus)
+    /// LL_CONNECTION_UPDATE_IND.
+    case update(LinkTiming)
+    /// The instant of an update has passed at the peripheral.
+    case updated(LinkTiming)
+    /// LL_CHANNEL_MAP_IND.
+    case channels(ChannelMap)
+    /// LL_FEATURE_REQ or LL_PERIPHERAL_FEATURE_REQ.
+    case featureRequest
+    /// LL_FEATURE_RSP.
+    case features(LEFeatures)
+    /// LL_VERSION_IND that asks for the peer's.
+    case versionRequest
+    /// LL_VERSION_IND that answers.
+    case version(CoreVersion, company: UInt16, subversion: UInt16)
+    /// LL_LENGTH_REQ.
+    case lengthRequest(transmit: DataLength, receive: DataLength)
+    /// LL_LENGTH_RSP.
+    case lengths(transmit: DataLength, receive: DataLength)
+    /// The sender's end of the connection is gone without a word, and will not come back. It is no packet:
+    /// it tells the receiver that none will come.
+    case silence
+}
+
+/// Where a controller sends a signal.
+public struct Transmission: Hashable, Sendable {
+    /// The controller that is meant; nil for all.
+    public var receiver: VirtualController.ID?
+    /// What is sent.
+    public var signal: AirSignal
+}

@@ -1,0 +1,54 @@
+import BLECore
+import HCI
+
+extension VirtualController {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.5 to 7.8.9.
+    static let advertisingCommands: [CommandHandler] = [
+        .perform(LESetAdvertisingParameters.self) { (controller, command, _) throws(HCIStatus) in
+            try check(!controller.settings.advertiser.isEnabled, .commandDisallowed)
+            try check(command)
+            controller.settings.advertiser.parameters = command
+        },
+        .answer(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _, _ in
+            Returned(controller.configuration.transmitPower)
+        },
+        .perform(LESetAdvertisingData.self) { (controller, command, _) throws(HCIStatus) in
+            controller.settings.advertiser.data = try octets(of: command.data)
+        },
+        .perform(LESetScanResponseData.self) { (controller, command, _) throws(HCIStatus) in
+            controller.settings.advertiser.scanResponse = try octets(of: command.data)
+        },
+        .perform(LESetAdvertisingEnable.self) { (controller, command, now) throws(HCIStatus) in
+            guard try value(of: command.enable) else { return controller.settings.advertiser.stop() }
+            let advertiser = controller.settings.advertiser
+            let address = try controller.ownAddress(advertiser.parameters.ownAddressType)
+            guard !advertiser.isEnabled else { return }
+            try check(
+                !advertiser.parameters.type.isConnectable
+                    || controller.links.count < controller.configuration.maximumConnections,
+                .connectionLimitExceeded)
+            controller.settings.advertiser.start(as: address, at: now)
+        },
+    ]
+
+    private static func check(_ command: LESetAdvertisingParameters) throws(HCIStatus) {
+        try check(command.type.rawValue <= AdvertisingType.directedLowDutyCycle.rawValue)
+        // The high duty cycle has an interval of its own.
+        if command.type != .directedHighDutyCycle {
+            let range = Slots(rawValue: 0x0020)...Slots(rawValue: 0x4000)
+            try check(range.contains(command.intervalMin) && range.contains(command.intervalMax))
+            try check(command.intervalMin <= command.intervalMax)
+        }
+        try check(command.ownAddressType)
+        if command.type.isDirected {
+            try check(command.peer.type == .public || command.peer.type == .random)
+        }
+        try check(!command.channels.isEmpty && command.channels.isSubset(of: .all))
+        try check(command.filterPolicy.rawValue <= 3)
+    }
+
+    private static func octets(of data: LegacyAdvertisingData) throws(HCIStatus) -> [UInt8] {
+        guard let octets = data.data else { throw .invalidCommandParameters }
+        return octets
+    }
+}

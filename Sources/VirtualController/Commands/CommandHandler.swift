@@ -1,0 +1,139 @@
+import BLECore
+import HCI
+
+/// What a controller does with one command.
+struct CommandHandler: Sendable {
+    let opcode: HCIOpcode
+    /// Carries the command out and gives the answer to it.
+    let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket
+
+    /// The handler of commands that return something; `body` gives that, or throws the status with which the
+    /// command is refused.
+    static func answer<Command: HCICommand>(
+        _: Command.Type,
+        _ body:
+            @escaping @Sendable (inout VirtualController, Command, Instant) throws(HCIStatus)
+            -> Command.ReturnParameters
+    ) -> CommandHandler {
+        let opcode = Command.opcode
+        let refusal = refusal(of: Command.self)
+        return CommandHandler(opcode: opcode) { controller, parameters, now in
+            do throws(HCIStatus) {
+                // Too few octets or too many: that is all that can be wrong with the form.
+                guard let command = try? Command(parameters) else { throw .invalidCommandParameters }
+                let returned = try body(&controller, command, now)
+                return Command.answer == .status
+                    ? CommandStatus(status: .success, opcode: opcode).packet
+                    : CommandComplete(Command.self, returning: returned).packet
+            } catch {
+                return refusal(error)
+            }
+        }
+    }
+
+    /// The handler of commands that return nothing but the status.
+    static func perform<Command: HCICommand>(
+        _: Command.Type,
+        _ body: @escaping @Sendable (inout VirtualController, Command, Instant) throws(HCIStatus) -> Void
+    ) -> CommandHandler where Command.ReturnParameters == NoReturnParameters {
+        answer(Command.self) { (controller, command, now) throws(HCIStatus) -> NoReturnParameters in
+            try body(&controller, command, now)
+            return NoReturnParameters()
+        }
+    }
+
+    /// The answer to a command that is refused: in the form that its success would have, with zeros for what
+    /// it returns, since hosts look at the length before they look at the status.
+    private static func refusal<Command: HCICommand>(
+        of _: Command.Type
+    ) -> @Sendable (HCIStatus) -> HCIEventPacket {
+        let opcode = Command.opcode
+        if Command.answer == .status { return { CommandStatus(status: $0, opcode: opcode).packet } }
+        let zeros = [UInt8](repeating: 0, count: 254)
+        var reader = ByteReader(zeros.span, of: "")
+        _ = try? Command.ReturnParameters(decoding: &reader)
+        let returned = [UInt8](repeating: 0, count: reader.offset)
+        return { status in
+            CommandComplete(credits: 1, opcode: opcode, returnParameters: [status.rawValue] + returned).packet
+        }
+    }
+}
+
+extension VirtualController {
+    /// All commands that a controller knows. What Read Local Supported Commands tells is read off them.
+    static let handlers: [HCIOpcode: CommandHandler] = {
+        let all = [
+            controllerCommands, informationCommands, advertisingCommands, scanCommands, connectionCommands,
+            linkCommands, dataLengthCommands, acceptListCommands, securityCommands,
+        ]
+        return Dictionary(all.joined().map { ($0.opcode, $0) }) { first, _ in first }
+    }()
+
+    /// Whether this controller knows a command.
+    func knows(_ opcode: HCIOpcode) -> Bool {
+        opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
+    }
+
+    /// Carries out a command. Its answer goes before the events that it leads to.
+    ///
+    /// An unknown command is answered by Command Status: it tells that a command cannot begin to execute
+    /// (Core Specification 5.4, Vol 4, Part E, 7.7.15), and unlike Command Complete it does not depend on
+    /// return parameters that nobody here knows.
+    mutating func perform(_ command: HCICommandPacket, at now: Instant) {
+        let place = toHost.count
+        let answer: HCIEventPacket
+        if knows(command.opcode), let handler = Self.handlers[command.opcode] {
+            answer = handler.run(&self, command.parameters, now)
+        } else {
+            answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
+        }
+        // A reset takes events away.
+        toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
+    }
+
+    /// Completes a command that the air has carried out.
+    mutating func complete(_ opcode: HCIOpcode, returning parameters: [UInt8]) {
+        let event = CommandComplete(credits: 1, opcode: opcode, returnParameters: parameters)
+        toHost.append(.answer(HCIPacket.event(event.packet).encoded))
+    }
+
+    /// The place of a connection's link.
+    func index(of handle: ConnectionHandle) throws(HCIStatus) -> Int {
+        guard let index = links.firstIndex(where: { $0.handle == handle }) else {
+            throw .unknownConnectionIdentifier
+        }
+        return index
+    }
+
+    /// Refuses with `status` what is not so.
+    static func check(
+        _ condition: Bool, _ status: HCIStatus = .invalidCommandParameters
+    ) throws(HCIStatus) {
+        if !condition { throw status }
+    }
+
+    /// The value of a flag, which must be one.
+    static func value(of flag: HCIFlag) throws(HCIStatus) -> Bool {
+        guard let value = flag.value else { throw .invalidCommandParameters }
+        return value
+    }
+
+    /// Refuses address types that are none, and those that need a resolving list (7.8.5).
+    static func check(_ type: OwnAddressType) throws(HCIStatus) {
+        switch type {
+        case .public, .random: return
+        case .resolvableOrPublic, .resolvableOrRandom: throw .unsupportedFeatureOrParameterValue
+        default: throw .invalidCommandParameters
+        }
+    }
+
+    /// The own address of that type. Without a public address, or before the host has set a random one,
+    /// there is none (7.8.9, 7.8.11, 7.8.12).
+    func ownAddress(_ type: OwnAddressType) throws(HCIStatus) -> DeviceAddress {
+        try Self.check(type)
+        guard let address = type == .public ? configuration.publicAddress : settings.randomAddress else {
+            throw .invalidCommandParameters
+        }
+        return address
+    }
+}

@@ -1,0 +1,74 @@
+import BLECore
+import HCI
+
+extension LEFeatures {
+    /// What this controller can do.
+    static let implemented: LEFeatures = [.peripheralInitiatedFeaturesExchange, .dataPacketLengthExtension]
+}
+
+extension VirtualController {
+    /// Core Specification 5.4, Vol 4, Part E, 7.3 and 7.8.1.
+    static let controllerCommands: [CommandHandler] = [
+        .perform(Reset.self) { controller, _, _ in controller.reset() },
+        .perform(SetEventMask.self) { controller, command, _ in
+            controller.settings.eventMask = command.mask
+        },
+        // This controller has no event of that page.
+        .perform(SetEventMaskPage2.self) { _, _, _ in },
+        .perform(LESetEventMask.self) { controller, command, _ in
+            controller.settings.leEventMask = command.mask
+        },
+        .perform(LESetRandomAddress.self) { (controller, command, _) throws(HCIStatus) in
+            let settings = controller.settings
+            try check(
+                !settings.advertiser.isEnabled && !settings.scanner.isEnabled && settings.initiator == nil,
+                .commandDisallowed)
+            controller.settings.randomAddress = command.address
+        },
+    ]
+
+    /// Core Specification 5.4, Vol 4, Part E, 7.4 and 7.8.
+    static let informationCommands: [CommandHandler] = [
+        .answer(ReadLocalVersionInformation.self) { controller, _, _ in
+            let configuration = controller.configuration
+            return ReadLocalVersionInformation.ReturnParameters(
+                hciVersion: configuration.version, hciSubversion: configuration.subversion,
+                lmpVersion: configuration.version, company: configuration.company,
+                lmpSubversion: configuration.subversion)
+        },
+        .answer(ReadLocalSupportedCommands.self) { controller, _, _ in
+            Returned(SupportedCommands(handlers.keys.filter(controller.knows)))
+        },
+        .answer(ReadLocalSupportedFeatures.self) { _, _, _ in
+            Returned([.brEDRNotSupported, .leSupported])
+        },
+        .answer(ReadBDADDR.self) { controller, _, _ in
+            ReadBDADDR.ReturnParameters(
+                address: controller.configuration.publicAddress ?? DeviceAddress(0, type: .public))
+        },
+        .answer(ReadBufferSize.self) { controller, _, _ in
+            ReadBufferSize.ReturnParameters(
+                aclLength: controller.configuration.aclPacketLength,
+                aclPackets: UInt16(controller.configuration.aclPackets))
+        },
+        .answer(LEReadBufferSize.self) { controller, _, _ in
+            controller.configuration.sharesBuffers
+                ? LEReadBufferSize.ReturnParameters(aclLength: 0, aclPackets: 0)
+                : LEReadBufferSize.ReturnParameters(
+                    aclLength: controller.configuration.aclPacketLength,
+                    aclPackets: controller.configuration.aclPackets)
+        },
+        .answer(LEReadLocalSupportedFeatures.self) { _, _, _ in Returned(.implemented) },
+        // All combinations of the states and roles that the legacy commands have, bits 0 to 41.
+        .answer(LEReadSupportedStates.self) { _, _, _ in Returned(0x3ff_ffff_ffff) },
+    ]
+
+    /// Everything is as after power-on. Links end without a word, as they do when a controller is reset.
+    private mutating func reset() {
+        for link in links { transmit(.link(link.id, .silence), to: link.peer) }
+        links.removeAll()
+        settings = Settings()
+        toHost.removeAll { if case .answer = $0 { false } else { true } }
+        waitingReports = 0
+    }
+}

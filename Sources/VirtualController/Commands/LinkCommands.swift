@@ -1,0 +1,68 @@
+import BLECore
+import HCI
+
+extension VirtualController {
+    /// Core Specification 5.4, Vol 4, Part E, 7.1.23, 7.3.35, 7.5.4 and 7.8.19 to 7.8.21.
+    static let linkCommands: [CommandHandler] = [
+        .perform(ReadRemoteVersionInformation.self) { (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            try controller.begin(.version, on: index)
+            controller.send(.versionRequest, on: index)
+        },
+        .perform(LEReadRemoteFeatures.self) { (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            try controller.begin(.features, on: index)
+            controller.send(.featureRequest, on: index)
+        },
+        .answer(ReadRSSI.self) { (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            return ReturnedForConnection(command.connection, controller.links[index].rssi)
+        },
+        .answer(ReadTransmitPowerLevel.self) { (controller, command, _) throws(HCIStatus) in
+            _ = try controller.index(of: command.connection)
+            try check(command.kind == .current || command.kind == .maximum)
+            return ReturnedForConnection(command.connection, controller.configuration.transmitPower)
+        },
+        .perform(LESetHostChannelClassification.self) { (controller, command, _) throws(HCIStatus) in
+            let channels = command.channels.rawValue & ChannelMap.all.rawValue
+            try check(channels != 0)
+            controller.settings.hostChannels = ChannelMap(rawValue: channels)
+            for index in controller.links.indices where controller.links[index].role == .central {
+                controller.links[index].channels = controller.settings.hostChannels
+                controller.send(.channels(controller.settings.hostChannels), on: index)
+            }
+        },
+        .answer(LEReadChannelMap.self) { (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            return ReturnedForConnection(command.connection, controller.links[index].channels)
+        },
+    ]
+
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.33 to 7.8.35 and 7.8.46.
+    static let dataLengthCommands: [CommandHandler] = [
+        .answer(LESetDataLength.self) { (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            try check(command.transmit)
+            let wanted = command.transmit.limited(to: .maximum)
+            if wanted != controller.links[index].wantedLength {
+                controller.links[index].wantedLength = wanted
+                controller.sendLengthRequest(on: index)
+            }
+            return Returned(command.connection)
+        },
+        .answer(LEReadSuggestedDefaultDataLength.self) { controller, _, _ in
+            controller.settings.suggestedLength
+        },
+        .perform(LEWriteSuggestedDefaultDataLength.self) { (controller, command, _) throws(HCIStatus) in
+            try check(command.transmit)
+            controller.settings.suggestedLength = command.transmit
+        },
+        .answer(LEReadMaximumDataLength.self) { _, _, _ in
+            LEReadMaximumDataLength.ReturnParameters(transmit: .maximum, receive: .maximum)
+        },
+    ]
+
+    private static func check(_ length: DataLength) throws(HCIStatus) {
+        try check((27...251).contains(length.octets) && (328...17_040).contains(length.time))
+    }
+}

@@ -1,0 +1,37 @@
+import BLECore
+import HCI
+
+extension VirtualController {
+    /// What a simulated controller is and has.
+    public struct Configuration: Hashable, Sendable {
+        /// The public address; nil for none, which Read BD_ADDR shows as zeros.
+        public var publicAddress: DeviceAddress?
+        /// The most octets of data in an ACL packet from the host.
+        public var aclPacketLength: UInt16 = 251
+        /// How many ACL packets from the host it has buffers for, on all links.
+        public var aclPackets: UInt8 = 12
+        /// Whether LE Read Buffer Size tells of no buffers and Read Buffer Size of these, as on controllers
+        /// whose LE and BR/EDR links share them. Otherwise Read Buffer Size is an unknown command.
+        public var sharesBuffers = false
+        /// The most devices in the filter accept list.
+        public var acceptListSize: UInt8 = 16
+        /// The most connections at once.
+        public var maximumConnections = 32
+        /// How many advertisers the duplicate filter remembers. When more are heard the oldest are
+        /// forgotten, and reported again.
+        public var duplicateMemory = 256
+        /// How many advertising reports wait for the host. When more are due they are dropped.
+        public var reportLimit = 256
+        /// dBm, -127 to 20.
+        public var transmitPower: Int8 = 0
+        /// The version of the Core Specification that it tells.
+        public var version = CoreVersion.v5_4
+        /// The maker that it tells, by the SIG's company identifiers; 0xffff is nobody's.
+        public var company: UInt16 = 0xffff
+        /// The maker's own number for the version.
+        public var subversion: UInt16 = 0
+
+        /// A controller without a public address.
+        public init(publicAddress: DeviceAddress? = nil) { self.publicAddress = publicAddress }
+    }
+}

@@ -1,0 +1,197 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// One end of a connection.
+struct Link: Sendable {
+    let id: AirLinkID
+    let handle: ConnectionHandle
+    let role: ConnectionRole
+    /// The other end's controller.
+    let peer: VirtualController.ID
+    /// The other end's address.
+    let peerAddress: DeviceAddress
+
+    var timing: LinkTiming
+    var channels: ChannelMap
+    var rssi: Int8
+    /// What the host wants to send, and what goes each way.
+    var wantedLength: DataLength
+    var transmitLength = DataLength.minimum
+    var receiveLength = DataLength.minimum
+
+    /// Packets of the host that the peer's host has not taken.
+    var buffered = 0
+    /// What waits until the peer can be reached.
+    var held: Deque<LinkSignal> = []
+    /// What the host waits for.
+    var pending: Set<Procedure> = []
+
+    /// When the first packet of the peer must have come; nil when it has.
+    var establishment: Instant?
+    /// When the peer fell silent, if it did.
+    var silence: Instant?
+    /// Whether it will never be heard again.
+    var isLost = false
+    /// Whether the host has ended the connection, and the peer does not know yet.
+    var isEnding = false
+
+    /// A procedure that ends with an event.
+    enum Procedure: Hashable, Sendable { case features, version, update }
+
+    var isEstablished: Bool { establishment == nil }
+    /// Whether the peer hears what is sent now.
+    var isReachable: Bool { isEstablished && silence == nil }
+
+    /// When the connection counts as lost, if nothing comes.
+    var deadline: Instant? {
+        earlier(establishment, silence.map { $0 + timing.supervisionTimeout.duration })
+    }
+}
+
+extension DataLength {
+    /// What every link can do (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    static let minimum = DataLength(octets: 27, time: 328)
+    /// What this controller can do: the most that LE has, at 1 Mbit/s.
+    static let maximum = DataLength(octets: 251, time: 2120)
+
+    /// The lesser of both, octets and time by themselves.
+    func limited(to other: DataLength) -> DataLength {
+        DataLength(octets: min(octets, other.octets), time: min(time, other.time))
+    }
+}
+
+// MARK: - Beginning and end
+
+extension VirtualController {
+    func isConnected(to peer: DeviceAddress) -> Bool { links.contains { $0.peerAddress == peer } }
+
+    /// A connection begins. A central learns only from the peer's first packet that it is made, for which it
+    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2); a peripheral has heard the central already.
+    mutating func addLink(
+        _ id: AirLinkID, as role: ConnectionRole, to address: DeviceAddress, at peer: ID,
+        _ timing: LinkTiming, _ channels: ChannelMap, rssi: Int8, at now: Instant? = nil
+    ) {
+        let link = Link(
+            id: id, handle: freeHandle(), role: role, peer: peer, peerAddress: address, timing: timing,
+            channels: channels, rssi: rssi, wantedLength: settings.suggestedLength,
+            establishment: now.map { $0 + timing.interval.duration * 6 })
+        links.append(link)
+        if wants(.enhancedConnectionComplete) {
+            tell(
+                LEEnhancedConnectionComplete(
+                    connection: link.handle, role: role, peer: HCIAddress(address), interval: timing.interval,
+                    latency: timing.latency, supervisionTimeout: timing.supervisionTimeout))
+        } else {
+            tell(
+                LEConnectionComplete(
+                    connection: link.handle, role: role, peer: HCIAddress(address), interval: timing.interval,
+                    latency: timing.latency, supervisionTimeout: timing.supervisionTimeout))
+        }
+        let index = links.count - 1
+        if role == .peripheral { send(.established, on: index) }
+        if link.wantedLength != .minimum { sendLengthRequest(on: index) }
+    }
+
+    /// Tells that no connection was made.
+    mutating func tellNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
+        let (none, nobody) = (ConnectionHandle(0), HCIAddress(0, type: .public))
+        let (interval, timeout) = (ConnectionInterval(rawValue: 0), Centiseconds(rawValue: 0))
+        if wants(.enhancedConnectionComplete) {
+            tell(
+                LEEnhancedConnectionComplete(
+                    status: status, connection: none, role: role, peer: nobody, interval: interval,
+                    latency: 0, supervisionTimeout: timeout))
+        } else {
+            tell(
+                LEConnectionComplete(
+                    status: status, connection: none, role: role, peer: nobody, interval: interval,
+                    latency: 0, supervisionTimeout: timeout))
+        }
+    }
+
+    /// A connection ends. What the host still waits for ends first, with the same reason.
+    mutating func end(_ index: Int, _ reason: HCIStatus) {
+        let link = links.remove(at: index)
+        if link.pending.contains(.features) {
+            tell(LEReadRemoteFeaturesComplete(status: reason, connection: link.handle, features: []))
+        }
+        if link.pending.contains(.version) {
+            tell(
+                ReadRemoteVersionInformationComplete(
+                    status: reason, connection: link.handle, version: CoreVersion(rawValue: 0), company: 0,
+                    subversion: 0))
+        }
+        if link.pending.contains(.update) { tellUpdate(link, status: reason) }
+        tell(DisconnectionComplete(connection: link.handle, reason: reason))
+    }
+
+    mutating func tellUpdate(_ link: Link, status: HCIStatus = .success) {
+        tell(
+            LEConnectionUpdateComplete(
+                status: status, connection: link.handle, interval: link.timing.interval,
+                latency: link.timing.latency, supervisionTimeout: link.timing.supervisionTimeout))
+    }
+
+    /// Handles count up, so that one that was in use a moment ago does not come back at once.
+    private mutating func freeHandle() -> ConnectionHandle {
+        repeat {
+            lastHandle = lastHandle < 0x0eff ? lastHandle + 1 : 0x0040
+        } while links.contains { $0.handle.rawValue == lastHandle }
+        return ConnectionHandle(lastHandle)
+    }
+}
+
+// MARK: - Reach
+
+extension VirtualController {
+    /// The controller `peer` cannot be heard from `now` on: for ever when it `isGone`, else until
+    /// `peerReturned`.
+    public mutating func peerFellSilent(_ peer: ID, isGone: Bool, at now: Instant) {
+        for index in links.indices where links[index].peer == peer {
+            links[index].silence = links[index].silence ?? now
+            if isGone { links[index].isLost = true }
+        }
+    }
+
+    /// The controller `peer` can be heard again. What was held back for it is sent.
+    public mutating func peerReturned(_ peer: ID) {
+        for link in links where link.peer == peer && !link.isLost {
+            guard let index = links.firstIndex(where: { $0.id == link.id }) else { continue }
+            links[index].silence = nil
+            flush(index)
+        }
+    }
+
+    /// The signals of `peer` arrive with `rssi` dBm now.
+    public mutating func peerChanged(_ peer: ID, rssi: Int8) {
+        for index in links.indices where links[index].peer == peer { links[index].rssi = rssi }
+    }
+
+    /// Sends a signal to the other end, or holds it until that can be reached.
+    mutating func send(_ signal: LinkSignal, on index: Int) {
+        if links[index].isReachable {
+            transmit(.link(links[index].id, signal), to: links[index].peer)
+        } else {
+            links[index].held.removeAll { $0.isReplaced(by: signal) }
+            links[index].held.append(signal)
+        }
+    }
+
+    /// Sends what was held. The last of it may be the end.
+    mutating func flush(_ index: Int) {
+        guard links[index].isReachable else { return }
+        while let signal = links[index].held.popFirst() { send(signal, on: index) }
+        if links[index].isEnding { end(index, .connectionTerminatedByLocalHost) }
+    }
+}
+
+extension LinkSignal {
+    /// Whether this signal means nothing any more when `later` follows it, so that it need not be held.
+    fileprivate func isReplaced(by later: LinkSignal) -> Bool {
+        switch (self, later) {
+        case (.channels, .channels), (.lengthRequest, .lengthRequest): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import BLECore
+import HCI
+
+extension VirtualController {
+    /// Takes what the other end of a link sends.
+    mutating func hear(_ signal: LinkSignal, on index: Int, at now: Instant) {
+        switch signal {
+        case .established:
+            links[index].establishment = nil
+            flush(index)
+        case .silence:
+            links[index].silence = links[index].silence ?? now
+            links[index].isLost = true
+        case .data(let isStart, let data): deliver(data, isStart: isStart, on: index)
+        case .acknowledged: release(1, on: index)
+        case .terminate(let reason): end(index, reason)
+        case .update(let timing):
+            let isChanged = links[index].timing != timing
+            links[index].timing = timing
+            send(.updated(timing), on: index)
+            if isChanged { tellUpdate(links[index]) }
+        case .updated(let timing):
+            links[index].timing = timing
+            if links[index].pending.remove(.update) != nil { tellUpdate(links[index]) }
+        case .channels(let channels): links[index].channels = channels
+        case .featureRequest: send(.features(.implemented), on: index)
+        case .features(let features):
+            guard links[index].pending.remove(.features) != nil else { return }
+            tell(LEReadRemoteFeaturesComplete(connection: links[index].handle, features: features))
+        case .versionRequest:
+            send(
+                .version(
+                    configuration.version, company: configuration.company,
+                    subversion: configuration.subversion), on: index)
+        case .version(let version, let company, let subversion):
+            guard links[index].pending.remove(.version) != nil else { return }
+            tell(
+                ReadRemoteVersionInformationComplete(
+                    connection: links[index].handle, version: version, company: company,
+                    subversion: subversion))
+        case .lengthRequest(let transmit, let receive):
+            adopt(peerTransmit: transmit, peerReceive: receive, on: index)
+            send(.lengths(transmit: links[index].wantedLength, receive: .maximum), on: index)
+        case .lengths(let transmit, let receive):
+            adopt(peerTransmit: transmit, peerReceive: receive, on: index)
+        }
+    }
+
+    /// Asks the peer for longer or shorter packets.
+    mutating func sendLengthRequest(on index: Int) {
+        send(.lengthRequest(transmit: links[index].wantedLength, receive: .maximum), on: index)
+    }
+
+    /// What goes each way is the lesser of what one side sends and the other takes (Vol 6, Part B, 4.5.10).
+    private mutating func adopt(peerTransmit: DataLength, peerReceive: DataLength, on index: Int) {
+        let transmit = links[index].wantedLength.limited(to: peerReceive)
+        let receive = peerTransmit.limited(to: .maximum)
+        guard transmit != links[index].transmitLength || receive != links[index].receiveLength else { return }
+        links[index].transmitLength = transmit
+        links[index].receiveLength = receive
+        tell(LEDataLengthChange(connection: links[index].handle, transmit: transmit, receive: receive))
+    }
+}
+
+// MARK: - Data
+
+extension VirtualController {
+    /// Takes data from the host. A packet for no connection is dropped, as one for a connection that has
+    /// just ended must be; one that finds no buffer is dropped and told.
+    mutating func take(_ packet: ACLPacket) {
+        guard let index = links.firstIndex(where: { $0.handle == packet.handle }) else { return }
+        let buffered = links.reduce(0) { $0 + $1.buffered }
+        guard buffered < Int(configuration.aclPackets),
+            packet.data.count <= Int(configuration.aclPacketLength)
+        else { return tell(DataBufferOverflow(linkType: .acl)) }
+        links[index].buffered += 1
+        // The link layer has no packet for these, nor for data behind an end; the buffer is free at once.
+        guard !packet.data.isEmpty, packet.broadcast == .pointToPoint, packet.boundary != .complete,
+            !links[index].isEnding
+        else { return release(1, on: index) }
+        send(.data(isStart: packet.boundary != .continuing, packet.data), on: index)
+    }
+
+    /// Gives data of the peer to the host.
+    private mutating func deliver(_ data: [UInt8], isStart: Bool, on index: Int) {
+        let packet = ACLPacket(
+            handle: links[index].handle, boundary: isStart ? .firstFlushable : .continuing, data: data)
+        toHost.append(.data(HCIPacket.acl(packet).encoded, links[index].id))
+    }
+
+    /// Buffers of the host's packets are free again. Events that the host has not taken add up.
+    private mutating func release(_ count: Int, on index: Int) {
+        let count = min(count, links[index].buffered)
+        guard count > 0 else { return }
+        links[index].buffered -= count
+        let handle = links[index].handle
+        if case .completed(handle, let earlier) = toHost.last {
+            toHost.removeLast()
+            toHost.append(.completed(handle, count: earlier + UInt16(count)))
+        } else {
+            toHost.append(.completed(handle, count: UInt16(count)))
+        }
+    }
+}

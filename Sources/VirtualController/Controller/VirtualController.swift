@@ -1,0 +1,171 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// A simulated Bluetooth LE controller: HCI packets go in and out at one port, radio signals at the other.
+/// It has no clock and no I/O, so tests run it under virtual time; `VirtualAir` joins several.
+///
+/// It knows the legacy family of LE commands, and says so in Read Local Supported Commands. What it refuses
+/// it refuses with the status that the Core Specification names, and no bytes from its host can trap it.
+///
+/// Some things are simpler than in a radio, and no host can tell without a stop-watch:
+/// - Connection events are not simulated. Data and control packets of a link go at once, in order, and are
+///   never lost; the air may delay them. `Number Of Completed Packets` comes when the peer's host has taken
+///   the packet, so a host that does not read holds its peer back.
+/// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
+///   Then the supervision timeout begins.
+/// - An advertising event is on all its channels at once, and a scanner hears it when its window is open.
+/// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
+///   length is; start and continuation are told apart by the flags that a controller uses.
+public struct VirtualController: Sendable {
+    /// What it is and has.
+    public let configuration: Configuration
+    /// Its name on the air.
+    public let id: ID
+
+    /// Advertising reports that were dropped because the host did not take them.
+    public internal(set) var droppedReports = 0
+
+    /// What Reset brings back to its beginning.
+    struct Settings: Sendable {
+        var eventMask = HCIEventMask.default
+        var leEventMask = LEEventMask.default
+        var randomAddress: DeviceAddress?
+        var acceptList: [DeviceAddress] = []
+        var advertiser = Advertiser()
+        var scanner = Scanner()
+        var initiator: Initiator?
+        var hostChannels = ChannelMap.all
+        var suggestedLength = DataLength.minimum
+    }
+    var settings = Settings()
+    /// In the order in which they were made.
+    var links: [Link] = []
+    var lastHandle: UInt16 = 0x003f
+    var lastSerial: UInt64 = 0
+    var toHost: Deque<HostPacket> = []
+    var toAir: Deque<Transmission> = []
+    var waitingReports = 0
+    var random: SplitMix64
+
+    /// A controller after power-on. The seed decides on all that is random in it.
+    public init(_ configuration: Configuration = Configuration(), id: ID, seed: UInt64) {
+        self.configuration = configuration
+        self.id = id
+        random = SplitMix64(seed: seed)
+    }
+
+    /// Whether the link layer does anything: advertises, scans, connects, or has links.
+    public var isActive: Bool {
+        settings.advertiser.isEnabled || settings.scanner.isEnabled || settings.initiator != nil
+            || !links.isEmpty
+    }
+}
+
+// MARK: - Time
+
+extension VirtualController {
+    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    public var deadline: Instant? {
+        links.reduce(settings.advertiser.deadline) { earlier($0, $1.deadline) }
+    }
+
+    /// Acts on what was due by `now`: advertising events and their end, links that were silent too long.
+    public mutating func expire(at now: Instant) {
+        advertise(at: now)
+        while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
+            end(index, links[index].isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
+        }
+    }
+}
+
+// MARK: - The host's port
+
+/// What waits for the host.
+enum HostPacket: Sendable {
+    /// A Command Complete or Command Status event.
+    case answer([UInt8])
+    /// Another event.
+    case event([UInt8])
+    /// An advertising report.
+    case report([UInt8])
+    /// Data of a link.
+    case data([UInt8], AirLinkID)
+    /// Packets of the host that have left their buffers, counted until the host takes the event.
+    case completed(ConnectionHandle, count: UInt16)
+}
+
+extension VirtualController {
+    /// Takes a packet from the host: the type octet, then the packet. One that is none is told by a Hardware
+    /// Error event, as a controller on a UART does that has lost its place in the stream (Vol 4, Part A, 4).
+    public mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
+        switch try? HCIPacket(packet) {
+        case .command(let command)?: perform(command, at: now)
+        case .acl(let data)?: take(data)
+        // There are no links that could carry them.
+        case .synchronous?, .iso?: break
+        case .event?, nil: tell(HardwareError(hardwareCode: 0x01))
+        }
+    }
+
+    /// The next packet for the host, oldest first.
+    public mutating func nextPacket() -> [UInt8]? {
+        switch toHost.popFirst() {
+        case nil: return nil
+        case .answer(let bytes), .event(let bytes): return bytes
+        case .report(let bytes):
+            waitingReports -= 1
+            return bytes
+        case .data(let bytes, let link):
+            if let index = links.firstIndex(where: { $0.id == link }) { send(.acknowledged, on: index) }
+            return bytes
+        case .completed(let handle, let count):
+            let completed = CompletedPackets(connection: handle, count: count)
+            return HCIPacket.event(NumberOfCompletedPackets(completed: [completed]).packet).encoded
+        }
+    }
+
+    /// Queues an event, if the host wants such events.
+    mutating func tell(_ event: some HCIEventParameters) {
+        guard settings.eventMask.contains(type(of: event).code) else { return }
+        toHost.append(.event(HCIPacket.event(event.packet).encoded))
+    }
+
+    /// Queues an LE event, if the host wants such events.
+    mutating func tell(_ event: some LEEventParameters) {
+        guard wants(type(of: event).subevent) else { return }
+        toHost.append(.event(HCIPacket.event(event.packet).encoded))
+    }
+
+    /// Whether the masks let an LE event pass.
+    func wants(_ subevent: LESubevent) -> Bool {
+        settings.eventMask.contains(.leMeta) && settings.leEventMask.contains(subevent)
+    }
+}
+
+// MARK: - The air's port
+
+extension VirtualController {
+    /// The next signal for other controllers, oldest first.
+    public mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
+
+    /// Takes a signal of another controller, which arrives with `rssi` dBm.
+    public mutating func hear(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
+        switch signal {
+        case .advertising(let advertising): hear(advertising, from: sender, rssi: rssi, at: now)
+        case .scanRequest(let scanner, let advertiser):
+            answerScan(by: scanner, of: advertiser, from: sender)
+        case .scanResponse(let advertiser, let data):
+            hearResponse(of: advertiser, data, rssi: rssi, at: now)
+        case .connectionRequest(let request): accept(request, from: sender, rssi: rssi)
+        case .link(let link, let signal):
+            guard let index = links.firstIndex(where: { $0.id == link }) else { return }
+            links[index].rssi = rssi
+            hear(signal, on: index, at: now)
+        }
+    }
+
+    mutating func transmit(_ signal: AirSignal, to receiver: ID?) {
+        toAir.append(Transmission(receiver: receiver, signal: signal))
+    }
+}
