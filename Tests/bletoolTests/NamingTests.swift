@@ -1,11 +1,13 @@
+import AssignedNumbers
 import BLECore
 import Testing
 
 @testable import bletool
 
 /// The names that these tests know.
-let someNames: UUIDNames = { name in
-    ["Battery Service": 0x180f, "battery_level": 0x2a19, "On/Off": 0x2a9e][name]
+let someNames: UUIDNames = { name, kind in
+    if name == "Current Time" { return kind == .characteristic ? 0x2a2b : 0x1805 }
+    return ["Battery Service": 0x180f, "battery_level": 0x2a19, "On/Off": 0x2a9e][name]
 }
 
 struct DeviceSelectorTests {
@@ -39,6 +41,8 @@ struct AttributePathTests {
             ),
             ("On/Off", .uuids(service: nil, characteristic: 0x2a9e, descriptor: nil)),
             ("0x0012", .handle(0x0012)),
+            ("Current Time", .uuids(service: nil, characteristic: 0x2a2b, descriptor: nil)),
+            ("Current Time/Current Time", .uuids(service: 0x1805, characteristic: 0x2a2b, descriptor: nil)),
             ("0x12", .handle(0x0012)), ("0xFFFF", .handle(0xffff)),
             (
                 "12345678-1234-5678-1234-567812345678",

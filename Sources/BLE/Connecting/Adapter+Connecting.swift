@@ -118,7 +118,8 @@ extension Adapter {
         guard let peer = event.peer.deviceAddress else { return }
         let link = addLink(
             to: peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
-            parameters: LinkParameters(event))
+            parameters: LinkParameters(event),
+            mtu: event.role == .central ? connecting.queue.first?.options.mtu : nil)
         if event.role == .central { finishAttempt(with: .success(link)) }
     }
 }
@@ -142,7 +143,7 @@ extension Adapter {
         guard connecting.kernel.removeValue(forKey: attempt.id) != nil else { return }
         switch result {
         case .success(let channel):
-            let link = addLink(to: attempt.peer, as: .central, over: .socket(channel), parameters: nil)
+            let link = addLink(to: attempt.peer, as: .central, over: .socket(channel), mtu: attempt.options.mtu)
             connects.resume(attempt.id, with: .success(link))
         case .failure(.system(.timedOut, _)), .failure(.system(.hostIsDown, _)):
             // The kernel's limit, not ours: ask again until the caller gives up.

@@ -16,11 +16,12 @@ extension Adapter {
     /// A connection is there.
     @discardableResult
     func addLink(
-        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: LinkParameters?
+        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: LinkParameters? = nil,
+        mtu: ATTMTU? = nil
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let link = Link(id, to: peer, as: role, over: channel, mtu: mtu)
+        let link = Link(id, to: peer, as: role, over: channel, mtu: mtu ?? self.mtu)
         link.parameters = parameters
         links[id] = link
         log.debug("link to \(peer) as \(role)")

@@ -24,7 +24,7 @@ extension Adapter {
     }
 
     private func accept(_ channel: L2CAPChannel) {
-        addLink(to: channel.peer, as: .peripheral, over: .socket(channel), parameters: nil)
+        addLink(to: channel.peer, as: .peripheral, over: .socket(channel))
     }
 
     private func listenerFailed(_ error: PortError) {

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The time of day, for what people read and recordings keep. Deadlines count by the loop's clock.

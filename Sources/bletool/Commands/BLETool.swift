@@ -14,8 +14,9 @@ struct BLETool: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            AdaptersCommand.self, ScanCommand.self, AdvertiseCommand.self, ServeCommand.self, GATTCommand.self,
-            AirCommand.self,
+            AdaptersCommand.self, ScanCommand.self, AdvertiseCommand.self, ServeCommand.self,
+            GATTCommand.self,
+            AirCommand.self, LookupCommand.self,
         ])
 
     /// Runs a command line, without the program's name.

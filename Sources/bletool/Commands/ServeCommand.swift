@@ -75,20 +75,7 @@ struct ServeCommand: RadioCommand {
 
     /// What the file says, with the name of the command line.
     private func served() throws(Failure) -> ServeConfiguration {
-        let shown = file == "-" ? "stdin" : file
-        let octets = try reading(shown) { () throws(BadInput) in try File.contents(file, limit: 1 << 20) }
-        let directory = file.contains("/") ? String(file.prefix(upTo: file.lastIndex(of: "/") ?? file.startIndex)) : "."
-        do throws(ConfigurationError) {
-            var served = try ServeConfiguration(
-                octets, ConfigurationContext(names: Names.uuid, directory: directory.isEmpty ? "/" : directory))
-            if let name {
-                served.name = name
-                served.advertising.content.name = name
-            }
-            return served
-        } catch {
-            throw Failure(error, file: shown)
-        }
+        try ServeConfiguration.load(file, name: name, names: Names.uuid)
     }
 }
 
@@ -119,7 +106,8 @@ extension ServerEvent {
         case .unsubscribed(let central, let handle, let uuid):
             self.init(central: central.address, what: .unsubscribed(Access(handle: handle, uuid: uuid)))
         case .notified(let central, let handle, let uuid, let value):
-            self.init(central: central.address, what: .notified(Access(handle: handle, uuid: uuid, value: value)))
+            self.init(
+                central: central.address, what: .notified(Access(handle: handle, uuid: uuid, value: value)))
         case .confirmed(let central, let handle, let uuid):
             self.init(central: central.address, what: .confirmed(Access(handle: handle, uuid: uuid)))
         }
@@ -129,7 +117,8 @@ extension ServerEvent {
 extension ServerEvent.LinkParameters {
     fileprivate init(_ parameters: BLE.LinkParameters?) {
         self.init(
-            interval: parameters?.interval, latency: parameters?.latency, timeout: parameters?.supervisionTimeout)
+            interval: parameters?.interval, latency: parameters?.latency,
+            timeout: parameters?.supervisionTimeout)
     }
 }
 

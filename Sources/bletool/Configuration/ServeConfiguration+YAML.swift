@@ -12,12 +12,16 @@ extension ServeConfiguration {
     /// room for all that these may have.
     static let firstHandle = 0x0010
 
-    /// The configuration that `text` is, checked as far as it can be without a radio.
-    init(_ text: [UInt8], _ context: ConfigurationContext) throws(ConfigurationError) {
+    /// The configuration that `text` is, checked as far as it can be without a radio; `otherName` takes the
+    /// place of the name in it.
+    init(
+        _ text: [UInt8], name otherName: String? = nil, _ context: ConfigurationContext
+    ) throws(ConfigurationError) {
         let root = try YAMLComposer.tree(text)
         let fields = try YAMLFields<Key>(root, "a configuration")
         let nameNode = fields[.name]
-        name = try nameNode?.text("a name")
+        let nameInFile = try nameNode?.text("a name")
+        name = otherName ?? nameInFile
         if let name, !(1...Self.nameLimit).contains(name.utf8.count) {
             throw ConfigurationError(
                 nameNode?.position,
@@ -62,21 +66,25 @@ extension SecurityConfiguration {
 }
 
 extension ServeConfiguration {
-    /// The configuration in a file, or with `-` on the standard input.
-    static func load(_ path: String, names: @escaping UUIDNames) throws(Failure) -> ServeConfiguration {
+    /// The configuration in a file, or with `-` on the standard input; `name` takes the place of its name.
+    static func load(
+        _ path: String, name: String? = nil, names: @escaping UUIDNames
+    ) throws(Failure) -> ServeConfiguration {
+        let file = path == "-" ? "stdin" : path
         let text: [UInt8]
         do {
-            text = try File.contents(path, limit: YAMLComposer.fileLimit)
+            text =
+                try path == "-"
+                ? File.standardInput.get() : File.contents(path, limit: YAMLComposer.fileLimit)
         } catch {
-            throw Failure(path, error, kind: .input)
+            throw Failure(file, error, kind: .input)
         }
         do {
-            let slash = path.lastIndex(of: "/")
-            let context = ConfigurationContext(
-                names: names, directory: slash.map { String(path[..<$0]) } ?? ".")
-            return try ServeConfiguration(text, context)
+            let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            return try ServeConfiguration(
+                text, name: name, ConfigurationContext(names: names, directory: directory))
         } catch {
-            throw Failure(error, file: path)
+            throw Failure(error, file: file)
         }
     }
 }

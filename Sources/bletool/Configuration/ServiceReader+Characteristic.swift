@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BLECore
 
 /// Characteristics.
@@ -9,7 +10,7 @@ extension ServiceReader {
 
     mutating func characteristic(_ node: YAMLNode) throws(ConfigurationError) -> CharacteristicConfiguration {
         let fields = try YAMLFields<Key>(node, "a characteristic")
-        let uuid = try attributeUUID(fields.required(.uuid))
+        let uuid = try attributeUUID(fields.required(.uuid), .characteristic)
         let properties = try self.properties(fields.required(.properties))
         let implied = PermissionConfiguration(
             read: properties.contains(.read) ? .open : .none,
@@ -71,8 +72,10 @@ extension ServiceReader {
     }
 
     /// The UUID of a characteristic or descriptor, which is none of those that declare them.
-    func attributeUUID(_ node: YAMLNode) throws(ConfigurationError) -> BluetoothUUID {
-        let uuid = try node.uuid(context.names)
+    func attributeUUID(
+        _ node: YAMLNode, _ kind: AssignedNumbers.UUIDKind
+    ) throws(ConfigurationError) -> BluetoothUUID {
+        let uuid = try node.uuid(kind, context.names)
         guard let short = uuid.uint16, (0x2800...0x2803).contains(short) else { return uuid }
         throw ConfigurationError(
             node.position, "\(uuid) is the UUID of a declaration", hint: "declarations are made for you")

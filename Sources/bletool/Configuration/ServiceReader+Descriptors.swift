@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BLECore
 
 /// Descriptors.
@@ -26,7 +27,7 @@ extension ServiceReader {
         var listed: [(fields: YAMLFields<Key>, uuid: BluetoothUUID)] = []
         for node in try node?.list(of: "descriptors") ?? [] {
             let fields = try YAMLFields<Key>(node, "a descriptor")
-            let uuid = try attributeUUID(fields.required(.uuid))
+            let uuid = try attributeUUID(fields.required(.uuid), .descriptor)
             if let standard = Self.standard.first(where: { $0.uuid == uuid }) {
                 guard properties.contains(where: standard.belongs) else {
                     throw ConfigurationError(

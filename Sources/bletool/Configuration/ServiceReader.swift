@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BLECore
 
 /// Reads `services:` and lays out their handles.
@@ -43,7 +44,7 @@ struct ServiceReader {
 
     private mutating func service(_ node: YAMLNode) throws(ConfigurationError) -> ServiceConfiguration {
         let fields = try YAMLFields<Key>(node, "a service")
-        let uuid = try fields.required(.uuid).uuid(context.names)
+        let uuid = try fields.required(.uuid).uuid(.service, context.names)
         let handle = try layout.take(fields[.handle], for: "the service \(uuid)", at: node.position)
         var service = ServiceConfiguration(uuid: uuid, handle: handle, endHandle: handle)
         service.isPrimary = try fields[.primary]?.bool() ?? true
@@ -71,7 +72,7 @@ struct ServiceReader {
             what = "at \(handle)"
             matches = services.indices.filter { services[$0].handle == handle }
         case (nil, let wanted?):
-            let uuid = try wanted.uuid(context.names)
+            let uuid = try wanted.uuid(.service, context.names)
             what = "\(uuid)"
             matches = services.indices.filter { services[$0].uuid == uuid }
         default:

@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BLECore
 
 /// What nodes hold. Each method says what should be there when it is something else.
@@ -63,16 +64,18 @@ extension YAMLNode {
         return try located { try [UInt8](hexText: text, count: count) }
     }
 
-    /// A UUID by its digits or by its name.
-    func uuid(_ names: UUIDNames) throws(ConfigurationError) -> BluetoothUUID {
+    /// A UUID by its digits or by its name; among equal names, that of `kind`.
+    func uuid(
+        _ kind: AssignedNumbers.UUIDKind, _ names: UUIDNames
+    ) throws(ConfigurationError) -> BluetoothUUID {
         let text = try text("a UUID")
-        return try located { try BluetoothUUID(text: text, names: names) }
+        return try located { try BluetoothUUID(text: text, kind: kind, names: names) }
     }
 
     /// The UUIDs of a list.
     func uuids(_ names: UUIDNames) throws(ConfigurationError) -> [BluetoothUUID] {
         var uuids: [BluetoothUUID] = []
-        for node in try list(of: "UUIDs") { uuids.append(try node.uuid(names)) }
+        for node in try list(of: "UUIDs") { uuids.append(try node.uuid(.service, names)) }
         return uuids
     }
 

@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BLECore
 
 /// ATTR on a command line: which attribute of a peer's database is meant.
@@ -15,7 +16,7 @@ enum AttributePath: Hashable, Sendable {
             return
         }
         // Some names of the SIG have a slash in them.
-        if let uuid = names(String(text)) {
+        if let uuid = names(String(text), .characteristic) {
             self = .uuids(service: nil, characteristic: uuid, descriptor: nil)
             return
         }
@@ -23,8 +24,12 @@ enum AttributePath: Hashable, Sendable {
         guard parts.count <= 3 else {
             throw BadInput("\(text.quoted) has too many parts", hint: "SERVICE/CHARACTERISTIC/DESCRIPTOR")
         }
+        let kinds: [AssignedNumbers.UUIDKind] =
+            parts.count == 1 ? [.characteristic] : [.service, .characteristic, .descriptor]
         var uuids: [BluetoothUUID] = []
-        for part in parts { uuids.append(try BluetoothUUID(text: part, names: names)) }
+        for (part, kind) in zip(parts, kinds) {
+            uuids.append(try BluetoothUUID(text: part, kind: kind, names: names))
+        }
         self = .uuids(
             service: uuids.count > 1 ? uuids[0] : nil, characteristic: uuids[uuids.count > 1 ? 1 : 0],
             descriptor: uuids.count > 2 ? uuids[2] : nil)

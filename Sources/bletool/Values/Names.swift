@@ -3,8 +3,10 @@ import BLECore
 
 /// The names of assigned numbers.
 enum Names {
-    /// The UUID that a name of the Bluetooth SIG stands for.
-    @Sendable static func uuid(_ name: String) -> BluetoothUUID? { AssignedNumbers.uuid(named: name) }
+    /// The UUID that a name of the Bluetooth SIG stands for, rather one of that kind.
+    @Sendable static func uuid(_ name: String, _ kind: AssignedNumbers.UUIDKind) -> BluetoothUUID? {
+        AssignedNumbers.uuid(named: name, kind: kind) ?? AssignedNumbers.uuid(named: name)
+    }
 
     /// The name of a UUID.
     @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }

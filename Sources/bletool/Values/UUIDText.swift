@@ -1,12 +1,16 @@
+import AssignedNumbers
 import BLECore
 
-/// The UUID that a SIG name stands for ("Battery Service", "battery_level"), or nil.
-typealias UUIDNames = @Sendable (String) -> BluetoothUUID?
+/// The UUID that a SIG name stands for ("Battery Service", "battery_level"), or nil. Some names are those of
+/// a service and of a characteristic; the kind says which is rather meant.
+typealias UUIDNames = @Sendable (String, AssignedNumbers.UUIDKind) -> BluetoothUUID?
 
 extension BluetoothUUID {
-    /// The UUID that `text` spells or names.
-    init(text: some StringProtocol, names: UUIDNames) throws(BadInput) {
-        guard let uuid = BluetoothUUID(text) ?? names(String(text)) else {
+    /// The UUID that `text` spells or names; among equal names, that of `kind`.
+    init(
+        text: some StringProtocol, kind: AssignedNumbers.UUIDKind = .service, names: UUIDNames
+    ) throws(BadInput) {
+        guard let uuid = BluetoothUUID(text) ?? names(String(text), kind) else {
             let isNumber = !text.isEmpty && text.allSatisfy { $0.isHexDigit || $0 == "-" }
             throw BadInput(
                 isNumber

@@ -13,16 +13,20 @@ LINK_LOST = 7
 async def steps(radio):
     peripheral = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "peers.gadget", radio, stdout=asyncio.subprocess.PIPE)
-    expect(await peripheral.stdout.readline(), b"ready\n", "the peripheral")
-    words = ["gatt", PERIPHERAL, "notify", COUNTER, "--supervision", "1s", "--adapter", radio]
-    async with running(*words) as client:
-        for _ in range(3):
-            await client.event("notification", uuid=COUNTER)
-        peripheral.kill()
+    try:
+        expect(await peripheral.stdout.readline(), b"ready\n", "the peripheral")
+        words = ["gatt", PERIPHERAL, "notify", COUNTER, "--supervision", "1s", "--adapter", radio]
+        async with running(*words) as client:
+            for _ in range(3):
+                await client.event("notification", uuid=COUNTER)
+            peripheral.kill()
+            code, events = await client.end(seconds=3)
+            expect(code, LINK_LOST, "the exit code")
+            client.expect_error(events)
+    finally:
+        if peripheral.returncode is None:
+            peripheral.kill()
         await peripheral.wait()
-        code, events = await client.end(seconds=3)
-        expect(code, LINK_LOST, "the exit code")
-        client.expect_error(events)
 
 
 scenario(steps)
