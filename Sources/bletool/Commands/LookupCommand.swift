@@ -1,0 +1,99 @@
+import ArgumentParser
+import AssignedNumbers
+import BLECore
+
+/// `bletool lookup`.
+struct LookupCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lookup", abstract: "Look up assigned numbers: by number, or by part of the name.",
+        discussion: "As in: lookup company 0x004c, lookup uuid battery, lookup appearance watch.")
+
+    /// What kinds of numbers there are.
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case company, uuid, appearance
+    }
+
+    @Argument(help: ArgumentHelp("What it is: company, uuid or appearance.", valueName: "kind"))
+    var kind: Kind
+
+    @Argument(help: ArgumentHelp("A number, or part of a name.", valueName: "what"))
+    var what: [String]
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func perform(_ console: Console) async throws(Failure) {
+        for entry in try found() { guard console.show(entry) else { return } }
+    }
+
+    /// What has that number, or else that part of a name; something, or a failure.
+    func found() throws(Failure) -> [AssignedNumberEvent] {
+        let text = what.joined(separator: " ")
+        guard !text.isEmpty else { throw Failure(.usage, "lookup", "there is nothing to look up") }
+        let found =
+            switch kind {
+            case .company: Self.companies(text)
+            case .uuid: Self.uuids(text)
+            case .appearance: Self.appearances(text)
+            }
+        guard !found.isEmpty else {
+            throw Failure(.notFound, text.quoted, "no \(kind.rawValue) has that number or name")
+        }
+        return found
+    }
+
+    private static func companies(_ text: String) -> [AssignedNumberEvent] {
+        number(text).flatMap { number in AssignedNumbers.companyName(number).map { [.company(number, $0)] } }
+            ?? AssignedNumbers.companies(containing: text).map { .company($0.identifier, $0.name) }
+    }
+
+    private static func uuids(_ text: String) -> [AssignedNumberEvent] {
+        BluetoothUUID(text).flatMap { uuid in AssignedNumbers.name(of: uuid).map { [.uuid(uuid, $0)] } }
+            ?? AssignedNumbers.uuids(containing: text).map { .uuid($0.uuid, $0.name) }
+    }
+
+    private static func appearances(_ text: String) -> [AssignedNumberEvent] {
+        number(text).flatMap { number in
+            AssignedNumbers.appearanceName(number).map { [.appearance(number, $0)] }
+        } ?? AssignedNumbers.appearances(containing: text).map { .appearance($0.appearance, $0.name) }
+    }
+
+    /// A number in decimal or after `0x`; four digits with a zero in front are hexadecimal, as tables have them.
+    private static func number(_ text: String) -> UInt16? {
+        UInt16.number(text) ?? (text.count == 4 ? UInt16.number("0x\(text)") : nil)
+    }
+}
+
+/// `lookup`: a number and its name.
+enum AssignedNumberEvent: Event {
+    /// A company's identifier.
+    case company(UInt16, String)
+    /// A UUID.
+    case uuid(BluetoothUUID, String)
+    /// What a device looks like.
+    case appearance(UInt16, String)
+
+    var json: JSONValue {
+        switch self {
+        case .company(let number, let name):
+            ["event": "company", "company": JSONValue(number), "companyName": JSONValue(name)]
+        case .uuid(let uuid, let name):
+            [
+                "event": "uuid", "uuid": JSONValue(uuid), "name": JSONValue(name),
+                "kind": JSONValue(AssignedNumbers.kind(of: uuid).map { "\($0)" }),
+            ]
+        case .appearance(let number, let name):
+            ["event": "appearance", "appearance": JSONValue(number), "name": JSONValue(name)]
+        }
+    }
+
+    func lines(colored: Bool) -> [String] {
+        switch self {
+        case .company(let number, let name), .appearance(let number, let name):
+            ["\(Style.cyan("0x\(number.hex)", when: colored))  \(name)"]
+        case .uuid(let uuid, let name):
+            [
+                "\(Style.cyan("\(uuid)", when: colored))  \(name)\(AssignedNumbers.kind(of: uuid).map { " (\($0))" } ?? "")"
+            ]
+        }
+    }
+}
