@@ -75,16 +75,16 @@ extension Adapter {
 
     /// Asks the air for the static address that belongs to `name`.
     private func claim(_ name: String) async throws(BLEError) -> DeviceAddress {
-        let command = ClaimName(name)
-        var octets = try await exchange(command.packet)[...]
-        let status = octets.popFirst().map { HCIStatus(rawValue: $0) }
-        guard let answer = try? ClaimName.ReturnParameters(octets.span) else {
+        guard let command = ClaimName(name) else {
+            throw .limit("the name of a virtual adapter", limit: ClaimName.maximumLength, value: name.utf8.count)
+        }
+        guard let answer = try? ClaimName.Answer(try await exchange(command.packet)) else {
             throw .adapter(.unsupported("the names of the virtual air"))
         }
-        switch status {
+        switch answer.status {
         case .success: return answer.address
         case .commandDisallowed: throw .adapter(.inUse("process \(answer.holder)"))
-        default: throw .hci(status ?? .unspecifiedError, command: ClaimName.opcode)
+        default: throw .hci(answer.status, command: ClaimName.opcode)
         }
     }
 
