@@ -9,7 +9,7 @@ struct AdaptersCommand: ToolCommand {
         commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",
         discussion: "Virtual adapters need no listing: --adapter virtual makes one.")
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func perform(_ console: Console) async throws(Failure) {
         do throws(BLEError) {

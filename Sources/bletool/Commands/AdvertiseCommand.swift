@@ -21,7 +21,7 @@ struct AdvertiseCommand: RadioCommand {
     @Flag(help: "Only print the packets, and the octets that each field takes. Needs no radio.")
     var dryRun = false
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func check() throws(Failure) {
         _ = try options.settings(names: Names.uuid).checkedPlan()

@@ -26,7 +26,7 @@ struct AirCommand: ToolCommand {
     @Flag(help: .hidden)
     var background = false
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     /// How long an air that was started for a command stays without controllers.
     private static let patience = Duration.seconds(10)

@@ -27,7 +27,7 @@ struct GATTNotifyCommand: GATTVerb {
     @Option(help: ArgumentHelp("How to show the values; default: auto, and hex with --json.", valueName: "format"))
     var format: String?
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths(attributes)

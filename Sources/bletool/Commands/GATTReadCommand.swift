@@ -25,7 +25,7 @@ struct GATTReadCommand: GATTVerb {
     @Option(help: ArgumentHelp("How to show the value; default: auto, and hex with --json.", valueName: "format"))
     var format: String?
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute] + multiple)

@@ -15,7 +15,7 @@ struct GATTTreeCommand: GATTVerb {
     @Flag(help: "Read the values as well.")
     var values = false
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
         let database = try await device.discover()

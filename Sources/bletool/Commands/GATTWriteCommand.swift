@@ -37,7 +37,7 @@ struct GATTWriteCommand: GATTVerb {
     @Option(help: ArgumentHelp("How the value is written.", valueName: "format"))
     var format: String?
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute])

@@ -19,7 +19,7 @@ struct LookupCommand: ToolCommand {
     @Argument(help: ArgumentHelp("A number, or part of a name.", valueName: "what"))
     var what: [String]
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func perform(_ console: Console) async throws(Failure) {
         for entry in try found() { guard console.show(entry) else { return } }

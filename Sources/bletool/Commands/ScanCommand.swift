@@ -50,7 +50,7 @@ struct ScanCommand: RadioCommand {
     @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func check() throws(Failure) {
         _ = try scanOptions()

@@ -32,7 +32,7 @@ struct ServeCommand: RadioCommand {
     @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
-    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var global: GlobalOptions
 
     func check() throws(Failure) {
         _ = try bletool.duration(duration, of: "--duration")

@@ -16,7 +16,11 @@ extension ConfigurationContext {
     init(names: @escaping UUIDNames, directory: String) {
         self.names = names
         contents = { path, limit in
-            try File.contents(path.hasPrefix("/") ? path : "\(directory)/\(path)", limit: limit)
+            do throws(BadInput) {
+                return try File.contents(path.hasPrefix("/") ? path : "\(directory)/\(path)", limit: limit)
+            } catch {
+                throw BadInput("the file \(path.quoted) \(error.reason)")
+            }
         }
         isProgram = { name in
             if name.contains("/") { return access(name, X_OK) == 0 }
