@@ -1,3 +1,4 @@
+import ATT
 import BLECore
 
 /// What a value means, as far as `--format auto` knows it.
@@ -14,7 +15,7 @@ enum ValueType: Hashable {
     /// The type that the value of an attribute has: by its Characteristic Presentation Format descriptor
     /// where there is one that says it, else by its UUID.
     init?(of uuid: BluetoothUUID, presentation: [UInt8]? = nil) {
-        let described = presentation.flatMap { try? PresentationFormat($0) }?.type
+        let described = presentation.flatMap { try? CharacteristicPresentationFormat($0) }?.type
         guard let type = described ?? uuid.uint16.flatMap({ Self.known[$0] }) else { return nil }
         self = type
     }
