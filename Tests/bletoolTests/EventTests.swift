@@ -3,6 +3,14 @@ import Testing
 
 @testable import bletool
 
+extension JSONValue {
+    /// The value of a member, when this is an object that has it.
+    subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+}
+
 struct EventTests {
     private let address = DeviceAddress(0xc0bb_ccdd_ee01, type: .random)
 

@@ -60,12 +60,6 @@ extension JSONValue {
 
     /// The value, or `null`.
     init(_ value: (some BinaryInteger)?) { self = value.map { JSONValue($0) } ?? .null }
-
-    /// The value of a member, when this is an object that has it.
-    subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
-    }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral,
