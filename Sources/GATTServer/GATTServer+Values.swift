@@ -8,6 +8,12 @@ public struct GATTSubscriber: Hashable, Sendable {
     /// How.
     public let configuration: ClientCharacteristicConfiguration
 
+    /// A central that wants values in a way.
+    public init(central: CentralID, configuration: ClientCharacteristicConfiguration) {
+        self.central = central
+        self.configuration = configuration
+    }
+
     /// By indication only where the central did not ask for notifications, which cost it less.
     public var prefersIndications: Bool { !configuration.contains(.notify) }
 }

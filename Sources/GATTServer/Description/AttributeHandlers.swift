@@ -79,6 +79,13 @@ public struct GATTWrite: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// The whole value.
     public let value: [UInt8]
+
+    /// A value for an attribute.
+    public init(handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8]) {
+        self.handle = handle
+        self.uuid = uuid
+        self.value = value
+    }
 }
 
 /// A client writes an attribute.

@@ -1,0 +1,85 @@
+import ATT
+import BLECore
+
+/// What decodes encodes to the same octets and its lists can be walked; and a bearer to which the PDU comes,
+/// while a request of its own is out, answers a request with one PDU, an indication with one and anything
+/// else with none, within its MTU, and lives on.
+public func fuzzATTPDU(_ bytes: Span<UInt8>) {
+    let octets = [UInt8](copying: bytes)
+    if let pdu = try? ATTPDU(bytes) {
+        precondition(pdu.encoded == octets && pdu.encodedCount == octets.count)
+        precondition(pdu.opcode.rawValue == octets.first && pdu.opcode.kind != nil)
+        walk(pdu)
+    }
+    _ = try? ServiceDeclaration(bytes)
+    _ = try? IncludeDeclaration(bytes)
+    _ = try? CharacteristicDeclaration(bytes)
+    _ = try? CharacteristicPresentationFormat(bytes)
+    fuzzBearer(bytes)
+}
+
+private func walk(_ pdu: ATTPDU) {
+    switch pdu {
+    case .response(.findInformation(let list)): walk(list)
+    case .response(.findByTypeValue(let list)): walk(list)
+    case .response(.readByType(let list)): walk(list)
+    case .response(.readByGroupType(let list)): walk(list)
+    case .response(.readMultipleVariable(let list)): walk(list)
+    case .push(.multipleNotification(let list)): walk(list)
+    default: break
+    }
+}
+
+private func walk(_ list: ATTEntryList<some ATTEntry>) {
+    precondition(!list.isEmpty)
+    precondition(list.map(\.length) == [Int](repeating: list.entryLength, count: list.count))
+}
+
+private func walk(_ list: ATTTupleList<some ATTTuple>) {
+    for (position, tuple) in list.enumerated() {
+        precondition(tuple.value.count <= tuple.length)
+        precondition(!tuple.isTruncated || position == list.count - 1)
+    }
+}
+
+private func fuzzBearer(_ bytes: Span<UInt8>) {
+    var bearer = ATTBearer()
+    guard (try? bearer.send(.readByType(.all, type: 0x2803), at: .zero)) != nil else {
+        preconditionFailure("the first request is refused")
+    }
+    _ = frames(of: &bearer)
+    bearer.receive(bytes, at: .zero)
+    var isRequest = false
+    while let event = bearer.nextEvent() {
+        switch event {
+        case .request(let request):
+            isRequest = true
+            let error = ATTErrorResponse(request.opcode, .none, .unlikelyError)
+            precondition((try? bearer.respond(.error(error))) == true)
+        case .push(.indication): bearer.confirm()
+        case .failed, .response: precondition(ATTOpcode(bytes[0]).kind == .response)
+        case .command, .push, .mtu: break
+        case .confirmed, .overdue, .ready, .closed: preconditionFailure("\(event)")
+        }
+    }
+    let answers = frames(of: &bearer)
+    precondition(bearer.closure == nil)
+    let opcode = bytes.isEmpty ? nil : ATTOpcode(bytes[0])
+    switch opcode?.kind {
+    case .request: precondition(answers.count == 1 && ATTOpcode(answers[0][0]).kind == .response)
+    case .push where opcode == .handleValueIndication: precondition(answers == [[0x1e]])
+    case nil where opcode?.isCommand == false: precondition(answers.count == 1 && answers[0][4] == 0x06)
+    default: precondition(answers.isEmpty && !isRequest)
+    }
+}
+
+/// All PDUs that a bearer has to send.
+func frames(of bearer: inout ATTBearer) -> [[UInt8]] {
+    var frames: [[UInt8]] = []
+    var isThere = true
+    while isThere {
+        let frame = [UInt8](capacity: bearer.mtu.octets) { isThere = bearer.nextFrame(into: &$0) }
+        if isThere { frames.append(frame) }
+    }
+    return frames
+}

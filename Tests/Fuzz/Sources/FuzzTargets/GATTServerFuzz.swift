@@ -1,0 +1,82 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// Whatever PDUs a central sends, the link lives on, each request gets exactly one response of its own kind
+/// within the MTU, and nothing that the central may not read is in any of them. The input is PDUs, each
+/// after an octet that tells its length.
+public func fuzzGATTServer(_ bytes: Span<UInt8>) {
+    let central = CentralID(rawValue: 1)
+    var server = GATTServer(database)
+    var bearer = ATTBearer()
+    server.connect(central)
+    var input = ByteReader(bytes, of: "fuzz input")
+    while let length = try? input.u8("length") {
+        let frame = (try? input.bytes(min(Int(length), input.remaining), "PDU")) ?? []
+        bearer.receive(frame.span, at: .zero)
+        while let event = bearer.nextEvent(serving: central, from: &server) { check(event) }
+        while server.nextEvent() != nil {}
+        let answers = frames(of: &bearer)
+        precondition(bearer.closure == nil)
+        guard let opcode = frame.first.map({ ATTOpcode($0) }) else { continue }
+        let isRequest = opcode.kind == .request || opcode.kind == nil && !opcode.isCommand
+        precondition(answers.count == (isRequest ? 1 : 0))
+        for answer in answers { check(answer, to: opcode, bearer.mtu) }
+    }
+    precondition(server.database.attributes.allSatisfy { $0.value.count <= $0.length.maximum })
+}
+
+private func check(_ event: ATTBearer.Event) {
+    switch event {
+    case .push, .mtu: break
+    default: preconditionFailure("\(event)")
+    }
+}
+
+private func check(_ answer: [UInt8], to opcode: ATTOpcode, _ mtu: ATTMTU) {
+    precondition(answer.count <= mtu.octets)
+    guard let response = try? ATTResponse(answer) else { preconditionFailure("a malformed response") }
+    if case .error(let error) = response {
+        precondition(error.requestOpcode == opcode)
+    } else {
+        precondition(response.opcode.rawValue == opcode.rawValue + 1)
+    }
+    // Only a prepared write makes the server echo this many octets of a client's choice.
+    guard opcode != .prepareWriteRequest else { return }
+    for start in 0...(secret.count - 12) {
+        let run = secret[start..<(start + 12)]
+        precondition(!answer.indices.contains { answer[$0...].starts(with: run) })
+    }
+}
+
+/// All octets differ, so that no 12 of them can be joined from the 8 and 3 that a client can write where it
+/// can read.
+private let secret = [UInt8](0xa0..<0xb2)
+
+private let database: AttributeDatabase = {
+    let locked = AttributePermissions(read: .encrypted)
+    let services = [
+        GATTService(
+            0x180f,
+            characteristics: [
+                GATTCharacteristic(
+                    0x2a19, properties: [.read, .write, .writeWithoutResponse, .notify],
+                    length: .variable(max: 8)),
+                GATTCharacteristic(0xff01, properties: .read, permissions: locked, value: secret),
+                GATTCharacteristic(0xff02, properties: .write, value: secret),
+                GATTCharacteristic(0xff03, properties: [.read, .write, .indicate], length: .fixed(3)),
+            ]),
+        GATTService(
+            0xff10, isPrimary: false, handle: 0x0100, includes: [.uuid(0x180f)],
+            characteristics: [
+                GATTCharacteristic(
+                    BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e), properties: .read,
+                    onRead: { .value([UInt8](repeating: 1, count: 300 + $0.offset % 2)) })
+            ]),
+    ]
+    do {
+        return try AttributeDatabase(services)
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}()

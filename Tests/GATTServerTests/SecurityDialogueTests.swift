@@ -1,0 +1,128 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+private let value: [UInt8] = [0x5e, 0xc7]
+
+/// A value at 0x0003 that wants `access` of a link, and one at 0x0005 that anybody may read.
+private func guarded(_ access: AttributeAccess, keySize: Int = 7, authorize: Bool = false) -> [GATTService] {
+    several(
+        GATTCharacteristic(
+            0xff01, properties: [.read, .write, .writeWithoutResponse],
+            permissions: AttributePermissions(
+                read: access, write: access, authorize: authorize, minimumKeySize: keySize),
+            value: value),
+        GATTCharacteristic(0xff02, properties: .read, value: [7]))
+}
+
+/// Each way to a value, with the opcode of its request.
+private let paths: [(opcode: String, request: String)] = [
+    ("0a", "0a0300"), ("0c", "0c03000000"), ("0c", "0c0300ffff"), ("08", "080100ffff01ff"),
+    ("08", "080300030001ff"), ("0e", "0e03000500"), ("0e", "0e05000300"), ("20", "2005000300"),
+    ("12", "12030001"), ("12", "120300" + "01010101"), ("16", "1603000000" + "01"),
+    ("16", "160300ffff" + "01"),
+]
+
+@Test("GATT/SR/GAR/BI-04-C, BI-05-C, GAW/SR/BI-05-C, BI-06-C: a link that is not safe enough, on every path")
+func linksThatAreNotSafeEnough() throws {
+    let weak = LinkSecurity(level: .secureConnections, keySize: 7)
+    let cases: [(AttributeAccess, LinkSecurity, String)] = [
+        (.encrypted, .none, "05"), (.encrypted, LinkSecurity(level: .none, isBonded: true), "0f"),
+        (.encrypted, weak, "0c"), (.authenticated, .none, "05"),
+        (.authenticated, LinkSecurity(level: .none, isBonded: true), "0f"),
+        (.authenticated, LinkSecurity(level: .encrypted), "05"),
+        (.authenticated, LinkSecurity(level: .encrypted, isBonded: true), "05"), (.authenticated, weak, "0c"),
+        (.secureConnections, LinkSecurity(level: .authenticated), "05"), (.secureConnections, weak, "0c"),
+    ]
+    for (access, security, code) in cases {
+        var dialogue = try ServerDialogue(guarded(access, keySize: 16), security: security)
+        for path in paths {
+            #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + code)
+        }
+        // Nothing is queued, a command does nothing, and matching tells nothing.
+        speak(
+            &dialogue,
+            [
+                Exchange("1801", "19"), Exchange("520300aa", ""),
+                Exchange("060100ffff01ff" + value.hex, "010601000a"),
+                Exchange("060100ffff01ff" + "0000", "010601000a"),
+            ])
+        #expect(dialogue.events() == [])
+        #expect(dialogue.server.database[3]?.value == value)
+    }
+}
+
+@Test func linksThatAreSafeEnough() throws {
+    let levels: [LinkSecurity.Level] = [.none, .encrypted, .authenticated, .secureConnections]
+    let accesses: [AttributeAccess] = [.open, .encrypted, .authenticated, .secureConnections]
+    for (least, access) in accesses.enumerated() {
+        for level in levels[least...] {
+            var dialogue = try ServerDialogue(guarded(access), security: LinkSecurity(level: level))
+            speak(
+                &dialogue,
+                [
+                    Exchange("0a0300", "0b" + value.hex),
+                    Exchange("060100ffff01ff" + value.hex, "0703000300"),
+                    Exchange("120300" + value.hex, "13"),
+                ])
+        }
+    }
+}
+
+@Test func securityMayChangeWhileTheLinkIsUp() throws {
+    var dialogue = try ServerDialogue(guarded(.encrypted))
+    speak(&dialogue, [Exchange("0a0300", "010a030005")])
+    dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
+    speak(
+        &dialogue, [Exchange("0a0300", "0b" + value.hex), Exchange("1603000000" + "01", "1703000000" + "01")])
+    dialogue.server.setSecurity(.none, of: ServerDialogue.central)
+    speak(&dialogue, [Exchange("1801", "0118030005"), Exchange("1801", "19")])
+    #expect(dialogue.server.database[3]?.value == value)
+}
+
+@Test("GATT/SR/GAR/BI-03-C, GAW/SR/BI-04-C: the application authorizes")
+func authorization() throws {
+    var dialogue = try ServerDialogue(guarded(.open, authorize: true))
+    for path in paths { #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + "08") }
+
+    var configuration = GATTServer.Configuration()
+    configuration.authorize = { $0.central == ServerDialogue.central && !$0.isWrite && $0.handle == 3 }
+    var asked = try ServerDialogue(guarded(.open, authorize: true), configuration: configuration)
+    speak(&asked, [Exchange("0a0300", "0b" + value.hex), Exchange("12030001", "0112030008")])
+    // Safety comes before the question.
+    var unsafe = try ServerDialogue(guarded(.encrypted, authorize: true), configuration: configuration)
+    speak(&unsafe, [Exchange("0a0300", "010a030005")])
+}
+
+@Test func whatNobodyMayReadIsNotMatchedEither() throws {
+    var dialogue = try ServerDialogue(
+        several(
+            GATTCharacteristic(0xff01, properties: .write, value: value),
+            GATTCharacteristic(0xff01, properties: .read, value: value)))
+    speak(
+        &dialogue,
+        [
+            Exchange("060100ffff01ff" + value.hex, "0705000500"),
+            Exchange("06010003" + "0001ff" + value.hex, "010601000a"),
+            Exchange("080100ffff01ff", "0108030002"),
+            Exchange("0c03000000", "010c030002"), Exchange("0c030003ff", "010c030002"),
+        ])
+}
+
+@Test func aDescriptorHasPermissionsOfItsOwn() throws {
+    let characteristic = GATTCharacteristic(
+        0xff01, properties: .notify, subscription: .encrypted,
+        descriptors: [
+            GATTDescriptor(0x2901, permissions: AttributePermissions(read: .none, write: .open), value: [1])
+        ])
+    var dialogue = try ServerDialogue(single(characteristic))
+    speak(
+        &dialogue,
+        [
+            Exchange("0a0400", "010a040002"), Exchange("12040002", "13"),
+            Exchange("0a0500", "0b0000"), Exchange("1205000100", "0112050005"),
+        ])
+    dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
+    speak(&dialogue, [Exchange("1205000100", "13")])
+}

@@ -1,0 +1,72 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+/// A server with one link, to which tests speak in PDUs.
+struct ServerDialogue {
+    static let central = CentralID(rawValue: 1)
+
+    var server: GATTServer
+    var bearer: ATTBearer
+
+    init(
+        _ services: [GATTService], generic: GenericServices? = nil, mtu: UInt16 = 23,
+        security: LinkSecurity = .none, configuration: GATTServer.Configuration = GATTServer.Configuration()
+    ) throws {
+        server = GATTServer(try AttributeDatabase(services, generic: generic), configuration)
+        bearer = ATTBearer()
+        server.connect(Self.central, security: security)
+        if mtu != 23 {
+            _ = ask(ATTRequest.exchangeMTU(mtu).encoded.hex)
+            #expect(bearer.mtu.octets == Int(mtu))
+        }
+    }
+
+    /// What the server sends when the PDU that `hex` spells comes; PDUs are joined by spaces.
+    mutating func ask(_ hex: String) -> String {
+        let frame = [UInt8](hex: hex) ?? []
+        bearer.receive(frame.span, at: .zero)
+        return serve()
+    }
+
+    /// What the server sends to the requests that have arrived.
+    mutating func serve() -> String {
+        while bearer.nextEvent(serving: Self.central, from: &server) != nil {}
+        return sent()
+    }
+
+    /// What waits to be sent.
+    mutating func sent() -> String {
+        var frames: [String] = []
+        var isThere = true
+        while isThere {
+            let frame = [UInt8](capacity: bearer.mtu.octets) { isThere = bearer.nextFrame(into: &$0) }
+            if isThere { frames.append(frame.hex) }
+        }
+        return frames.joined(separator: " ")
+    }
+
+    /// What the server told since the last look.
+    mutating func events() -> [GATTServerEvent] {
+        var events: [GATTServerEvent] = []
+        while let event = server.nextEvent() { events.append(event) }
+        return events
+    }
+}
+
+/// One step of a dialogue.
+struct Exchange: Sendable {
+    let request: String
+    let response: String
+
+    init(_ request: String, _ response: String) {
+        self.request = request
+        self.response = response
+    }
+}
+
+/// Speaks a dialogue; each test is named for the test of the SIG's GATT test suite that it follows.
+func speak(_ dialogue: inout ServerDialogue, _ exchanges: [Exchange]) {
+    for exchange in exchanges { #expect(dialogue.ask(exchange.request) == exchange.response) }
+}

@@ -1,0 +1,211 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+private let central = ServerDialogue.central
+
+private func written(
+    _ value: [UInt8], _ kind: GATTWriteKind, handle: AttributeHandle = 3, uuid: BluetoothUUID = 0xff01
+) -> (GATTServerEvent) -> Bool {
+    { event in
+        guard case .write(central, let write, kind) = event else { return false }
+        return write.handle == handle && write.uuid == uuid && write.value == value
+    }
+}
+
+@Test("GATT/SR/GAW/BV-01-C: write without response")
+func writeCommand() throws {
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: [.read, .writeWithoutResponse])))
+    speak(
+        &dialogue,
+        [
+            Exchange("52030007", ""), Exchange("0a0300", "0b07"),
+            // Not by request: the properties do not offer that.
+            Exchange("12030008", "0112030003"),
+            // Nothing answers these, not even with an error.
+            Exchange("52090007", ""), Exchange("52020007", ""), Exchange("520000", ""),
+            Exchange("0a0300", "0b07"),
+        ])
+    #expect(dialogue.events().first.map(written([7], .command)) == true)
+    #expect(dialogue.server.refusedCommands == 3)
+}
+
+@Test("GATT/SR/GAW/BV-03-C: write characteristic value")
+func writeRequest() throws {
+    var dialogue = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .write], value: [1, 2, 3], length: .variable(max: 4))))
+    speak(
+        &dialogue,
+        [
+            Exchange("12030007", "13"), Exchange("0a0300", "0b07"),
+            Exchange("120300", "13"), Exchange("0a0300", "0b"),
+            Exchange("12030001020304", "13"),
+            Exchange("1203000102030405", "011203000d"),
+            Exchange("52030009", ""),
+            Exchange("0a0300", "0b01020304"),
+        ])
+    #expect(dialogue.events().filter { if case .write = $0 { true } else { false } }.count == 3)
+}
+
+@Test("GATT/SR/GAW/BI-02-C, BI-03-C, BI-07-C, BI-08-C: write what is not there or cannot be written")
+func writeRefused() throws {
+    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .read, value: [1])))
+    speak(
+        &dialogue,
+        [
+            Exchange("12000001", "0112000001"), Exchange("12090001", "0112090001"),
+            Exchange("12030001", "0112030003"), Exchange("12020001", "0112020003"),
+            Exchange("1609000000" + "01", "0116090001"), Exchange("1603000000" + "01", "0116030003"),
+            Exchange("1801", "19"),
+            Exchange("0a0300", "0b01"),
+        ])
+}
+
+@Test func aFixedLengthKeepsWhatAShorterWriteDoesNotReach() throws {
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: [.read, .write], value: [1, 2, 3], length: .fixed(3))))
+    speak(
+        &dialogue,
+        [
+            Exchange("12030009", "13"), Exchange("0a0300", "0b090203"),
+            Exchange("12030001020304", "011203000d"),
+            Exchange("1603000100" + "08", "1703000100" + "08"), Exchange("1801", "19"),
+            Exchange("0a0300", "0b090803"),
+        ])
+    #expect(dialogue.events().contains(where: written([9, 2, 3], .request)))
+}
+
+@Test("GATT/SR/GAW/BV-05-C: write long characteristic value")
+func writeLong() throws {
+    let stale = [UInt8](repeating: 0xff, count: 40)
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: [.read, .write], value: stale)))
+    let parts = ["1603000000" + "000102", "1603000300" + "0304"]
+    for part in parts { #expect(dialogue.ask(part) == "17" + part.dropFirst(2)) }
+    // Nothing is written before it is executed.
+    #expect(dialogue.events() == [])
+    speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b0001020304")])
+    #expect(dialogue.events().first.map(written([0, 1, 2, 3, 4], .prepared)) == true)
+    // A part that does not begin at 0 changes the value that is there.
+    speak(
+        &dialogue,
+        [
+            Exchange("1603000500" + "0506", "1703000500" + "0506"),
+            Exchange("1603000100" + "aa", "1703000100" + "aa"),
+            Exchange("1801", "19"), Exchange("0a0300", "0b00aa0203040506"),
+        ])
+}
+
+@Test("GATT/SR/GAW/BV-07-C, BI-09-C: prepared writes that are cancelled or cannot be executed")
+func preparedWritesFail() throws {
+    var dialogue = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .write], value: [1, 2], length: .variable(max: 4))))
+    speak(
+        &dialogue,
+        [
+            Exchange("1603000300" + "aa", "1703000300" + "aa"), Exchange("1801", "0118030007"),
+            Exchange("16030000000102030405", "17030000000102030405"), Exchange("1801", "011803000d"),
+            Exchange("1603000200" + "aabbcc", "1703000200" + "aabbcc"), Exchange("1801", "011803000d"),
+            Exchange("1603000000" + "aa", "1703000000" + "aa"), Exchange("1800", "19"),
+            // A queue that failed or was cancelled is empty.
+            Exchange("1801", "19"),
+            Exchange("0a0300", "0b0102"),
+        ])
+}
+
+@Test("GATT/SR/GAW/BV-06-C: reliable writes, several attributes, all or nothing")
+func reliableWrites() throws {
+    let one = GATTCharacteristic(
+        0xff01, properties: [.read, .write], extendedProperties: .reliableWrite, value: [1],
+        length: .variable(max: 2))
+    var dialogue = try ServerDialogue(several(one, one))
+    // 0x0004 and 0x0007 are the Extended Properties.
+    speak(
+        &dialogue,
+        [
+            Exchange("1603000000" + "aa", "1703000000" + "aa"),
+            Exchange("1606000000" + "bb", "1706000000" + "bb"),
+            Exchange("1603000100" + "cc", "1703000100" + "cc"),
+            Exchange("1801", "19"), Exchange("0e03000600", "0faaccbb"),
+            Exchange("1603000000" + "11", "1703000000" + "11"),
+            Exchange("1606000000" + "222222", "1706000000" + "222222"),
+            Exchange("1801", "011806000d"), Exchange("0e03000600", "0faaccbb"),
+        ])
+    let told = dialogue.events().filter { if case .write = $0 { true } else { false } }
+    #expect(told.count == 2)
+    #expect(told.first.map(written([0xaa, 0xcc], .prepared)) == true)
+    #expect(told.last.map(written([0xbb], .prepared, handle: 6)) == true)
+}
+
+@Test("The prepare queue is bounded (3.4.6.1)")
+func prepareQueueIsBounded() throws {
+    var configuration = GATTServer.Configuration()
+    configuration.prepareQueueLimit = 2
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: [.read, .write])), configuration: configuration)
+    speak(
+        &dialogue,
+        [
+            Exchange("1603000000" + "01", "1703000000" + "01"),
+            Exchange("1603000100" + "02", "1703000100" + "02"),
+            Exchange("1603000200" + "03", "0116030009"),
+            Exchange("1801", "19"), Exchange("0a0300", "0b0102"),
+        ])
+}
+
+@Test func preparedWritesGoWithTheirLink() throws {
+    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: [.read, .write])))
+    speak(&dialogue, [Exchange("1603000000" + "01", "1703000000" + "01")])
+    dialogue.server.disconnect(ServerDialogue.central)
+    dialogue.server.connect(ServerDialogue.central)
+    speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b")])
+}
+
+@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only from who can sign, and never answered")
+func signedWrites() throws {
+    let services = single(GATTCharacteristic(0xff01, properties: [.read, .authenticatedSignedWrites]))
+    let command = "d2030007" + "01000000" + "8877665544332211"
+    var deaf = try ServerDialogue(services)
+    speak(&deaf, [Exchange(command, ""), Exchange("0a0300", "0b")])
+    #expect(deaf.server.refusedCommands == 1)
+
+    var configuration = GATTServer.Configuration()
+    configuration.verify = { _, command in
+        guard case .signedWrite(3, _, let signature) = command else { return false }
+        return signature.counter == 1
+    }
+    var dialogue = try ServerDialogue(services, configuration: configuration)
+    speak(
+        &dialogue,
+        [
+            Exchange(command, ""), Exchange("0a0300", "0b07"),
+            Exchange("d2030008" + "02000000" + "8877665544332211", ""), Exchange("0a0300", "0b07"),
+            // Not by a plain command: the properties do not offer that.
+            Exchange("52030009", ""), Exchange("0a0300", "0b07"),
+        ])
+    #expect(dialogue.events().contains(where: written([7], .signed)))
+}
+
+@Test("GATT/SR/GAW/BV-08-C, BV-09-C, BI-21-C: write characteristic descriptors")
+func writeDescriptors() throws {
+    let characteristic = GATTCharacteristic(
+        0xff01, properties: [.read, .broadcast], extendedProperties: .writableAuxiliaries,
+        descriptors: [.userDescription("old")])
+    var dialogue = try ServerDialogue(single(characteristic))
+    let name = Array("new".utf8)
+    speak(
+        &dialogue,
+        [
+            Exchange("120400" + name.hex, "13"), Exchange("0a0400", "0b" + name.hex),
+            Exchange("1604000000" + "7a7a7a7a", "1704000000" + "7a7a7a7a"), Exchange("1801", "19"),
+            Exchange("0a0400", "0b7a7a7a7a"),
+            // Extended Properties are nobody's to write; the broadcast bit is.
+            Exchange("1205000000", "0112050003"), Exchange("1206000100", "13"), Exchange("0a0600", "0b0100"),
+        ])
+}
