@@ -23,7 +23,9 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
     ) async throws(BLEError) -> Success {
         let (loop, turn) = (adapter.loop, Turn())
         let result: Result<Success, BLEError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            // A closure is isolated to the parameter only when it uses it.
+            adapter.preconditionIsolated()
+            return await withCheckedContinuation { continuation in
                 guard !turn.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
                 do throws(BLEError) {
                     let key = try start()
