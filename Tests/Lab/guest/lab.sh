@@ -99,6 +99,9 @@ not() { ! "$@"; }
 
 ndjson() { "$here/ndjson" "$@"; }
 
+# A crash tells where; the full report of all threads would take a minute here.
+export SWIFT_BACKTRACE=color=no,interactive=no,threads=crashed,registers=none,images=none,limit=16,symbolicate=fast
+
 # The tool under test; nothing that runs in the foreground takes longer.
 bletool() { timeout -k 5 30 /usr/local/bin/bletool "$@"; }
 

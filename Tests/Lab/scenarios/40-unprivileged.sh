@@ -2,7 +2,7 @@
 two_adapters
 mgmt 0 add-adv -c -u 180d 1 >/dev/null
 # The build folder may be closed to others.
-cp "$(command -v bletool)" /scratch/bletool
+cp /usr/local/bin/bletool /scratch/bletool
 
 nobody() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"; }
 allowed() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "${@:2}"; }
