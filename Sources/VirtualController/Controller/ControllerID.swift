@@ -1,7 +1,8 @@
 extension VirtualController {
     /// Names a controller on an air; never used twice.
     public struct ID: Hashable, Sendable {
-        let number: UInt64
+        /// Counts the controllers of an air from 1.
+        public let number: UInt64
 
         /// The controller of that number.
         public init(number: UInt64) { self.number = number }

@@ -1,0 +1,74 @@
+import BLECore
+import HCI
+import VirtualController
+
+/// Whatever two hosts send, and whenever, every packet that the air has for a host can be read, every
+/// command has exactly one answer, and nothing is left over when the controllers are gone.
+///
+/// The input is a sequence of steps: an octet that says which host sends (bit 0), whether its packets are
+/// taken out afterwards (bit 1) and how much time passes (6 bits, in steps of 5 ms), then an H4 packet. Both
+/// controllers begin with all events on and a random address, so that much is in reach.
+public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
+    var air = VirtualAir(seed: UInt64(bytes.count))
+    let ids = [air.add(), air.add()]
+    var now = Instant.zero
+    var unanswered: [VirtualAir.ControllerID: Int] = [:]
+
+    func send(_ packet: [UInt8], from id: VirtualAir.ControllerID) {
+        if case .command? = try? HCIPacket(packet.span) { unanswered[id, default: 0] += 1 }
+        air.receive(packet.span, from: id, at: now)
+    }
+    for (number, id) in ids.enumerated() {
+        let address = DeviceAddress(0xc000_0000_0000 + UInt64(number), type: .random)
+        for command in [
+            SetEventMask(mask: HCIEventMask(rawValue: .max)).packet,
+            LESetEventMask(mask: LEEventMask(rawValue: 0x1ff)).packet,
+            LESetRandomAddress(address: address).packet,
+        ] {
+            send(HCIPacket.command(command).encoded, from: id)
+        }
+    }
+
+    func take() {
+        while let (id, packet) = air.nextPacket() {
+            guard let packet = try? HCIPacket(packet.span) else { preconditionFailure("no packet") }
+            guard case .event(let event) = packet else { continue }
+            switch try? HCIEvent(event) {
+            case .commandComplete, .commandStatus: unanswered[id, default: 0] -= 1
+            case nil: preconditionFailure("an event that cannot be read")
+            default: break
+            }
+        }
+        precondition(unanswered.values.allSatisfy { $0 == 0 })
+    }
+    var reader = ByteReader(bytes, of: "input")
+    while let step = try? reader.u8("step"), let packet = nextPacket(&reader) {
+        send(packet, from: ids[Int(step & 1)])
+        now = now + .milliseconds(5 * Int64(step >> 2))
+        air.expire(at: now)
+        if step & 2 != 0 { take() }
+    }
+    now = now + .seconds(60)
+    air.expire(at: now)
+    take()
+    for id in ids { air.remove(id, at: now) }
+    precondition(air.deadline == nil && air.nextPacket() == nil)
+}
+
+/// The next H4 packet of the input; its end when that is cut short, and single octets of no type.
+private func nextPacket(_ reader: inout ByteReader) -> [UInt8]? {
+    guard let type = try? reader.u8("type") else { return nil }
+    let widths: (header: Int, length: Int)? =
+        switch HCIPacketType(rawValue: type) {
+        case .command, .synchronous: (2, 1)
+        case .acl, .iso: (2, 2)
+        case .event: (1, 1)
+        default: nil
+        }
+    guard let widths,
+        let header = try? reader.bytes(min(widths.header + widths.length, reader.remaining), "header")
+    else { return [type] }
+    let length = header.dropFirst(widths.header).reversed().reduce(0) { $0 << 8 | Int($1) }
+    let payload = (try? reader.bytes(min(length, reader.remaining), "payload")) ?? []
+    return [type] + header + payload
+}

@@ -1,0 +1,139 @@
+import BLECore
+import HCI
+import Testing
+import VirtualController
+
+@Suite struct AirTests {
+    /// A short life of three controllers; everything their hosts get.
+    static func life(seed: UInt64, _ conditions: VirtualAir.Conditions) -> [[HCIPacket]] {
+        var bench = Bench(seed: seed, conditions: conditions)
+        let (central, peripheral, scanner) = (bench.join(), bench.join(), bench.join())
+        bench.scan(on: scanner, .active)
+        bench.advertise(on: peripheral)
+        bench.perform(bench.creation(to: peripheral), on: central)
+        for step in 0..<20 {
+            bench.run(for: .milliseconds(100))
+            if step % 5 == 0 {
+                bench.send(
+                    .acl(
+                        ACLPacket(handle: ConnectionHandle(0x0040), boundary: .firstNonFlushable, data: [1])),
+                    on: central)
+            }
+        }
+        return [central, peripheral, scanner].map { bench.packets($0) }
+    }
+
+    @Test func theSameSeedGivesTheSameLife() {
+        for conditions in [VirtualAir.Conditions(), .init(loss: 0.3, delay: .milliseconds(7))] {
+            #expect(Self.life(seed: 5, conditions) == Self.life(seed: 5, conditions))
+        }
+    }
+
+    @Test func lossIsForAdvertisingOnly() throws {
+        var bench = Bench(conditions: .init(loss: 0.5))
+        let (advertiser, scanner) = (bench.join(), bench.join())
+        bench.scan(on: scanner)
+        bench.advertise(on: advertiser)
+        bench.run(for: .seconds(20))
+        #expect((50...140).contains(bench.reports(scanner).count), "about half of 190")
+
+        // Data arrive all the same, in order, if later.
+        var (pair, central, peripheral, one, _) = try Bench.pair()
+        pair.air.conditions = .init(loss: 0.5, delay: .milliseconds(1))
+        for octet: UInt8 in 1...12 {
+            pair.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [octet])), on: central)
+        }
+        pair.run(for: .seconds(5))
+        #expect(pair.data(peripheral).map(\.data) == (1...12).map { [$0] })
+        #expect(pair.air.deadline == nil)
+    }
+
+    @Test func aConnectionRequestThatIsLost() {
+        var outcomes: Set<HCIStatus> = []
+        for seed: UInt64 in 0..<40 {
+            var bench = Bench(seed: seed, conditions: .init(loss: 0.4))
+            let (central, peripheral) = (bench.join(), bench.join())
+            bench.perform(bench.creation(to: peripheral), on: central)
+            bench.advertise(on: peripheral)
+            bench.run(for: .seconds(3))
+            for case .disconnectionComplete(let event) in bench.events(central) {
+                outcomes.insert(event.reason)
+            }
+        }
+        #expect(outcomes == [.connectionFailedToBeEstablished])
+    }
+
+    @Test func delay() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.air.conditions = .init(delay: .milliseconds(20))
+        bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+        bench.run(for: .milliseconds(19))
+        #expect(bench.packets(peripheral).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.data(peripheral).count == 1)
+        #expect(bench.events(central).isEmpty)
+        bench.run(for: .milliseconds(20))
+        #expect(bench.events(central) == [DataTests.completed(one, 1)])
+
+        // What was on its way when a controller left is gone with it.
+        bench.send(.acl(ACLPacket(handle: other, boundary: .firstNonFlushable, data: [1])), on: peripheral)
+        bench.remove(peripheral)
+        bench.run(for: .milliseconds(400))
+        #expect(bench.packets(central).isEmpty)
+    }
+
+    @Test func connectingWithDelay() {
+        var bench = Bench(conditions: .init(delay: .milliseconds(10)))
+        let (central, peripheral) = (bench.join(), bench.join())
+        bench.perform(bench.creation(to: peripheral), on: central)
+        bench.advertise(on: peripheral)
+        bench.run(for: .seconds(3))
+        #expect(bench.events(central).count == 1)
+        #expect(bench.events(peripheral).count == 1)
+    }
+
+    @Test func hostsTakeTurns() {
+        var air = VirtualAir(seed: 1)
+        let (one, two) = (air.add(), air.add())
+        for id in [one, one, two, two] {
+            air.receive(HCIPacket.command(LERand().packet).encoded.span, from: id, at: .zero)
+        }
+        var order: [ID] = []
+        while let (id, _) = air.nextPacket() { order.append(id) }
+        #expect(order.prefix(2).first != order.prefix(2).last)
+        #expect(order.count == 4)
+    }
+
+    @Test func controllersThatAreNotThere() {
+        var air = VirtualAir(seed: 1)
+        let gone = air.add()
+        let there = air.add()
+        air.remove(gone, at: .zero)
+        air.remove(gone, at: .zero)
+        air.receive(HCIPacket.command(Reset().packet).encoded.span, from: gone, at: .zero)
+        air.setRSSI(nil, between: gone, and: there, at: .zero)
+        #expect(air.nextPacket() == nil)
+        #expect(air.nextPacket(for: gone) == nil)
+        #expect(air.controller(gone) == nil)
+        #expect(air.controllers == [there])
+        let new = air.add()
+        #expect(new != gone)
+    }
+
+    /// A driver that comes late finds everything that was due, and one that comes at the end of time ends.
+    @Test func lateDrivers() {
+        var bench = Bench()
+        let (advertiser, scanner) = (bench.join(), bench.join())
+        bench.scan(on: scanner)
+        bench.advertise(on: advertiser)
+        bench.air.expire(at: .zero + .seconds(10))
+        bench.drain()
+        #expect((90...101).contains(bench.reports(scanner).count))
+        bench.air.expire(at: .zero)
+        var late = Bench()
+        let id = late.join()
+        late.air.expire(at: Instant(nanoseconds: .max))
+        late.advertise(on: id)
+        #expect(late.air.controller(id)?.isActive == true)
+    }
+}

@@ -1,0 +1,168 @@
+import BLECore
+import HCI
+import Testing
+import VirtualController
+
+@Suite struct DataTests {
+    static func completed(_ handle: ConnectionHandle, _ count: UInt16) -> HCIEvent {
+        .numberOfCompletedPackets(
+            NumberOfCompletedPackets(completed: [CompletedPackets(connection: handle, count: count)]))
+    }
+
+    @Test func bothWaysInOrderWithTheControllersFlags() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        for (near, far) in [((central, one), (peripheral, other)), ((peripheral, other), (central, one))] {
+            for (boundary, data) in [
+                (.firstNonFlushable, [1, 2]), (.continuing, [3]), (.firstFlushable, [4]), (.continuing, [5]),
+            ] as [(ACLPacket.Boundary, [UInt8])] {
+                bench.send(.acl(ACLPacket(handle: near.1, boundary: boundary, data: data)), on: near.0)
+            }
+            #expect(
+                bench.data(far.0) == [
+                    ACLPacket(handle: far.1, boundary: .firstFlushable, data: [1, 2]),
+                    ACLPacket(handle: far.1, boundary: .continuing, data: [3]),
+                    ACLPacket(handle: far.1, boundary: .firstFlushable, data: [4]),
+                    ACLPacket(handle: far.1, boundary: .continuing, data: [5]),
+                ])
+            #expect(
+                bench.events(near.0) == [HCIEvent](repeating: Self.completed(near.1, 1), count: 4))
+        }
+    }
+
+    @Test func aHostThatDoesNotReadHoldsItsPeerBack() throws {
+        var configuration = VirtualController.Configuration()
+        configuration.aclPackets = 3
+        var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
+        bench.deaf = [peripheral]
+        func send() {
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+        }
+        for _ in 0..<3 { send() }
+        #expect(bench.events(central).isEmpty, "nothing is completed")
+        send()
+        #expect(bench.events(central) == [.dataBufferOverflow(DataBufferOverflow(linkType: .acl))])
+        bench.deaf = []
+        bench.drain()
+        #expect(bench.data(peripheral).count == 3)
+        let completed = bench.events(central).flatMap { event -> [CompletedPackets] in
+            if case .numberOfCompletedPackets(let event) = event { event.completed } else { [] }
+        }
+        #expect(completed.reduce(0) { $0 + Int($1.count) } == 3)
+    }
+
+    @Test func completionsThatTheHostDoesNotTakeAddUp() throws {
+        var (bench, central, _, one, _) = try Bench.pair()
+        bench.deaf = [central]
+        for _ in 0..<5 {
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+        }
+        bench.deaf = []
+        bench.drain()
+        #expect(bench.events(central) == [Self.completed(one, 5)])
+    }
+
+    @Test func packetsLongerThanTheBuffers() throws {
+        var configuration = VirtualController.Configuration()
+        configuration.aclPacketLength = 27
+        var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
+        for length in [27, 28] {
+            let data = [UInt8](repeating: 7, count: length)
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: data)), on: central)
+        }
+        #expect(
+            bench.events(central) == [
+                Self.completed(one, 1), .dataBufferOverflow(DataBufferOverflow(linkType: .acl)),
+            ])
+        #expect(bench.data(peripheral).map(\.data.count) == [27])
+    }
+
+    @Test func dataThatTheLinkLayerHasNoPacketFor() throws {
+        var (bench, central, peripheral, one, _) = try Bench.pair()
+        for packet in [
+            ACLPacket(handle: one, boundary: .firstNonFlushable, data: []),
+            ACLPacket(handle: one, boundary: .complete, data: [1]),
+            ACLPacket(handle: one, boundary: .firstNonFlushable, broadcast: .broadcast, data: [1]),
+        ] {
+            bench.send(.acl(packet), on: central)
+            #expect(bench.events(central) == [Self.completed(one, 1)], "the buffer is free again")
+        }
+        #expect(bench.packets(peripheral).isEmpty)
+        bench.send(
+            .acl(ACLPacket(handle: ConnectionHandle(0x0eff), boundary: .firstNonFlushable, data: [1])),
+            on: central)
+        #expect(bench.packets(central).isEmpty, "no such connection")
+    }
+
+    @Test func dataOfALinkThatEndsBeforeTheyAreRead() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.deaf = [peripheral]
+        bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+        bench.perform(Disconnect(connection: one), on: central)
+        bench.deaf = []
+        bench.drain()
+        let all = bench.packets(peripheral)
+        #expect(all.count == 2, "the data, then the end")
+        #expect(all.first == .acl(ACLPacket(handle: other, boundary: .firstFlushable, data: [1])))
+        #expect(bench.events(central).count == 1, "nothing is completed on a link that is gone")
+    }
+
+    @Test func dataWaitWhileThePeerIsOutOfRange() throws {
+        var (bench, central, peripheral, one, _) = try Bench.pair()
+        bench.setRSSI(nil, between: central, and: peripheral)
+        for octet: UInt8 in 1...3 {
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [octet])), on: central)
+        }
+        #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
+        bench.setRSSI(-70, between: central, and: peripheral)
+        #expect(bench.data(peripheral).map(\.data) == [[1], [2], [3]])
+        #expect(bench.events(central).count == 3)
+    }
+
+    /// The host's side and the controller's fit together: frames of any size through `ACLFlow`, never an
+    /// overflow.
+    @Test func framesThroughTheHostsOwnFlow() throws {
+        var configuration = VirtualController.Configuration()
+        configuration.aclPacketLength = 27
+        configuration.aclPackets = 2
+        var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
+        var flow = ACLFlow()
+        flow.configure(packetLength: 27, packets: 2)
+        flow.open(one)
+        var reassembler = ACLReassembler()
+        var random = SplitMix64(seed: 9)
+        var sent: [[UInt8]] = []
+        var received: [[UInt8]] = []
+        for _ in 0..<50 {
+            let payload = (0..<Int.random(in: 0...200, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
+            sent.append(payload)
+            try flow.enqueue(payload.span, on: .att, of: one)
+        }
+        while received.count < sent.count {
+            var isIdle = true
+            var bytes = [UInt8](capacity: flow.maximumPacketLength) { isIdle = !flow.nextPacket(into: &$0) }
+            while !isIdle {
+                bench.air.receive(bytes.span, from: central, at: bench.now)
+                bytes = [UInt8](capacity: flow.maximumPacketLength) { isIdle = !flow.nextPacket(into: &$0) }
+            }
+            bench.drain()
+            let (events, data) = (bench.events(central), bench.data(peripheral))
+            guard !events.isEmpty || !data.isEmpty else {
+                Issue.record("stuck")
+                return
+            }
+            for event in events {
+                guard case .numberOfCompletedPackets(let completed) = event else {
+                    Issue.record("\(event)")
+                    return
+                }
+                for entry in completed.completed { try flow.complete(entry) }
+            }
+            for packet in data {
+                try reassembler.receive(packet.boundary, packet.data.span) {
+                    received.append([UInt8](copying: $1))
+                }
+            }
+        }
+        #expect(sent == received)
+    }
+}

@@ -1,0 +1,160 @@
+import BLECore
+import HCI
+import Testing
+import VirtualController
+
+@Suite struct DisconnectionTests {
+    static func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) -> HCIEvent {
+        .disconnectionComplete(DisconnectionComplete(connection: handle, reason: reason))
+    }
+
+    @Test(arguments: [0x05, 0x13, 0x14, 0x15, 0x1a, 0x29, 0x3b] as [UInt8], [true, false])
+    func byTheHost(_ reason: UInt8, _ isByCentral: Bool) throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        let reason = HCIStatus(rawValue: reason)
+        let (near, far) =
+            isByCentral ? ((central, one), (peripheral, other)) : ((peripheral, other), (central, one))
+        bench.perform(Disconnect(connection: near.1, reason: reason), on: near.0)
+        #expect(bench.events(near.0) == [Self.ended(near.1, .connectionTerminatedByLocalHost)])
+        #expect(bench.events(far.0) == [Self.ended(far.1, reason)])
+        #expect(
+            bench.status(Disconnect(connection: near.1), on: near.0) == .unknownConnectionIdentifier)
+        #expect(bench.air.deadline == nil)
+    }
+
+    @Test(arguments: [0x00, 0x08, 0x16, 0x3e, 0xff] as [UInt8]) func reasonsThatAreNone(_ reason: UInt8)
+        throws
+    {
+        var (bench, central, _, one, _) = try Bench.pair()
+        #expect(
+            bench.status(Disconnect(connection: one, reason: HCIStatus(rawValue: reason)), on: central)
+                == .invalidCommandParameters)
+    }
+
+    /// A controller that is gone is missed after the supervision timeout, 420 ms here.
+    @Test func aDeadClientIsALostLink() throws {
+        var (bench, central, peripheral, one, _) = try Bench.pair()
+        bench.remove(peripheral)
+        #expect(bench.air.controllers == [central])
+        bench.run(for: .milliseconds(419))
+        #expect(bench.events(central).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.events(central) == [Self.ended(one, .connectionTimeout)])
+        bench.remove(peripheral)
+        bench.run(for: .seconds(1))
+        #expect(bench.packets(central).isEmpty)
+    }
+
+    @Test func aResetIsALostLink() throws {
+        var (bench, central, peripheral, _, other) = try Bench.pair()
+        bench.perform(Reset(), on: central)
+        #expect(bench.packets(central).isEmpty)
+        bench.run(for: .milliseconds(420))
+        #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
+        #expect(bench.packets(central).isEmpty)
+    }
+
+    @Test func anUpdateChangesTheSupervisionTimeout() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        var parameters = Bench.parameters
+        parameters.supervisionTimeout = Centiseconds(rawValue: 200)
+        bench.perform(LEConnectionUpdate(connection: one, parameters: parameters), on: central)
+        _ = bench.events(peripheral)
+        bench.remove(central)
+        bench.run(for: .milliseconds(1999))
+        #expect(bench.events(peripheral).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
+    }
+
+    @Test func outOfRangeAndBackInTime() throws {
+        var (bench, central, peripheral, one, _) = try Bench.pair()
+        bench.setRSSI(nil, between: central, and: peripheral)
+        bench.perform(LEReadRemoteFeatures(connection: one), on: central)
+        #expect(bench.status(LEReadRemoteFeatures(connection: one), on: central) == .commandDisallowed)
+        bench.run(for: .milliseconds(400))
+        #expect(bench.events(central).isEmpty)
+        bench.setRSSI(-60, between: central, and: peripheral)
+        #expect(bench.events(central).count == 1, "the features, now")
+        bench.run(for: .seconds(10))
+        #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
+    }
+
+    /// What the host waits for ends with the link, and before it.
+    @Test func outOfRangeForTooLong() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.setRSSI(nil, between: central, and: peripheral)
+        bench.perform(LEReadRemoteFeatures(connection: one), on: central)
+        bench.perform(ReadRemoteVersionInformation(connection: one), on: central)
+        bench.perform(LEConnectionUpdate(connection: one, parameters: Bench.parameters), on: central)
+        bench.run(for: .milliseconds(420))
+        let events = bench.events(central)
+        #expect(events.count == 4)
+        #expect(events.last == Self.ended(one, .connectionTimeout))
+        guard case .leMeta(.readRemoteFeaturesComplete(let features))? = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(features.status == .connectionTimeout)
+        #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
+    }
+
+    /// A disconnect that cannot be told to the peer waits for it.
+    @Test func disconnectWhileOutOfRange() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.setRSSI(nil, between: central, and: peripheral)
+        bench.perform(Disconnect(connection: one), on: central)
+        #expect(bench.status(Disconnect(connection: one), on: central) == .commandDisallowed)
+        #expect(bench.status(LEReadRemoteFeatures(connection: one), on: central) == .commandDisallowed)
+        #expect(bench.events(central).isEmpty)
+        bench.setRSSI(-60, between: central, and: peripheral)
+        #expect(bench.events(central) == [Self.ended(one, .connectionTerminatedByLocalHost)])
+        #expect(bench.events(peripheral) == [Self.ended(other, .remoteUserTerminatedConnection)])
+    }
+
+    @Test func resetGoesBackToTheBeginning() throws {
+        var (bench, central, peripheral, _, _) = try Bench.pair()
+        bench.scan(on: central)
+        bench.advertise(on: peripheral)
+        bench.run(for: .seconds(1))
+        bench.perform(
+            LEAddDeviceToFilterAcceptList(device: HCIAddress(bench.address(peripheral))), on: central)
+        bench.perform(Reset(), on: central)
+        #expect(bench.air.controller(central)?.isActive == false)
+        bench.run(for: .seconds(1))
+        #expect(
+            bench.packets(central).filter { $0.answer(to: .reset) == nil }.isEmpty == false,
+            "reports from before")
+        #expect(
+            bench.status(
+                LESetScanParameters(
+                    type: .passive, interval: Slots(rawValue: 16), window: Slots(rawValue: 16),
+                    ownAddressType: .random), on: central) == .success)
+        #expect(
+            bench.status(LESetScanEnable(enable: true), on: central) == .invalidCommandParameters,
+            "the random address is gone")
+        // So are the masks: LE events are off.
+        bench.perform(LESetRandomAddress(address: bench.address(central)), on: central)
+        bench.perform(LESetScanEnable(enable: true), on: central)
+        bench.run(for: .seconds(1))
+        #expect(bench.packets(central).isEmpty)
+    }
+
+    @Test func resetTakesBackEventsButNotAnswers() {
+        var bench = Bench()
+        let (scanner, advertiser) = (bench.join(), bench.join())
+        bench.scan(on: scanner)
+        bench.deaf = [scanner]
+        bench.advertise(on: advertiser)
+        bench.run(for: .seconds(1))
+        for command in [LERand().packet, Reset().packet] {
+            bench.air.receive(HCIPacket.command(command).encoded.span, from: scanner, at: bench.now)
+        }
+        bench.deaf = []
+        bench.drain()
+        let packets = bench.packets(scanner)
+        #expect(packets.count == 2)
+        #expect(packets.first?.answer(to: .leRand) != nil)
+        #expect(packets.last?.answer(to: .reset) != nil)
+    }
+}
