@@ -94,10 +94,11 @@ extension ATTBearer {
     }
 
     mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
-        do {
-            accept(.request(try ATTRequest(frame), at: now))
-        } catch {
-            // A PDU that cannot be read has no handle that could be in error.
+        // An echo of a request over the MTU would be over it too, and a PDU that cannot be read has no handle
+        // that could be in error.
+        if frame.count <= mtu.octets, let request = try? ATTRequest(frame) {
+            accept(.request(request, at: now))
+        } else {
             accept(.refusal(ATTErrorResponse(opcode, .none, .invalidPDU)))
         }
     }

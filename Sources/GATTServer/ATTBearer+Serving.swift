@@ -15,9 +15,16 @@ extension ATTBearer {
         return nil
     }
 
-    /// Sends what `GATTServer.complete` gave for this bearer's central.
+    /// Sends what `GATTServer.handle` or `complete` gave for this bearer's central. An answer that became too
+    /// long, because the MTU sank while a handler took its time, is an Unlikely Error.
     public mutating func send(_ answer: GATTAnswer) {
-        if case .respond(let response) = answer { _ = try? respond(response) }
+        guard case .respond(let response) = answer else { return }
+        do {
+            try respond(response)
+        } catch {
+            let request = ATTOpcode(response.opcode.rawValue &- 1)
+            _ = try? respond(.error(ATTErrorResponse(request, .none, .unlikelyError)))
+        }
     }
 
     /// Sends a value to a subscriber as it asked. A value over the MTU less 3 octets is an error, unless

@@ -41,6 +41,16 @@ import Testing
     #expect(bearer.closure == nil)
 }
 
+@Test func aRequestOverTheMTUIsRefused() {
+    var bearer = ATTBearer()
+    bearer.receive("1603000000" + String(repeating: "ff", count: 18))
+    #expect(bearer.events().count == 1)
+    bearer = ATTBearer()
+    bearer.receive("1603000000" + String(repeating: "ff", count: 19))
+    #expect(bearer.frames() == ["0116000004"])
+    #expect(bearer.events() == [])
+}
+
 @Test func whatNeedsNoAnswerIsIgnoredAndCounted() {
     var bearer = ATTBearer()
     for hex in ["", "52", "5203", "d20300" + "0102", "1e00"] { bearer.receive(hex) }

@@ -244,3 +244,23 @@ private struct NoCode: Error {}
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
     #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([2])) == .respond(.read([2])))
 }
+
+@Test func anAnswerThatNoLongerFitsIsAnUnlikelyError() throws {
+    let log = Log()
+    var dialogue = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: .read,
+                onRead: { request in
+                    log.note(request)
+                    return .later
+                })), mtu: 100)
+    speak(&dialogue, [Exchange("0a0300", "")])
+    _ = try dialogue.bearer.exchangeMTU(at: .zero)
+    #expect(dialogue.sent() == "020502")
+    speak(&dialogue, [Exchange("033200", "")])
+    let answer = dialogue.server.complete(
+        log.allReads[0].pending, with: .success([UInt8](repeating: 0, count: 60)))
+    dialogue.bearer.send(try #require(answer))
+    #expect(dialogue.sent() == "010a00000e")
+}

@@ -57,8 +57,8 @@ struct RandomDatabase {
         next += 1
     }
 
-    /// A request that reads: mostly one that finds something.
-    func request(_ random: inout SplitMix64) -> ATTRequest {
+    /// A request that reads, within `mtu`: mostly one that finds something.
+    func request(_ random: inout SplitMix64, mtu: Int) -> ATTRequest {
         let range = AttributeRange(handle(&random), Bool.random(using: &random) ? 0xffff : handle(&random))
         let row = model.rows.randomElement(using: &random)
         let type = row?.type ?? 0x2800
@@ -66,7 +66,7 @@ struct RandomDatabase {
         case 0: return .findInformation(range)
         case 1:
             let value = Bool.random(using: &random) ? row?.value ?? [] : random.bytes(upTo: 2)
-            return .findByTypeValue(range, type: type.uint16 ?? 0x2800, value: value)
+            return .findByTypeValue(range, type: type.uint16 ?? 0x2800, value: Array(value.prefix(mtu - 7)))
         case 2: return .readByType(range, type: AttributeType(type, isLong: Bool.random(using: &random)))
         case 3:
             let groups: [BluetoothUUID] = [.primaryService, .secondaryService, .characteristic, nordic]

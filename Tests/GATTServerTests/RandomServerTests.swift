@@ -11,7 +11,7 @@ import Testing
         let mtu = Bool.random(using: &random) ? 23 : UInt16.random(in: 23...517, using: &random)
         var dialogue = try ServerDialogue(database.services, mtu: mtu)
         for _ in 0..<150 {
-            let request = database.request(&random)
+            let request = database.request(&random, mtu: Int(mtu))
             let answer = dialogue.ask(request.encoded.hex)
             #expect(answer == database.model.answer(request, mtu: Int(mtu)).hex, "\(request) at MTU \(mtu)")
             if !answer.hasPrefix("01") { answered += 1 }
