@@ -64,7 +64,8 @@ public struct ATTBearer: Machine, Sendable {
         if let due = peerDeadline, due <= now { close(.transactionTimeout) }
     }
 
-    /// Writes the next PDU; `output` has room for `mtu` octets.
+    /// Writes the next PDU; `output` has room for `ATTMTU.maximum` octets, since what waited may be longer
+    /// than an MTU that sank meanwhile.
     public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
         if client.confirmationsOwed > 0 {
             client.confirmationsOwed -= 1

@@ -1,20 +1,21 @@
 /// ATT_MTU: the most octets of one PDU on a bearer (Core Specification 5.4, Vol 3, Part F, 3.2.8), and
-/// what it leaves for a value in each PDU. Never below 23, the least that LE allows.
+/// what it leaves for a value in each PDU. Never below 23, the least that LE allows, nor above 517, which is
+/// the longest value with the longest header.
 public struct ATTMTU: Hashable, Comparable, Sendable {
-    /// Octets of one PDU, 23 to 65,535.
+    /// Octets of one PDU, 23 to 517.
     public let octets: Int
 
-    /// An MTU of `octets`; smaller numbers than 23 are 23, whatever the peer said (3.4.2.2).
+    /// An MTU of `octets`; smaller numbers are 23, greater ones 517, whatever the peer said (3.4.2.2).
     @inlinable
-    public init(_ octets: UInt16) { self.octets = max(23, Int(octets)) }
+    public init(_ octets: UInt16) { self.octets = min(max(23, Int(octets)), 517) }
 
     /// 23 octets: what a bearer over LE begins with (Vol 3, Part G, 5.2.1).
     public static let `default` = ATTMTU(23)
-    /// 517 octets: a Prepare Write Response with the longest value; more serves nothing.
+    /// 517 octets: a Prepare Write Response with the longest value.
     public static let maximum = ATTMTU(517)
 
     /// The number as MTU PDUs carry it.
-    @inlinable public var wire: UInt16 { UInt16(clamping: octets) }
+    @inlinable public var wire: UInt16 { UInt16(truncatingIfNeeded: octets) }
 
     /// The value of a Read, Read Blob, Read Multiple or Read Multiple Variable Response.
     @inlinable public var readValue: Int { octets &- 1 }

@@ -24,6 +24,17 @@ import Testing
     #expect(bearer.events() == [.request(.read(3)), .mtu(185)])
 }
 
+@Test func anMTUThatSinksWhileAPDUWaitsTrapsNothing() throws {
+    var bearer = ATTBearer()
+    bearer.receive("020002")
+    #expect(bearer.mtu == 512)
+    try bearer.notify(3, value: [UInt8](repeating: 7, count: 509))
+    bearer.receive("021700")
+    #expect(bearer.mtu == .default)
+    #expect(bearer.frames().map { $0.count / 2 } == [3, 512, 3])
+    #expect(throws: ATTLimitError.self) { try bearer.notify(3, value: [UInt8](repeating: 7, count: 21)) }
+}
+
 @Test func malformedAndUnknownRequestsAreRefusedByTheBearer() {
     let cases = [
         ("0a", "010a000004"), ("0a03", "010a000004"), ("0a030000", "010a000004"), ("02", "0102000004"),

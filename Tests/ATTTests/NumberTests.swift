@@ -52,7 +52,7 @@ import Testing
         #expect(mtu.signedWriteValue == row.signed)
     }
     #expect(ATTMTU(0) == .default)
-    #expect(ATTMTU(.max).octets == 65_535)
+    #expect(ATTMTU(.max) == .maximum)
 }
 
 @Test func aRangeKnowsWhatIsLeftOfIt() {

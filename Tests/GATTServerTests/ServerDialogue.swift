@@ -41,7 +41,7 @@ struct ServerDialogue {
         var frames: [String] = []
         var isThere = true
         while isThere {
-            let frame = [UInt8](capacity: bearer.mtu.octets) { isThere = bearer.nextFrame(into: &$0) }
+            let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
             if isThere { frames.append(frame.hex) }
         }
         return frames.joined(separator: " ")

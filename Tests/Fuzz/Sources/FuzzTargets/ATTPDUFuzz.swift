@@ -78,7 +78,7 @@ func frames(of bearer: inout ATTBearer) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var isThere = true
     while isThere {
-        let frame = [UInt8](capacity: bearer.mtu.octets) { isThere = bearer.nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
         if isThere { frames.append(frame) }
     }
     return frames
