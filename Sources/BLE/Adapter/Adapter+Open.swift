@@ -179,6 +179,15 @@ extension Adapter {
     /// Ends everything that this process does on the adapter: scans, advertising, links. Returns when the
     /// radio has been told.
     public func close() async {
+        await uncancelled { await $0.closeAll() }
+    }
+
+    /// Cleaning up is done to its end, also by a task that was cancelled.
+    func uncancelled(_ body: @escaping @Sendable (Adapter) async -> Void) async {
+        await Task(executorPreference: loop) { await body(self) }.value
+    }
+
+    private func closeAll() async {
         guard end == nil else { return }
         scanning.finishAll(.failure(.adapter(.closed)))
         reconcileScan()

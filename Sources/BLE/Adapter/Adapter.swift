@@ -43,6 +43,8 @@ public actor Adapter {
     let confirmations = Waiters<TransactionKey, Void>()
     let connects = Waiters<ConnectAttempt, LinkID>()
     let endings = Waiters<EndingKey, DisconnectReason>()
+    let idle = Waiters<UInt64, Void>()
+    var nextIdle: UInt64 = 0
 
     // What goes on.
     var identity: DeviceAddress
@@ -195,6 +197,7 @@ extension Adapter {
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
         scanning.finishAll(.failure(reason))
+        idle.resumeAll(with: .success(()))
         advertising.started.resumeAll(with: .failure(reason))
         advertising.ended.resumeAll(with: .failure(reason))
         for attempt in connecting.kernel.values { attempt.cancel() }

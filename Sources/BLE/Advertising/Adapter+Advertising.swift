@@ -48,6 +48,10 @@ extension Adapter {
 
     /// Takes the advertisement off the air.
     func stopAdvertising(_ id: UInt64) async {
+        await uncancelled { await $0.takeOffAir(id) }
+    }
+
+    private func takeOffAir(_ id: UInt64) async {
         guard advertising.wanted?.id == id else { return }
         advertising.wanted = nil
         reconcileAdvertising()
@@ -76,7 +80,10 @@ extension Adapter {
     }
 
     private func changeAdvertising() async {
-        defer { advertising.isChanging = false }
+        defer {
+            advertising.isChanging = false
+            changed()
+        }
         while end == nil {
             let due = dueAdvertisement
             switch (advertising.onAir, due) {

@@ -8,6 +8,29 @@ public struct ConnectionOptions: Hashable, Sendable {
     /// The security to reach before anything else is done.
     public var security = LinkSecurityLevel.low
 
+    /// How the link keeps time; nil leaves it to the host.
+    public var timing: Timing?
+
+    /// The connection parameters to ask for (Core Specification 5.4, Vol 4, Part E, 7.8.12).
+    public struct Timing: Hashable, Sendable {
+        /// Time between two connection events, 7.5 ms to 4 s.
+        public var interval: ClosedRange<Duration>
+        /// Connection events in a row that the peripheral may leave out, 0 to 499.
+        public var latency: Int
+        /// Silence after which the link counts as lost, 100 ms to 32 s.
+        public var supervisionTimeout: Duration
+
+        /// Parameters; those left out are what a host begins with.
+        public init(
+            interval: ClosedRange<Duration> = .milliseconds(15) ... .milliseconds(30), latency: Int = 0,
+            supervisionTimeout: Duration = .seconds(4)
+        ) {
+            self.interval = interval
+            self.latency = latency
+            self.supervisionTimeout = supervisionTimeout
+        }
+    }
+
     /// A link with the largest packets and no security of its own.
     public init() {}
 }

@@ -34,9 +34,13 @@ extension Adapter {
         return attempt.id
     }
 
-    /// What a new link of ours does first: the MTU, and the security that was asked for.
+    /// What a new link of ours does first: the timing that the kernel was not asked for, the security that
+    /// was, and the MTU.
     private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
+            if kernel != nil, let timing = options.timing, let handle = try self.link(link).handle {
+                _ = try await send(LEConnectionUpdate(connection: handle, parameters: ConnectionParameters(timing)))
+            }
             if options.security > .low { try secure(link, options.security) }
             try await exchangeMTU(on: link)
         } catch {
@@ -72,18 +76,19 @@ extension Adapter {
     private func create(_ attempt: ConnectState.Attempt) async {
         do throws(BLEError) {
             let timing = ScanOptions.Preset.lowLatency.timing
+            let parameters = ConnectionParameters(attempt.options.timing ?? ConnectionOptions.Timing())
             if capabilities.hasExtendedFamily {
                 _ = try await send(
                     LEExtendedCreateConnection(
                         ownAddressType: ownAddressType, peer: HCIAddress(attempt.peer),
                         phys: PerPHY(
                             le1M: .init(
-                                scanInterval: timing.interval, scanWindow: timing.window, parameters: .initial))))
+                                scanInterval: timing.interval, scanWindow: timing.window, parameters: parameters))))
             } else {
                 _ = try await send(
                     LECreateConnection(
                         scanInterval: timing.interval, scanWindow: timing.window, peer: HCIAddress(attempt.peer),
-                        ownAddressType: ownAddressType, parameters: .initial))
+                        ownAddressType: ownAddressType, parameters: parameters))
             }
         } catch {
             finishAttempt(with: .failure(error))
@@ -166,8 +171,11 @@ extension Adapter {
 }
 
 extension ConnectionParameters {
-    /// What a new link begins with: fast enough for discovery, and 4 s of silence before it counts as lost.
-    fileprivate static let initial = ConnectionParameters(
-        intervalMin: ConnectionInterval(.milliseconds(15)), intervalMax: ConnectionInterval(.milliseconds(30)),
-        latency: 0, supervisionTimeout: Centiseconds(.seconds(4)))
+    /// The parameters as the controller takes them.
+    init(_ timing: ConnectionOptions.Timing) {
+        self.init(
+            intervalMin: ConnectionInterval(timing.interval.lowerBound),
+            intervalMax: ConnectionInterval(timing.interval.upperBound), latency: UInt16(clamping: timing.latency),
+            supervisionTimeout: Centiseconds(timing.supervisionTimeout))
+    }
 }

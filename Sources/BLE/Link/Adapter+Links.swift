@@ -56,6 +56,10 @@ extension Adapter {
 
     /// Disconnects. Returns when the link is gone; a controller that does not tell is not waited for.
     func disconnect(_ id: LinkID) async {
+        await uncancelled { await $0.endLink(id) }
+    }
+
+    private func endLink(_ id: LinkID) async {
         guard let link = links[id] else { return }
         switch link.channel {
         case .socket: drop(link, .status(.connectionTerminatedByLocalHost))

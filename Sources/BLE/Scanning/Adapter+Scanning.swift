@@ -47,7 +47,10 @@ extension Adapter {
     }
 
     private func changeScan() async {
-        defer { scanning.isChanging = false }
+        defer {
+            scanning.isChanging = false
+            changed()
+        }
         while end == nil {
             let wanted = wantedScan
             switch (scanning.radio, wanted) {
@@ -142,9 +145,22 @@ extension Adapter {
 
     /// Waits until scanning and advertising are as they are wanted.
     func radioIdle() async {
-        // Each turn waits for the answer of one command, so this ends with the last of them.
-        while scanning.isChanging || advertising.isChanging {
-            await sendTolerant(ReadLocalVersionInformation())
+        while end == nil, scanning.isChanging || advertising.isChanging {
+            do throws(BLEError) {
+                try await idle.wait(in: self) { adapter, number in
+                    adapter.idle.resume(number, with: .failure(.cancelled))
+                } start: { () throws(BLEError) in
+                    nextIdle += 1
+                    return nextIdle
+                }
+            } catch {
+                return
+            }
         }
+    }
+
+    /// Tells those who wait for the radio that a change has ended.
+    func changed() {
+        idle.resumeAll(with: .success(()))
     }
 }

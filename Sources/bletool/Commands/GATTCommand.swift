@@ -48,7 +48,18 @@ struct GATTOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up connecting after this time.", valueName: "duration"))
     var connectTimeout: String?
 
-    static let valued: Set = ["--mtu", "--security", "--connect-timeout"]
+    @Option(help: ArgumentHelp("Time between connection events, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
+    var interval: String?
+
+    @Option(help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
+    var latency: String?
+
+    @Option(help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
+    var supervision: String?
+
+    static let valued: Set = [
+        "--mtu", "--security", "--connect-timeout", "--interval", "--latency", "--supervision",
+    ]
 }
 
 /// `--security`, in the words of gatttool and the kernel.
@@ -119,7 +130,50 @@ extension GATTOptions {
             connection.mtu = ATTMTU(octets)
         }
         connection.security = security.level
+        connection.timing = try timing()
         return connection
+    }
+
+    private func timing() throws(Failure) -> ConnectionOptions.Timing? {
+        guard interval != nil || latency != nil || supervision != nil else { return nil }
+        var timing = ConnectionOptions.Timing()
+        if let interval {
+            timing.interval = try reading("--interval") { () throws(BadInput) in
+                try Self.range(interval, within: .microseconds(7500) ... .seconds(4))
+            }
+        }
+        if let latency {
+            timing.latency = Int(
+                try reading("--latency") { () throws(BadInput) in
+                    try UInt16(text: latency, in: 0...499, "the latency")
+                })
+        }
+        if let supervision {
+            let range = try reading("--supervision") { () throws(BadInput) in
+                try Self.range(supervision, within: .milliseconds(100) ... .seconds(32))
+            }
+            timing.supervisionTimeout = range.upperBound
+        }
+        // Core Specification 5.4, Vol 4, Part E, 7.8.12.
+        guard timing.supervisionTimeout > timing.interval.upperBound * 2 * (1 + timing.latency) else {
+            throw Failure(
+                .usage, "--supervision", "must be longer than twice the interval times the latency and one",
+                hint: "at least \((timing.interval.upperBound * 2 * (1 + timing.latency)).text)")
+        }
+        return timing
+    }
+
+    /// `MIN-MAX`, or one duration for both.
+    private static func range(
+        _ text: String, within limits: ClosedRange<Duration>
+    ) throws(BadInput) -> ClosedRange<Duration> {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let least = try Duration(text: parts[0])
+        let most = try Duration(text: parts[parts.count - 1])
+        guard least <= most, limits.contains(least), limits.contains(most) else {
+            throw BadInput("\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")
+        }
+        return least...most
     }
 
     fileprivate func timeLimit() throws(Failure) -> Duration? {

@@ -3,7 +3,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from contextlib import asynccontextmanager
 
 PATIENCE = 10  # seconds that one expected thing may take
@@ -73,7 +72,7 @@ class Bletool:
 
 @asynccontextmanager
 async def running(*words):
-    """Starts bletool and ends it, by force if it has to be, when the block is left."""
+    """Starts bletool and stops it when the block is left, by force when that failed."""
     print("$ bletool", *words, flush=True)
     process = await asyncio.create_subprocess_exec(
         os.environ["BLETOOL"], *map(str, words), "--json", limit=1 << 20,
@@ -81,16 +80,12 @@ async def running(*words):
     run = Bletool(process)
     try:
         yield run
+        if process.returncode is None:
+            await run.stop()
     finally:
         if process.returncode is None:
-            process.terminate()
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    await process.wait()
-            except TimeoutError:
-                process.kill()
-                if sys.exception() is None:
-                    raise AssertionError("bletool did not end after SIGTERM") from None
+            process.kill()
+        await process.wait()
 
 
 async def bletool(*words, code=0):

@@ -26,7 +26,7 @@ async def steps(radio):
                 assert ended == code if code else ended != 0, f"exit code {ended} of {words}"
                 run.expect_error(events)
                 if att_code:
-                    expect(events[-1]["code"], att_code, "the ATT error code")
+                    expect(events[-1]["number"], att_code, "the ATT error code")
 
 
 scenario(steps)

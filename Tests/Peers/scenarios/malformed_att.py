@@ -21,7 +21,7 @@ ANSWERED = {
     "00": 0x06, "14": 0x06, "30": 0x06, "3f": 0x06, "a0ffff": 0x06,
 }
 # Answers to nothing, commands that nobody knows or that are cut short, and nothing at all.
-UNANSWERED = ["090001", "110001", "0b", "01", "010a010001", "13", "1e", "1e00", "1b", "1d", "21",
+UNANSWERED = ["090001", "110001", "0b", "01", "010a010001", "13", "1e", "1e00", "1b", "21",
               "52", "5201", "70", "7fff", "d2", "d20100", "f0", ""]
 READ_NAME = "080100ffff002a"  # Read By Type of the device name: the next answer, if there was none before
 

@@ -1,0 +1,171 @@
+import ATT
+import BLE
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import Testing
+
+@Suite struct MainJobTests {
+    @Test func aScanFindsWhatIsAdvertised() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.name != nil }
+            #expect(found.name == "Thermometer")
+            #expect(found.fields.serviceUUIDs == [0x1809])
+            #expect(found.isConnectable)
+            #expect(found.address == (await hosts.server.address))
+        }
+    }
+
+    @Test func aClientDiscoversReadsAndWrites() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                #expect(try await device.mtu == 517)
+                let database = try await device.discover()
+                #expect(database.services.map(\.uuid) == [0x1800, 0x1801, 0x1809])
+                let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                #expect(try await device.read(temperature.valueHandle) == [0xb2, 0x08])
+                let interval = try await hosts.characteristic(0x2a21, of: device)
+                try await device.write([30, 0], to: interval.valueHandle)
+                #expect(try await device.read(interval.valueHandle) == [30, 0])
+            }
+        }
+    }
+
+    @Test func longValuesAreReadAndWrittenWhole() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            var options = ConnectionOptions()
+            options.mtu = .default
+            try await hosts.central.withConnection(to: try await hosts.find(), options: options) { device in
+                #expect(try await device.mtu == 23)
+                let long = try await hosts.characteristic(0x2a9f, of: device)
+                #expect(try await device.read(long.valueHandle) == [UInt8](repeating: 7, count: 300))
+                let other = (0..<400).map { UInt8($0 % 251) }
+                try await device.write(other, to: long.valueHandle)
+                #expect(try await device.read(long.valueHandle) == other)
+            }
+        }
+    }
+
+    @Test func notificationsArriveInOrderAndEndWithTheirStream() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                let handle = temperature.valueHandle
+                let values = try await device.values(of: temperature)
+                for number in 0..<200 {
+                    try await hosts.peripheral.update(handle, to: [UInt8(number), 0])
+                }
+                var received: [UInt8] = []
+                for try await value in values {
+                    received.append(value.value[0])
+                    if received.count == 200 { break }
+                }
+                #expect(received == (0..<200).map { UInt8($0) })
+            }
+        }
+    }
+
+    @Test func indicationsAreConfirmed() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let measurement = try await hosts.characteristic(0x2a1c, of: device)
+                let values = try await device.values(of: measurement, indications: true)
+                let reached = try await hosts.peripheral.update(measurement.valueHandle, to: [1, 2, 3])
+                #expect(reached.map(\.address) == [await hosts.client.address])
+                for try await value in values {
+                    #expect(value.value == [1, 2, 3])
+                    #expect(value.isIndication)
+                    break
+                }
+            }
+        }
+    }
+
+    @Test func advertisingResumesWhenALinkIsFreeAgain() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let address = try await hosts.find()
+            for _ in 0..<3 {
+                try await hosts.central.withConnection(to: address) { device in
+                    let other = try await Adapter.open(
+                        on: await hosts.air.attach(), options: AdapterOptions(loop: hosts.server.loop))
+                    await #expect(throws: BLEError.self) {
+                        try await CentralManager(other).first(within: .seconds(3)) { $0.name == "Thermometer" }
+                    }
+                    await other.close()
+                }
+            }
+            #expect(try await hosts.find() == address)
+        }
+    }
+}
+
+@Suite struct TroubleTests {
+    @Test func connectingToNobodyTimesOutAndFreesTheRadio() async throws {
+        try await TwoHosts.run { hosts in
+            let nobody = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+            await #expect(throws: BLEError.timedOut("connecting to \(nobody)", after: .seconds(5))) {
+                try await hosts.central.connect(to: nobody, timeout: .seconds(5))
+            }
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                #expect(try await device.mtu == 517)
+            }
+        }
+    }
+
+    @Test func whatTheServerRefusesIsATypedErrorWithItsNumbers() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                let refusal = ATTErrorResponse(.writeRequest, temperature.valueHandle, .writeNotPermitted)
+                await #expect(throws: BLEError.att(refusal)) {
+                    try await device.write([1], to: temperature.valueHandle)
+                }
+                #expect(try await device.read(temperature.valueHandle) == [0xb2, 0x08])
+            }
+        }
+    }
+
+    @Test func aLostPeerEndsTheLinkItsStreamsAndItsWaits() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let device = try await hosts.central.connect(to: try await hosts.find())
+            let temperature = try await hosts.characteristic(0x2a6e, of: device)
+            let values = try await device.values(of: temperature)
+            // The server's radio is unplugged: nobody says goodbye.
+            await hosts.air.close()
+            await #expect(throws: BLEError.self) {
+                for try await _ in values {}
+            }
+            await #expect(throws: BLEError.self) { try await device.read(temperature.valueHandle) }
+        }
+    }
+
+    @Test func aCancelledScanStopsTheRadio() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let scan = Task { try await hosts.central.first(within: nil) { $0.name == "nobody" } }
+            scan.cancel()
+            await #expect(throws: BLEError.cancelled) { try await scan.value }
+            #expect(try await hosts.find() == (await hosts.server.address))
+        }
+    }
+
+    @Test func aSecondAdvertisementIsRefusedNotForgotten() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let plan = try AdvertisingPlan(AdvertisingContent(), kind: .nonconnectable)
+            await #expect(throws: BLEError.adapter(.inUse("another advertisement of this process"))) {
+                try await hosts.peripheral.advertise(AdvertisingRequest(plan, kind: .nonconnectable))
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import VirtualController
+
+/// Two hosts on one air in one process, under virtual time: minutes pass in milliseconds, and every run is
+/// the same.
+struct TwoHosts: Sendable {
+    let air: AirServer
+    let server: Adapter
+    let client: Adapter
+
+    /// Runs `body` with two hosts whose every part lives on one loop.
+    static func run(_ body: @escaping @Sendable (TwoHosts) async throws -> Void) async throws {
+        let loop = try EventLoop(clock: .virtual)
+        let outcome = await Task(executorPreference: loop) {
+            let air = AirServer(on: loop, seed: 1)
+            let options = AdapterOptions(loop: loop)
+            let server = try await Adapter.open(on: await air.attach(), name: "server", options: options)
+            let client = try await Adapter.open(on: await air.attach(), name: "client", options: options)
+            try await body(TwoHosts(air: air, server: server, client: client))
+            await client.close()
+            await server.close()
+            await air.close()
+        }.result
+        loop.stop()
+        try outcome.get()
+    }
+
+    var peripheral: PeripheralManager { PeripheralManager(server) }
+    var central: CentralManager { CentralManager(client) }
+
+    /// A thermometer with every sort of value, published and on air.
+    func serveThermometer(maximumLinks: Int = 1) async throws -> Advertising {
+        try await peripheral.publish([
+            GATTService(
+                0x1809,
+                characteristics: [
+                    GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: [0xb2, 0x08]),
+                    GATTCharacteristic(0x2a1c, properties: .indicate),
+                    GATTCharacteristic(0x2a21, properties: [.read, .write], value: [60, 0]),
+                    GATTCharacteristic(
+                        0x2a9f, properties: [.read, .write], value: [UInt8](repeating: 7, count: 300)),
+                ])
+        ])
+        var content = AdvertisingContent()
+        content.name = "Thermometer"
+        content.services = [0x1809]
+        let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
+        return try await peripheral.advertise(AdvertisingRequest(plan), maximumLinks: maximumLinks)
+    }
+
+    /// The thermometer's address, as a scan finds it.
+    func find() async throws -> DeviceAddress {
+        let found = try await central.first(within: .seconds(5)) { $0.name == "Thermometer" }
+        guard let address = found.address else { throw BLEError.notFound("the thermometer") }
+        return address
+    }
+
+    /// The characteristic with that UUID, as discovery finds it.
+    func characteristic(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> RemoteCharacteristic {
+        guard let found = try await device.discover().characteristics(uuid).first else {
+            throw BLEError.notFound("characteristic \(uuid)")
+        }
+        return found
+    }
+}
