@@ -10,13 +10,14 @@ public struct CentralID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Answers reads of an attribute. Runs where the request arrived, in the middle of the server's work: it must
-/// neither block nor call the server back; what takes longer returns `.later`. An `ATTErrorCode` that it throws is the answer, any other error is Unlikely Error.
+/// Answers reads of an attribute. Runs where the request arrived, in the middle of the server's work: it
+/// must neither block nor call the server back; what takes longer returns `.later`. An `ATTErrorCode` that
+/// it throws is the answer, any other error is Unlikely Error.
 public typealias ReadHandler = @Sendable (GATTReadRequest) throws -> GATTReadOutcome
 
-/// Takes what is written to an attribute, before it is stored. Runs where the request arrived, in the middle of
-/// the server's work: it must neither block nor call the server back; what takes longer returns `.later`. An `ATTErrorCode` that it throws is the answer, any other
-/// error is Unlikely Error.
+/// Takes what is written to an attribute, before it is stored. Runs where the request arrived, in the middle
+/// of the server's work: it must neither block nor call the server back; what takes longer returns `.later`.
+/// An `ATTErrorCode` that it throws is the answer, any other error is Unlikely Error.
 public typealias WriteHandler = @Sendable (GATTWriteRequest) throws -> GATTWriteOutcome
 
 /// What a read handler does.

@@ -96,7 +96,8 @@ extension GATTResponder {
 }
 
 extension CharacteristicProperties {
-    /// Whether a value may be written in this way. Where permissions alone open it to writing, any way will do.
+    /// Whether a value may be written in this way. Where permissions alone open it to writing, any way will
+    /// do.
     fileprivate func offer(_ kind: GATTWriteKind) -> Bool {
         if isDisjoint(with: .anyWrite) { return true }
         return switch kind {
