@@ -86,7 +86,9 @@ run() {
 output() {
     local pattern=$1
     shift
-    "$@" 2>&1 | tee /dev/stderr | grep -q -- "$pattern"
+    "$@" >output.log 2>&1
+    cat output.log
+    grep -q -- "$pattern" output.log
 }
 
 # at_least COUNT PATTERN FILE: lines.
@@ -98,9 +100,6 @@ at_least() {
 not() { ! "$@"; }
 
 ndjson() { "$here/ndjson" "$@"; }
-
-# A crash tells where; the full report of all threads would take a minute here.
-export SWIFT_BACKTRACE=color=no,interactive=no,threads=crashed,registers=none,images=none,limit=16,symbolicate=fast
 
 # The tool under test; nothing that runs in the foreground takes longer.
 bletool() { timeout -k 5 30 /usr/local/bin/bletool "$@"; }
@@ -178,7 +177,7 @@ unplug() {
 
 # What the lab's own scanner hears on hci1 within a second.
 heard() { "$here/listen" hci1 1; }
-not_heard() { ! heard | tee /dev/stderr | grep -q "$1"; }
+not_heard() { not output "$1" heard; }
 
 # --- bluetoothd ------------------------------------------------------------------------------------------------
 

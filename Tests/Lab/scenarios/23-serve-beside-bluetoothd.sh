@@ -1,4 +1,5 @@
 # bluetoothd listens on the same channel. The newest listener has the connections: `bletool serve` says so.
+# limit: 120
 two_adapters
 bluetoothd_server
 mgmt 0 rm-adv 1 >/dev/null

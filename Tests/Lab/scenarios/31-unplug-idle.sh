@@ -1,4 +1,5 @@
 # The adapters go away while nobody is connected.
+# limit: 120
 two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 background advertise bletool advertise --adapter hci0 --service 180d --json
