@@ -59,6 +59,9 @@ import VirtualController
             for case .disconnectionComplete(let event) in bench.events(central) {
                 outcomes.insert(event.reason)
             }
+            // Both sides have a connection or, a supervision timeout later, none has.
+            let counts = [central, peripheral].map { bench.air.controller($0)?.connections.count }
+            #expect(counts == [1, 1] || counts == [0, 0])
         }
         #expect(outcomes == [.connectionFailedToBeEstablished])
     }

@@ -51,7 +51,7 @@ import VirtualController
     }
 
     @Test func completionsThatTheHostDoesNotTakeAddUp() throws {
-        var (bench, central, _, one, _) = try Bench.pair()
+        var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.deaf = [central]
         for _ in 0..<5 {
             bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
@@ -59,6 +59,16 @@ import VirtualController
         bench.deaf = []
         bench.drain()
         #expect(bench.events(central) == [Self.completed(one, 5)])
+
+        bench.deaf = [central]
+        let packet = HCIPacket.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])).encoded
+        for _ in 0..<0x1_0001 {
+            bench.air.receive(packet.span, from: central, at: bench.now)
+            while bench.air.nextPacket(for: peripheral) != nil {}
+        }
+        bench.deaf = []
+        bench.drain()
+        #expect(bench.events(central) == [Self.completed(one, 0xffff), Self.completed(one, 2)])
     }
 
     @Test func packetsLongerThanTheBuffers() throws {

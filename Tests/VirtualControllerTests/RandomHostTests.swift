@@ -125,6 +125,12 @@ import VirtualController
                 Self.check(packets, &open[id, default: []])
             }
         }
+        // Without the others, the last one has no link in the end.
+        bench.remove(ids[0])
+        bench.remove(ids[1])
+        bench.run(for: .seconds(60))
+        Self.check(bench.packets(ids[2]), &open[ids[2], default: []])
+        #expect(open[ids[2]] == [])
     }
 
     /// Follows the connections of a host.

@@ -94,11 +94,11 @@ extension VirtualController {
         guard count > 0 else { return }
         links[index].buffered -= count
         let handle = links[index].handle
-        if case .completed(handle, let earlier) = toHost.last {
+        var total = UInt16(count)
+        if case .completed(handle, let earlier) = toHost.last, earlier <= .max - total {
             toHost.removeLast()
-            toHost.append(.completed(handle, count: earlier + UInt16(count)))
-        } else {
-            toHost.append(.completed(handle, count: UInt16(count)))
+            total += earlier
         }
+        toHost.append(.completed(handle, count: total))
     }
 }

@@ -55,6 +55,9 @@ public struct VirtualController: Sendable {
         random = SplitMix64(seed: seed)
     }
 
+    /// The connections that it has, oldest first.
+    public var connections: [ConnectionHandle] { links.map(\.handle) }
+
     /// Whether the link layer does anything: advertises, scans, connects, or has links.
     public var isActive: Bool {
         settings.advertiser.isEnabled || settings.scanner.isEnabled || settings.initiator != nil
@@ -74,7 +77,10 @@ extension VirtualController {
     public mutating func expire(at now: Instant) {
         advertise(at: now)
         while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
-            end(index, links[index].isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
+            let link = links[index]
+            // The peer may believe that the link is there, and now misses this end.
+            transmit(.link(link.id, .silence), to: link.peer)
+            end(index, link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
         }
     }
 }
