@@ -68,3 +68,14 @@ struct TwoHosts: Sendable {
         return found
     }
 }
+
+/// What `body` throws, or nil. Swift 6.3.1 crashes in `#expect(throws:)` around some calls with typed throws,
+/// so those are asked here.
+func failure(_ body: () async throws(BLEError) -> Void) async -> BLEError? {
+    do throws(BLEError) {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}

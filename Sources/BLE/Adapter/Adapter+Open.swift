@@ -150,9 +150,21 @@ extension Adapter {
             switch event {
             case .removed(index): self?.assumeIsolated { $0.shutDown(.adapter(.removed)) }
             case .settings(index, let settings) where !settings.contains(.powered):
-                self?.assumeIsolated { $0.shutDown(.adapter(.poweredOff)) }
+                self?.assumeIsolated { $0.wasPoweredOff() }
             default: break
             }
+        }
+    }
+}
+
+extension Adapter {
+    /// The adapter is off: somebody switched it off, or the kernel did because it is about to go.
+    private func wasPoweredOff() {
+        guard let kernel else { return }
+        Task(executorPreference: loop) {
+            let remaining = try? await kernel.management.adapters()
+            let isThere = remaining?.contains { $0.index == kernel.index } ?? false
+            await self.shutDown(.adapter(isThere ? .poweredOff : .removed))
         }
     }
 }

@@ -4,6 +4,7 @@ import GATTServer
 import HCI
 import HCISocket
 import Logging
+import SystemPackage
 
 /// One radio and everything that happens on it: scans, advertising, links, and the GATT server and
 /// clients on those links. Managers are views of it; a process opens an adapter once and shares it.
@@ -80,8 +81,6 @@ public actor Adapter {
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
         acl = ACLFlow()
     }
-
-    deinit { port.close() }
 
     /// The address by which other devices know this adapter.
     public var address: DeviceAddress { identity }
@@ -183,7 +182,12 @@ extension Adapter {
 
     private func portClosed(_ error: PortError) {
         log.info("the port ended: \(error)")
-        shutDown(.adapter(.removed))
+        switch error.errno {
+        case .notPermitted?, .permissionDenied?:
+            // A raw socket opens for anybody; its first command says that it may not.
+            shutDown(.permission(capability: "CAP_NET_RAW", operation: "sending commands to \(name)"))
+        default: shutDown(.adapter(.removed))
+        }
     }
 
     /// Ends everything with `reason`: whoever waits hears it.

@@ -38,8 +38,6 @@ actor KernelManagement {
         self.port = port
     }
 
-    deinit { port.close() }
-
     private func start() throws(BLEError) {
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
         do throws(PortError) {

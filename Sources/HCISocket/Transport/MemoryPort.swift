@@ -12,6 +12,10 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
 
     private init(on loop: EventLoop) { self.loop = loop }
 
+    deinit {
+        if !ended, let other { loop.execute { other.otherClosed() } }
+    }
+
     /// Two ports joined to each other. Each keeps what comes before it was started.
     public static func pair(on loop: EventLoop) -> (MemoryPort, MemoryPort) {
         let (left, right) = (MemoryPort(on: loop), MemoryPort(on: loop))
