@@ -110,7 +110,8 @@ let package = Package(
         .testTarget(
             name: "bletoolTests",
             dependencies: [
-                "bletool", "BLE", "BLECore", "HCISocket", "ATT", "GATTServer", "GATTClient", "AssignedNumbers",
+                "bletool", "BLE", "BLECore", "HCISocket", "ATT", "GATTServer", "GATTClient",
+                "AssignedNumbers",
             ],
             swiftSettings: strict),
     ],

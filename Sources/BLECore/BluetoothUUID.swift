@@ -43,7 +43,8 @@ extension BluetoothUUID {
             self.init(value)
             return
         }
-        let digits = utf8.starts(with: "0x".utf8) || utf8.starts(with: "0X".utf8) ? utf8.dropFirst(2)[...] : utf8[...]
+        let digits =
+            utf8.starts(with: "0x".utf8) || utf8.starts(with: "0X".utf8) ? utf8.dropFirst(2)[...] : utf8[...]
         guard digits.count == 4 || digits.count == 8, let value = Self.number(digits) else { return nil }
         self.init(uint32: UInt32(truncatingIfNeeded: value))
     }

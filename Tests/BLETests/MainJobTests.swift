@@ -99,7 +99,9 @@ import Testing
                     let other = try await Adapter.open(
                         on: await hosts.air.attach(), options: AdapterOptions(loop: hosts.server.loop))
                     await #expect(throws: BLEError.self) {
-                        try await CentralManager(other).first(within: .seconds(3)) { $0.name == "Thermometer" }
+                        try await CentralManager(other).first(within: .seconds(3)) {
+                            $0.name == "Thermometer"
+                        }
                     }
                     await other.close()
                 }

@@ -11,7 +11,9 @@ extension Adapter {
     ) async throws(BLEError) -> Command.ReturnParameters {
         var octets = try await exchange(command.packet, timeLimit: timeLimit)[...]
         if Command.answer == .complete {
-            guard let code = octets.popFirst() else { throw .peer("\(Command.opcode): an answer without status") }
+            guard let code = octets.popFirst() else {
+                throw .peer("\(Command.opcode): an answer without status")
+            }
             let status = HCIStatus(rawValue: code)
             guard status == .success else { throw .hci(status, command: Command.opcode) }
         }

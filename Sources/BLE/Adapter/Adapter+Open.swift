@@ -70,13 +70,15 @@ extension Adapter {
             try await options.airLauncher.launch(path, options.loop)
             descriptor = try await connect(address, on: options.loop)
         }
-        return try await start(specification, on: H4Port(descriptor, on: options.loop), options, claiming: name)
+        return try await start(
+            specification, on: H4Port(descriptor, on: options.loop), options, claiming: name)
     }
 
     /// Asks the air for the static address that belongs to `name`.
     private func claim(_ name: String) async throws(BLEError) -> DeviceAddress {
         guard let command = ClaimName(name) else {
-            throw .limit("the name of a virtual adapter", limit: ClaimName.maximumLength, value: name.utf8.count)
+            throw .limit(
+                "the name of a virtual adapter", limit: ClaimName.maximumLength, value: name.utf8.count)
         }
         guard let answer = try? ClaimName.Answer(try await exchange(command.packet)) else {
             throw .adapter(.unsupported("the names of the virtual air"))
@@ -93,7 +95,9 @@ extension Adapter {
         let result = await withCheckedContinuation { continuation in
             loop.execute {
                 do throws(PortError) {
-                    _ = try StreamSockets.connect(to: address, on: loop) { continuation.resume(returning: $0) }
+                    _ = try StreamSockets.connect(to: address, on: loop) {
+                        continuation.resume(returning: $0)
+                    }
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -177,7 +181,8 @@ extension KernelManagement {
             throw .adapter(.unsupported("Bluetooth Low Energy"))
         }
         if !adapter.information.current.contains(.lowEnergy) {
-            _ = try await request(.setLowEnergy, index: index, [1], operation: "switching LE on for hci\(index)")
+            _ = try await request(
+                .setLowEnergy, index: index, [1], operation: "switching LE on for hci\(index)")
         }
         guard !adapter.information.current.contains(.powered) else { return false }
         _ = try await request(.setPowered, index: index, [1], operation: "powering hci\(index) on")

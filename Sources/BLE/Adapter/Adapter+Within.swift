@@ -4,6 +4,7 @@ extension Adapter {
     public nonisolated func within<Success: Sendable>(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
     ) async throws(BLEError) -> Success {
-        try await withDeadline(limit, on: loop, orThrow: .timedOut("the operation", after: limit ?? .zero), body)
+        try await withDeadline(
+            limit, on: loop, orThrow: .timedOut("the operation", after: limit ?? .zero), body)
     }
 }

@@ -25,6 +25,7 @@ public actor Adapter {
     /// The adapter's name in messages: `hci0`, `virtual:kitchen`.
     public nonisolated let name: String
 
+    /// The loop, as executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     let port: any PacketPort

@@ -19,7 +19,9 @@ extension Adapter {
         return id
     }
 
-    private func wantAdvertising(_ request: AdvertisingRequest, _ maximumLinks: Int) throws(BLEError) -> UInt64 {
+    private func wantAdvertising(_ request: AdvertisingRequest, _ maximumLinks: Int) throws(BLEError)
+        -> UInt64
+    {
         if let end { throw end }
         guard advertising.wanted == nil else {
             throw .adapter(.inUse("another advertisement of this process"))

@@ -80,9 +80,12 @@ extension LegacyAdvertisingData {
 extension AdvertisingDataFragment {
     /// The commands' worth of `data`: one when it fits, else first, intermediate and last ones.
     static func fragments(of data: [UInt8]) -> [AdvertisingDataFragment] {
-        let pieces = data.isEmpty ? [data[...]] : stride(from: 0, to: data.count, by: capacity).map {
-            data[$0..<min($0 + capacity, data.count)]
-        }
+        let pieces =
+            data.isEmpty
+            ? [data[...]]
+            : stride(from: 0, to: data.count, by: capacity).map {
+                data[$0..<min($0 + capacity, data.count)]
+            }
         return pieces.enumerated().compactMap { index, piece in
             let operation: Operation =
                 switch (index == 0, index == pieces.count - 1) {

@@ -14,6 +14,7 @@ import VirtualController
 public actor AirServer {
     /// The loop that the air lives on.
     public nonisolated let loop: EventLoop
+    /// The loop, as executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private var air: VirtualAir
@@ -26,7 +27,8 @@ public actor AirServer {
 
     /// An air without controllers. The seed decides on everything random in it. More than
     /// `maximumControllers` connections at a time are refused; nil: none is.
-    public init(on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil) {
+    public init(on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil)
+    {
         self.loop = loop
         self.maximumControllers = maximumControllers
         air = VirtualAir(seed: seed)

@@ -9,7 +9,8 @@ enum UserFolder {
         let path = base.isEmpty ? "/tmp/bletool-\(getuid())" : "\(base)/bletool"
         mkdir(path, 0o700)
         var information = stat()
-        let isOurs = lstat(path, &information) == 0 && information.st_uid == getuid()
+        let isOurs =
+            lstat(path, &information) == 0 && information.st_uid == getuid()
             && information.st_mode & S_IFMT == S_IFDIR && information.st_mode & 0o077 == 0
         // A path that cannot be opened: whoever uses it gets the system's word for it.
         return isOurs ? path : "\(path)/not-a-private-folder"

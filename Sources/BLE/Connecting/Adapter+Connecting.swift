@@ -39,7 +39,8 @@ extension Adapter {
     private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
             if kernel != nil, let timing = options.timing, let handle = try self.link(link).handle {
-                _ = try await send(LEConnectionUpdate(connection: handle, parameters: ConnectionParameters(timing)))
+                _ = try await send(
+                    LEConnectionUpdate(connection: handle, parameters: ConnectionParameters(timing)))
             }
             if options.security > .low { try secure(link, options.security) }
             try await exchangeMTU(on: link)
@@ -83,11 +84,13 @@ extension Adapter {
                         ownAddressType: ownAddressType, peer: HCIAddress(attempt.peer),
                         phys: PerPHY(
                             le1M: .init(
-                                scanInterval: timing.interval, scanWindow: timing.window, parameters: parameters))))
+                                scanInterval: timing.interval, scanWindow: timing.window,
+                                parameters: parameters))))
             } else {
                 _ = try await send(
                     LECreateConnection(
-                        scanInterval: timing.interval, scanWindow: timing.window, peer: HCIAddress(attempt.peer),
+                        scanInterval: timing.interval, scanWindow: timing.window,
+                        peer: HCIAddress(attempt.peer),
                         ownAddressType: ownAddressType, parameters: parameters))
             }
         } catch {
@@ -148,7 +151,8 @@ extension Adapter {
         guard connecting.kernel.removeValue(forKey: attempt.id) != nil else { return }
         switch result {
         case .success(let channel):
-            let link = addLink(to: attempt.peer, as: .central, over: .socket(channel), mtu: attempt.options.mtu)
+            let link = addLink(
+                to: attempt.peer, as: .central, over: .socket(channel), mtu: attempt.options.mtu)
             connects.resume(attempt.id, with: .success(link))
         case .failure(.system(.timedOut, _)), .failure(.system(.hostIsDown, _)):
             // The kernel's limit, not ours: ask again until the caller gives up.
@@ -175,7 +179,8 @@ extension ConnectionParameters {
     init(_ timing: ConnectionOptions.Timing) {
         self.init(
             intervalMin: ConnectionInterval(timing.interval.lowerBound),
-            intervalMax: ConnectionInterval(timing.interval.upperBound), latency: UInt16(clamping: timing.latency),
+            intervalMax: ConnectionInterval(timing.interval.upperBound),
+            latency: UInt16(clamping: timing.latency),
             supervisionTimeout: Centiseconds(timing.supervisionTimeout))
     }
 }

@@ -90,7 +90,7 @@ extension Adapter {
             do throws(ATTLimitError) {
                 try link.bearer.send(command)
                 return pump(link)
-            } catch where error.limit == .pushes {
+            } catch  where error.limit == .pushes {
                 try await link.room.wait(in: self, of: id)
             } catch {
                 throw BLEError(error)

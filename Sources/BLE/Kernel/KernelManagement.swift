@@ -90,7 +90,9 @@ actor KernelManagement {
         var found: [KnownAdapter] = []
         for index in Self.indices(list) {
             // An adapter may go between the list and the question.
-            guard let octets = try? await request(.readInformation, index: index, operation: "reading hci\(index)"),
+            guard
+                let octets = try? await request(
+                    .readInformation, index: index, operation: "reading hci\(index)"),
                 let information = try? Management.Information(octets)
             else { continue }
             found.append(KnownAdapter(index: index, information: information))
@@ -149,7 +151,8 @@ actor KernelManagement {
 
 extension BLEError {
     /// What a failed system call on a Bluetooth socket means.
-    static func kernel(_ error: PortError, operation: String, capability: String = "CAP_NET_RAW") -> BLEError {
+    static func kernel(_ error: PortError, operation: String, capability: String = "CAP_NET_RAW") -> BLEError
+    {
         switch error.errno {
         case .addressFamilyNotSupported, .protocolNotSupported: .adapter(.noBluetooth)
         case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)

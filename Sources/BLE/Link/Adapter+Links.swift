@@ -16,7 +16,8 @@ extension Adapter {
     /// A connection is there.
     @discardableResult
     func addLink(
-        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel, parameters: LinkParameters? = nil,
+        to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel,
+        parameters: LinkParameters? = nil,
         mtu: ATTMTU? = nil
     ) -> LinkID {
         let id = nextLink
@@ -229,7 +230,8 @@ extension Adapter {
             confirmations.resume(key, with: .failure(BLEError(error)))
         case .mtu(let mtu): noteMTU(mtu, of: link)
         case .ready: link.room.open()
-        case .overdue(let opcode): log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
+        case .overdue(let opcode):
+            log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             let id = link.id

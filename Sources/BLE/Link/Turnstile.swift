@@ -21,7 +21,9 @@ final class Turnstile {
             next += 1
             queue.append(next)
             // Whoever was inside may have left on the way here.
-            if !isTaken { adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?.procedures.leave() } } }
+            if !isTaken {
+                adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?.procedures.leave() } }
+            }
             isTaken = true
             return next
         }

@@ -50,7 +50,8 @@ public struct PeripheralManager: Sendable {
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {
-        Advertising(adapter: adapter, id: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
+        Advertising(
+            adapter: adapter, id: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
     }
 
     /// Advertises while `body` runs.
@@ -59,7 +60,8 @@ public struct PeripheralManager: Sendable {
         overflow: OverflowPolicy = .scanResponse, maximumLinks: Int = 1, _ body: () async throws -> Result
     ) async throws -> Result {
         let plan = try AdvertisingPlan(content, kind: kind, overflow: overflow)
-        let advertising = try await advertise(AdvertisingRequest(plan, kind: kind), maximumLinks: maximumLinks)
+        let advertising = try await advertise(
+            AdvertisingRequest(plan, kind: kind), maximumLinks: maximumLinks)
         do {
             let result = try await body()
             await advertising.stop()

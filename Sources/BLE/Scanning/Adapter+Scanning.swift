@@ -10,7 +10,9 @@ extension Adapter {
         if options.extended == .on, !capabilities.hasExtendedFamily {
             return buffer.finish(.failure(.adapter(.unsupported("extended scanning"))))
         }
-        if options.phys.contains(.coded), !capabilities.features.contains(.leCodedPHY) || options.extended == .off {
+        if options.phys.contains(.coded),
+            !capabilities.features.contains(.leCodedPHY) || options.extended == .off
+        {
             return buffer.finish(.failure(.adapter(.unsupported("scanning on the Coded PHY"))))
         }
         scanning.nextID += 1
@@ -30,7 +32,9 @@ extension Adapter {
     /// What all consumers together want, or nil when there are none.
     private var wantedScan: ScanParameters? {
         let options = scanning.consumers.values.map(\.filter.options)
-        guard let eagerest = options.map(\.preset).max(by: { $0.share < $1.share })?.timing else { return nil }
+        guard let eagerest = options.map(\.preset).max(by: { $0.share < $1.share })?.timing else {
+            return nil
+        }
         let extended = capabilities.hasExtendedFamily && !options.allSatisfy { $0.extended == .off }
         return ScanParameters(
             isActive: !options.allSatisfy(\.isPassive), interval: eagerest.interval, window: eagerest.window,

@@ -26,7 +26,8 @@ struct DeviceTable {
     mutating func merge(_ report: AdvertisingReport, at now: Instant) -> Advertisement {
         guard let address = report.address else {
             return Advertisement(
-                report: report, fields: AdvertisingData(report.data), isConnectable: report.type.contains(.connectable),
+                report: report, fields: AdvertisingData(report.data),
+                isConnectable: report.type.contains(.connectable),
                 received: now)
         }
         count &+= 1
@@ -42,10 +43,12 @@ struct DeviceTable {
             if !report.type.contains(.scannable) { device.scanResponse = [] }
         }
         devices[address] = device
-        let fields = device.scanResponse.isEmpty
+        let fields =
+            device.scanResponse.isEmpty
             ? device.advertisement : Self.significant(device.advertisement) + device.scanResponse
         return Advertisement(
-            report: report, fields: AdvertisingData(fields), isConnectable: device.isConnectable, received: now)
+            report: report, fields: AdvertisingData(fields), isConnectable: device.isConnectable,
+            received: now)
     }
 
     /// The payload without the zeros that end it early, so that more can follow.

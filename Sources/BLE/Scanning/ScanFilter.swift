@@ -25,9 +25,12 @@ struct ScanFilter {
     }
 
     private func matches(_ advertisement: Advertisement) -> Bool {
-        if let minimum = options.minimumRSSI, advertisement.rssi.map({ $0 < minimum }) ?? true { return false }
+        if let minimum = options.minimumRSSI, advertisement.rssi.map({ $0 < minimum }) ?? true {
+            return false
+        }
         if !options.addresses.isEmpty {
-            guard let address = advertisement.address, options.addresses.contains(where: { $0.matches(address) })
+            guard let address = advertisement.address,
+                options.addresses.contains(where: { $0.matches(address) })
             else { return false }
         }
         if let glob, !(advertisement.name.map { glob.matches($0) } ?? false) { return false }

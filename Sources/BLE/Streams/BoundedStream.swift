@@ -14,6 +14,7 @@ public enum BufferPolicy: Hashable, Sendable {
 /// The stream owns what feeds it: when the consumer leaves its loop, is cancelled, or lets the stream go,
 /// the scan or subscription behind it ends.
 public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
+    /// What ends a stream early.
     public typealias Failure = BLEError
 
     let buffer: StreamBuffer<Element>

@@ -16,7 +16,8 @@ public enum HCISockets {
         return try Sockets.closing(descriptor) { () throws(PortError) in
             // Sixteen octets: the struct with its padding. Anything else is EINVAL, and the default filter
             // passes nothing.
-            let filter = hci_filter(type_mask: 1 << UInt32(HCI_EVENT_PKT), event_mask: (.max, .max), opcode: 0)
+            let filter = hci_filter(
+                type_mask: 1 << UInt32(HCI_EVENT_PKT), event_mask: (.max, .max), opcode: 0)
             assert(MemoryLayout<hci_filter>.stride == 16)
             var padded = [UInt8](repeating: 0, count: MemoryLayout<hci_filter>.stride)
             withUnsafeBytes(of: filter) { source in padded.replaceSubrange(0..<source.count, with: source) }
@@ -31,14 +32,16 @@ public enum HCISockets {
     /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
     public static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
         PacketSocket(
-            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL), on: loop, maximumPacket: maximumPacket)
+            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL), on: loop,
+            maximumPacket: maximumPacket)
     }
 
     /// The monitor socket: everything that goes through every adapter, each packet behind a header of
     /// opcode, index and length. Needs CAP_NET_RAW.
     public static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
         PacketSocket(
-            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR), on: loop, maximumPacket: maximumPacket)
+            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR), on: loop,
+            maximumPacket: maximumPacket)
     }
 
     private static func open(_ index: UInt16, channel: CInt) throws(PortError) -> CInt {

@@ -48,7 +48,8 @@ public enum L2CAPSockets {
                 var peer = sockaddr_l2()
                 guard let link = try Sockets.accept(listening, peer: &peer) else { return nil }
                 let channel = L2CAPChannel(
-                    port: PacketSocket(link, on: loop, maximumPacket: maximumPacket), peer: DeviceAddress(peer))
+                    port: PacketSocket(link, on: loop, maximumPacket: maximumPacket),
+                    peer: DeviceAddress(peer))
                 return { accepted(channel) }
             }
         }

@@ -69,6 +69,7 @@ public enum Management {
 
     /// What the kernel knows of an adapter.
     public struct Information: Hashable, Sendable, PacketDecodable {
+        /// For errors.
         public static let packetName = "Read Controller Information"
 
         /// The public address; all zeros when there is none.
@@ -84,6 +85,7 @@ public enum Management {
         /// The name.
         public var name: String
 
+        /// Reads the fields in order.
         public init(decoding reader: inout ByteReader) throws(DecodeError) {
             address = try reader.u48("address")
             version = try reader.u8("HCI version")
@@ -98,6 +100,7 @@ public enum Management {
 
     /// A packet of the socket.
     public struct Packet: Hashable, Sendable, PacketCodable {
+        /// For errors.
         public static let packetName = "management packet"
         /// The index of packets that are about no adapter.
         public static let noIndex: UInt16 = 0xffff
@@ -116,14 +119,17 @@ public enum Management {
             self.parameters = parameters
         }
 
+        /// Reads the fields in order.
         public init(decoding reader: inout ByteReader) throws(DecodeError) {
             code = try reader.u16("code")
             index = try reader.u16("index")
             parameters = try reader.bytes(Int(try reader.u16("length")), "parameters")
         }
 
+        /// The header and the parameters.
         public var encodedCount: Int { 6 + parameters.count }
 
+        /// Writes the header and the parameters.
         public func encode(into output: inout OutputSpan<UInt8>) {
             output.u16(code)
             output.u16(index)

@@ -38,6 +38,7 @@ public struct ManagementQueue: Machine {
     private var current: Command?
     private var events: Deque<Event> = []
     private var next: UInt64 = 0
+    /// When the kernel must have answered.
     public private(set) var deadline: Instant?
 
     /// A conversation that has not begun.
@@ -54,6 +55,7 @@ public struct ManagementQueue: Machine {
         return ticket
     }
 
+    /// Takes one packet of the socket.
     public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         do throws(DecodeError) {
             try take(try Management.Packet(frame))
@@ -82,12 +84,14 @@ public struct ManagementQueue: Machine {
         }
     }
 
+    /// Gives up what was due by `now`.
     public mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now, let current else { return }
         events.append(.timedOut(current.ticket))
         finish()
     }
 
+    /// Writes the next command, when the one before it is answered.
     public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
         guard current == nil, let command = waiting.popFirst() else { return false }
         current = command
@@ -96,6 +100,7 @@ public struct ManagementQueue: Machine {
         return true
     }
 
+    /// The next thing to tell.
     public mutating func nextEvent() -> Event? { events.popFirst() }
 
     private mutating func finish() {

@@ -18,18 +18,23 @@ public final class H4Port: PacketPort, @unchecked Sendable {
     private static let highWater = 1 << 16
 
     /// Takes over a non-blocking stream. Only packets of `types` are expected on it.
-    public init(_ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all) {
+    public init(
+        _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all
+    ) {
         socket = WatchedDescriptor(descriptor, on: loop)
         framer = H4Framer(types: types)
     }
 
+    /// Whether `send` may be called.
     public var isWritable: Bool { socket.isOpen && output.count - written < Self.highWater }
 
+    /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
+    /// Sends one packet; what the descriptor does not take now is kept.
     public func send(_ packet: Span<UInt8>) {
         guard socket.isOpen else { return }
         let wasEmpty = output.isEmpty
@@ -37,6 +42,7 @@ public final class H4Port: PacketPort, @unchecked Sendable {
         if wasEmpty { flush() }
     }
 
+    /// Ends the port.
     public func close() {
         handlers = nil
         socket.close()

@@ -24,19 +24,23 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
         return (left, right)
     }
 
+    /// Whether `send` may be called.
     public var isWritable: Bool { !ended }
 
+    /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         loop.execute { self.deliver() }
     }
 
+    /// Sends one packet to the other end.
     public func send(_ packet: Span<UInt8>) {
         guard !ended, let other else { return }
         other.waiting.append([UInt8](copying: packet))
         loop.execute { other.deliver() }
     }
 
+    /// Ends the port.
     public func close() {
         guard !ended else { return }
         ended = true

@@ -25,13 +25,16 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     /// The descriptor, for socket options. It stays this port's.
     public var descriptor: CInt { socket.descriptor }
 
+    /// Whether `send` may be called.
     public var isWritable: Bool { kept == nil && socket.isOpen }
 
+    /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
+    /// Sends one packet; what the descriptor does not take now is kept.
     public func send(_ packet: Span<UInt8>) {
         guard socket.isOpen, kept == nil else { return }
         switch write(packet) {
@@ -44,6 +47,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         }
     }
 
+    /// Ends the port.
     public func close() {
         handlers = nil
         socket.close()
@@ -71,7 +75,9 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     private func drain(_ readiness: Readiness) {
         for _ in 0..<Self.batch {
             guard socket.isOpen else { return }
-            let count = input.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress, $0.count) }
+            let count = input.withUnsafeMutableBytes {
+                Glibc.read(socket.descriptor, $0.baseAddress, $0.count)
+            }
             if count > 0 {
                 handlers?.receive(input.span.extracting(0..<count))
                 continue

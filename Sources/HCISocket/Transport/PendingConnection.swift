@@ -25,7 +25,9 @@ public final class PendingConnection: @unchecked Sendable {
 
     private func ready() {
         let result = Result<CInt, PortError> { () throws(PortError) in
-            if let error = try Sockets.pendingError(socket.descriptor) { throw .system(error, during: "connect") }
+            if let error = try Sockets.pendingError(socket.descriptor) {
+                throw .system(error, during: "connect")
+            }
             let copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { throw .system(.current, during: "dup") }
             return copy

@@ -31,7 +31,9 @@ public enum StreamSockets {
             let name = try unixAddress(path)
             // Of two processes that find the same abandoned file, one at a time may replace it.
             let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw .system(.current, during: "open \(path).lock") }
+            guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+                throw .system(.current, during: "open \(path).lock")
+            }
             defer { Glibc.close(lock) }
             let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
             return try Sockets.closing(descriptor) { () throws(PortError) in

@@ -26,7 +26,8 @@ final class WatchedDescriptor: @unchecked Sendable {
         }
     }
 
-    func watch(for interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void) throws(PortError) {
+    func watch(for interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void) throws(PortError)
+    {
         do throws(Errno) {
             registration = try loop.watch(descriptor, for: interest, handler)
             self.interest = interest

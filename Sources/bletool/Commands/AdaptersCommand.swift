@@ -15,7 +15,9 @@ struct AdaptersCommand: ToolCommand {
         do throws(BLEError) {
             let adapters = try await Adapter.list()
             for adapter in adapters { console.show(AdapterEvent(adapter: adapter)) }
-            if adapters.isEmpty { console.note("the kernel has no adapters; --adapter virtual works without") }
+            if adapters.isEmpty {
+                console.note("the kernel has no adapters; --adapter virtual works without")
+            }
         } catch {
             throw Failure(error, while: "adapters")
         }
@@ -40,7 +42,8 @@ struct AdapterEvent: Event {
 
     var json: JSONValue {
         [
-            "event": "adapter", "adapter": JSONValue("hci\(adapter.index)"), "address": JSONValue(adapter.address),
+            "event": "adapter", "adapter": JSONValue("hci\(adapter.index)"),
+            "address": JSONValue(adapter.address),
             "addressType": JSONValue(typeOf: adapter.address), "name": JSONValue(adapter.name),
             "hciVersion": JSONValue(adapter.version), "manufacturer": JSONValue(adapter.manufacturer),
             "manufacturerName": JSONValue(Names.company(CompanyIdentifier(rawValue: adapter.manufacturer))),
@@ -52,6 +55,8 @@ struct AdapterEvent: Event {
     func lines(colored: Bool) -> [String] {
         let address = Style.cyan(adapter.address.text, when: colored)
         let enabled = names(adapter.current).joined(separator: " ")
-        return ["hci\(adapter.index)  \(address)  \(state)  HCI \(adapter.version)  \(adapter.name.printable)  [\(enabled)]"]
+        return [
+            "hci\(adapter.index)  \(address)  \(state)  HCI \(adapter.version)  \(adapter.name.printable)  [\(enabled)]"
+        ]
     }
 }

@@ -17,7 +17,8 @@ struct AirCommand: ToolCommand {
 
     @Option(
         name: .customLong("listen"),
-        help: ArgumentHelp("Where to listen: unix:PATH or tcp:HOST:PORT; port 0 takes a free one.", valueName: "place"))
+        help: ArgumentHelp(
+            "Where to listen: unix:PATH or tcp:HOST:PORT; port 0 takes a free one.", valueName: "place"))
     var places: [String] = []
 
     @Option(help: ArgumentHelp("Let at most this many controllers join at a time.", valueName: "count"))
@@ -37,12 +38,13 @@ struct AirCommand: ToolCommand {
             throw Failure(.usage, "--controllers", "an air needs room for at least one controller")
         }
         let addresses = try places.map { place throws(Failure) in
-            try reading("--listen") { () throws(BadInput) in 
+            try reading("--listen") { () throws(BadInput) in
                 guard let address = StreamAddress(text: place) else {
-                    throw BadInput("\(place.quoted) is no place to listen", hint: "unix:PATH or tcp:HOST:PORT")
+                    throw BadInput(
+                        "\(place.quoted) is no place to listen", hint: "unix:PATH or tcp:HOST:PORT")
                 }
                 return address
-             }
+            }
         }
         let result = await Interruption.result { () throws(Failure) in
             background ? try await runInBackground() : try await run(addresses, console)
@@ -52,7 +54,8 @@ struct AirCommand: ToolCommand {
 
     private func run(_ addresses: [StreamAddress], _ console: Console) async throws(Failure) {
         let air = AirServer(on: .shared, maximumControllers: controllers)
-        let wanted = addresses.isEmpty
+        let wanted =
+            addresses.isEmpty
             ? [.unix(path: Environment.value("BLETOOL_AIR") ?? AirServer.defaultPath)] : addresses
         var bound: [StreamAddress] = []
         for address in wanted {

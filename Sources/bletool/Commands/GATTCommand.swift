@@ -1,5 +1,5 @@
-import ArgumentParser
 import ATT
+import ArgumentParser
 import BLE
 import BLECore
 import HCISocket
@@ -14,7 +14,9 @@ struct GATTCommand: ParsableCommand {
             first. ATTR is a characteristic's UUID or name, SERVICE/CHARACTERISTIC[/DESCRIPTOR], or a handle \
             like 0x0012.
             """,
-        subcommands: [GATTTreeCommand.self, GATTReadCommand.self, GATTWriteCommand.self, GATTNotifyCommand.self])
+        subcommands: [
+            GATTTreeCommand.self, GATTReadCommand.self, GATTWriteCommand.self, GATTNotifyCommand.self,
+        ])
 
     /// The arguments with the verb before the device.
     static func verbFirst(_ arguments: [String]) -> [String] {
@@ -48,10 +50,12 @@ struct GATTOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up connecting after this time.", valueName: "duration"))
     var connectTimeout: String?
 
-    @Option(help: ArgumentHelp("Time between connection events, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
+    @Option(
+        help: ArgumentHelp("Time between connection events, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
     var interval: String?
 
-    @Option(help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
     var latency: String?
 
     @Option(help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
@@ -171,7 +175,8 @@ extension GATTOptions {
         let least = try Duration(text: parts[0])
         let most = try Duration(text: parts[parts.count - 1])
         guard least <= most, limits.contains(least), limits.contains(most) else {
-            throw BadInput("\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")
+            throw BadInput(
+                "\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")
         }
         return least...most
     }
@@ -199,6 +204,8 @@ extension Radio {
         } catch {
             throw Failure(error, while: "\(selector)")
         }
-        throw Failure(.notFound, "\(selector)", "not found within \(limit.text)", hint: "is it advertising? bletool scan shows what is")
+        throw Failure(
+            .notFound, "\(selector)", "not found within \(limit.text)",
+            hint: "is it advertising? bletool scan shows what is")
     }
 }

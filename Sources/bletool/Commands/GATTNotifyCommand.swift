@@ -1,5 +1,5 @@
-import ArgumentParser
 import ATT
+import ArgumentParser
 import BLE
 import BLECore
 import GATTClient
@@ -24,7 +24,9 @@ struct GATTNotifyCommand: GATTVerb {
     @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("How to show the values; default: auto, and hex with --json.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("How to show the values; default: auto, and hex with --json.", valueName: "format")
+    )
     var format: String?
 
     @OptionGroup var global: GlobalOptions
@@ -56,7 +58,8 @@ struct GATTNotifyCommand: GATTVerb {
             }
         }
         guard !ended, duration == nil, let wanted else { return }
-        throw Failure(.timeout, "notify", "\(shown.value) of \(wanted) values came in \(limit?.text ?? "time")")
+        throw Failure(
+            .timeout, "notify", "\(shown.value) of \(wanted) values came in \(limit?.text ?? "time")")
     }
 }
 
@@ -77,7 +80,10 @@ extension [Listener] {
             let properties = listener.characteristic.properties
             let indications = properties.contains(.indicate) && (indicate || !properties.contains(.notify))
             streams.append(
-                (listener, try await device.peripheral.values(of: listener.characteristic, indications: indications)))
+                (
+                    listener,
+                    try await device.peripheral.values(of: listener.characteristic, indications: indications)
+                ))
         }
         let outcome = await withTaskGroup(of: Result<Void, BLEError>.self) { group in
             for (listener, stream) in streams {
@@ -88,7 +94,8 @@ extension [Listener] {
                             if let wanted, number > wanted { break }
                             let event = NotificationEvent(
                                 isIndication: value.isIndication, handle: value.handle,
-                                uuid: listener.characteristic.uuid, value: value.value, time: .now, format: format,
+                                uuid: listener.characteristic.uuid, value: value.value, time: .now,
+                                format: format,
                                 type: listener.type)
                             guard device.console.show(event), number != wanted else { break }
                         }

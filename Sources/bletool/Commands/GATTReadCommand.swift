@@ -22,7 +22,8 @@ struct GATTReadCommand: GATTVerb {
         help: ArgumentHelp("Read these as well, all in one request.", valueName: "attr"))
     var multiple: [String] = []
 
-    @Option(help: ArgumentHelp("How to show the value; default: auto, and hex with --json.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("How to show the value; default: auto, and hex with --json.", valueName: "format"))
     var format: String?
 
     @OptionGroup var global: GlobalOptions
@@ -42,12 +43,15 @@ struct GATTReadCommand: GATTVerb {
         guard multiple.isEmpty else { return try await readTogether(attributes, device, format) }
         let start = try start()
         for attribute in attributes {
-            let value = try await device.attempt(self.attribute) { [peripheral = device.peripheral] () throws(BLEError) in
+            let value = try await device.attempt(self.attribute) {
+                [peripheral = device.peripheral] () throws(BLEError) in
                 try await peripheral.read(attribute.handle, from: start)
             }
             let type = try await device.type(of: attribute, for: format)
             device.console.show(
-                ValueEvent(handles: [attribute.handle], uuid: attribute.uuid, value: value, format: format, type: type))
+                ValueEvent(
+                    handles: [attribute.handle], uuid: attribute.uuid, value: value, format: format,
+                    type: type))
         }
     }
 
@@ -62,7 +66,8 @@ struct GATTReadCommand: GATTVerb {
         _ attributes: [RemoteAttribute], _ device: ConnectedDevice, _ format: ValueFormat
     ) async throws(Failure) {
         let handles = attributes.map(\.handle)
-        let result = try await device.attempt("read") { [peripheral = device.peripheral] () throws(BLEError) in
+        let result = try await device.attempt("read") {
+            [peripheral = device.peripheral] () throws(BLEError) in
             try await peripheral.read(handles)
         }
         switch result {
@@ -70,7 +75,8 @@ struct GATTReadCommand: GATTVerb {
             for (attribute, value) in zip(attributes, values) {
                 device.console.show(
                     ValueEvent(
-                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format))
+                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format)
+                )
             }
         case .joined(let octets):
             device.console.show(ValueEvent(handles: handles, uuid: nil, value: octets, format: .hex))
@@ -88,7 +94,8 @@ extension ConnectedDevice {
     /// What a value means: by its Characteristic Presentation Format where it has one, else by its UUID.
     func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
         guard format == .auto, let uuid = attribute.uuid else { return nil }
-        let described = attribute.isValue
+        let described =
+            attribute.isValue
             ? attribute.characteristic?.descriptors.first { $0.uuid == 0x2904 }?.handle : nil
         guard let described else { return ValueType(of: uuid) }
         let presentation = try? await attempt("\(described)") { [peripheral] () throws(BLEError) in

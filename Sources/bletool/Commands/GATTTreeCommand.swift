@@ -1,5 +1,5 @@
-import ArgumentParser
 import ATT
+import ArgumentParser
 import BLE
 import BLECore
 import GATTClient
@@ -55,9 +55,11 @@ struct GATTTreeCommand: GATTVerb {
 }
 
 extension TreeEvent.Service {
-    fileprivate init(_ service: RemoteService, _ database: RemoteDatabase, _ read: [AttributeHandle: [UInt8]]) {
+    fileprivate init(_ service: RemoteService, _ database: RemoteDatabase, _ read: [AttributeHandle: [UInt8]])
+    {
         self.init(
-            uuid: service.uuid, handle: service.handle, endHandle: service.endHandle, isPrimary: service.isPrimary,
+            uuid: service.uuid, handle: service.handle, endHandle: service.endHandle,
+            isPrimary: service.isPrimary,
             includes: service.includes.map {
                 TreeEvent.Include(uuid: $0.uuid, handle: $0.serviceHandle, endHandle: $0.endHandle)
             },

@@ -68,12 +68,15 @@ struct GATTWriteCommand: GATTVerb {
 
     private func parts(of value: [UInt8]) throws(Failure) -> [[UInt8]] {
         guard let size = try chunkSize(), value.count > size else { return [value] }
-        return stride(from: 0, to: value.count, by: size).map { Array(value[$0..<min($0 + size, value.count)]) }
+        return stride(from: 0, to: value.count, by: size).map {
+            Array(value[$0..<min($0 + size, value.count)])
+        }
     }
 
     private func chunkSize() throws(Failure) -> Int? {
         guard let chunk else { return nil }
-        return Int(try reading("--chunk") { () throws(BadInput) in try UInt16(text: chunk, in: 1...512, "a part") })
+        return Int(
+            try reading("--chunk") { () throws(BadInput) in try UInt16(text: chunk, in: 1...512, "a part") })
     }
 
     private func octets() throws(Failure) -> [UInt8] {

@@ -14,7 +14,8 @@ struct ScanCommand: RadioCommand {
             --count that is not reached within --timeout ends with exit status 2; --duration that ends, with 0.
             """)
 
-    @Option(name: .customLong("service"), help: ArgumentHelp("Only devices that offer this.", valueName: "uuid"))
+    @Option(
+        name: .customLong("service"), help: ArgumentHelp("Only devices that offer this.", valueName: "uuid"))
     var services: [String] = []
 
     @Option(help: ArgumentHelp("Only devices with a name like this: Thermo*.", valueName: "glob"))
@@ -22,17 +23,20 @@ struct ScanCommand: RadioCommand {
 
     @Option(
         name: .customLong("address"),
-        help: ArgumentHelp("Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
+        help: ArgumentHelp(
+            "Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
     var addresses: [String] = []
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Only packets at least this strong, as in -70.", valueName: "dBm"))
+        parsing: .unconditional,
+        help: ArgumentHelp("Only packets at least this strong, as in -70.", valueName: "dBm"))
     var rssi: String?
 
     @Flag(help: "Only listen; ask nobody for a scan response.")
     var passive = false
 
-    @Option(help: ArgumentHelp("What to show again: once, change, all, or every=DURATION.", valueName: "what"))
+    @Option(
+        help: ArgumentHelp("What to show again: once, change, all, or every=DURATION.", valueName: "what"))
     var repeats = "change"
 
     @Option(help: ArgumentHelp("How much of the time to listen.", valueName: "preset"))
@@ -75,14 +79,17 @@ struct ScanCommand: RadioCommand {
         }
         // A time limit without a number to reach is just how long to scan.
         guard !ended, duration == nil, let wanted else { return }
-        throw Failure(.timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")
+        throw Failure(
+            .timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")
     }
 
     private func scanOptions() throws(Failure) -> ScanOptions {
         var options = ScanOptions()
         for service in services {
             options.services.append(
-                try reading("--service") { () throws(BadInput) in try BluetoothUUID(text: service, names: Names.uuid) })
+                try reading("--service") { () throws(BadInput) in
+                    try BluetoothUUID(text: service, names: Names.uuid)
+                })
         }
         options.name = name
         for address in addresses {
@@ -93,7 +100,9 @@ struct ScanCommand: RadioCommand {
             try reading("--rssi") { () throws(BadInput) in try Int8(text: text, "a strength in dBm") }
         }
         options.isPassive = passive
-        options.repeats = try reading("--repeats") { () throws(BadInput) in try ScanOptions.Repeats(text: repeats) }
+        options.repeats = try reading("--repeats") { () throws(BadInput) in
+            try ScanOptions.Repeats(text: repeats)
+        }
         options.preset = preset
         options.extended = extended
         options.phys = try reading("--phy") { () throws(BadInput) in try Set(phys: phy) }
@@ -125,7 +134,8 @@ extension ScanOptions.Repeats {
         case let other where other.hasPrefix("every="):
             self = .every(try Duration(text: other.dropFirst("every=".count)))
         default:
-            throw BadInput("\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
+            throw BadInput(
+                "\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
         }
     }
 }
@@ -149,7 +159,8 @@ extension AdvertisementEvent {
         let report = heard.report
         self.init(
             address: report.address, rssi: report.rssi, isConnectable: heard.isConnectable,
-            isScannable: report.type.contains(.scannable), isScanResponse: report.type.contains(.scanResponse), isLegacy: report.type.contains(.legacy),
+            isScannable: report.type.contains(.scannable),
+            isScanResponse: report.type.contains(.scanResponse), isLegacy: report.type.contains(.legacy),
             primaryPHY: "\(report.primaryPHY)", secondaryPHY: report.secondaryPHY.map { "\($0)" },
             set: report.sid, txPower: report.txPower, fields: heard.fields, payload: report.data, time: .now,
             companyName: Names.company)

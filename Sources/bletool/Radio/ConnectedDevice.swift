@@ -41,7 +41,8 @@ struct ConnectedDevice: Sendable {
     /// The paths that arguments spell.
     static func paths(_ texts: [String]) throws(Failure) -> [AttributePath] {
         try texts.map { text throws(Failure) in
-            try reading("attribute") { () throws(BadInput) in try AttributePath(text: text, names: Names.uuid) }
+            try reading("attribute") { () throws(BadInput) in try AttributePath(text: text, names: Names.uuid)
+            }
         }
     }
 }
@@ -86,7 +87,8 @@ extension RemoteDatabase {
 
 extension RemoteAttribute {
     fileprivate init(_ characteristic: RemoteCharacteristic) {
-        self.init(handle: characteristic.valueHandle, uuid: characteristic.uuid, characteristic: characteristic)
+        self.init(
+            handle: characteristic.valueHandle, uuid: characteristic.uuid, characteristic: characteristic)
     }
 
     fileprivate init(_ descriptor: RemoteDescriptor, of characteristic: RemoteCharacteristic) {

@@ -14,8 +14,10 @@ extension Failure {
                 .permission, operation, "needs \(capability)",
                 hint: "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool), or run as root")
         case .att(let response):
-            let isSecurity = [.insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort]
-                .contains(response.code)
+            let isSecurity = [
+                .insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort,
+            ]
+            .contains(response.code)
             self.init(
                 isSecurity ? .security : .att, doing, "\(response)",
                 hint: isSecurity ? "the attribute wants an encrypted link; see --security" : nil,

@@ -46,7 +46,9 @@ struct Radio: Sendable {
     private let doing: String
 
     /// Opens the adapter that the options name, else the first of the kernel.
-    static func open(_ options: GlobalOptions, _ console: Console, doing: String) async throws(Failure) -> Radio {
+    static func open(_ options: GlobalOptions, _ console: Console, doing: String) async throws(Failure)
+        -> Radio
+    {
         let timeLimit = try options.timeLimit()
         Logs.start(options.logLevel)
         let wanted = try options.adapter()
@@ -61,7 +63,8 @@ struct Radio: Sendable {
             let adapter = try await Adapter.open(
                 specification,
                 options: AdapterOptions(
-                    capture: recording?.sink, airPath: Environment.value("BLETOOL_AIR"), airLauncher: .detached))
+                    capture: recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
+                    airLauncher: .detached))
             return Radio(
                 adapter: adapter, console: console, timeLimit: timeLimit, recording: recording, doing: doing)
         } catch {

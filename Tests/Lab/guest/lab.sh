@@ -175,6 +175,17 @@ unplug() {
     done
 }
 
+# mgmt_finds PATTERN: what a discovery of ten seconds prints. The air reports an advertiser only when a scan starts, and
+# the kernel drops a report that comes before it has noted that the scan did; so there are three attempts.
+mgmt_finds() {
+    local attempt
+    for attempt in 1 2 3; do
+        output "$1" mgmt 1 find -l && return
+        echo "attempt $attempt is over"
+    done
+    return 1
+}
+
 # What the lab's own scanner hears on hci1 within a second.
 heard() { "$here/listen" hci1 1; }
 not_heard() { not output "$1" heard; }

@@ -3,9 +3,8 @@ two_adapters
 
 mgmt 0 name Reference >/dev/null
 check 'mgmt advertises on hci0' mgmt 0 add-adv -c -u 180d -n 1
-mgmt 1 find -l >find.log
-check 'mgmt finds it from hci1' grep -q "dev_found: $peripheral type LE Public" find.log
-check 'mgmt reads its name' grep -q '^name Reference' find.log
+check 'mgmt finds it from hci1' mgmt_finds "dev_found: $peripheral type LE Public"
+check 'mgmt reads its name' grep -q '^name Reference' output.log
 check "the lab's own scanner hears it" output "^$peripheral name=Reference" heard
 timeout -s INT 3 hcitool -i hci1 lescan >lescan.log 2>&1
 check 'hcitool hears its address' grep -q "$peripheral" lescan.log

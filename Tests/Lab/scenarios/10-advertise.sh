@@ -5,8 +5,7 @@ mgmt 0 add-adv -u 180f 2 >/dev/null # somebody else's
 background advertise bletool advertise --adapter hci0 --name Labtest --service 180d --manufacturer 0xffff:0102 --json
 ready advertise "address == '$peripheral' and addressType == 'public'"
 
-mgmt 1 find -l >find.log
-check 'mgmt finds the name' grep -q '^name Labtest' find.log
+check 'mgmt finds the name' mgmt_finds '^name Labtest'
 # Flags, the one service, the manufacturer's two octets, the name: in this or another order.
 heard >heard.log
 check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
