@@ -175,6 +175,10 @@ unplug() {
     done
 }
 
+# The kernel keeps a link for two seconds after its last socket; who connects in that time gets the same link, and
+# the peer notices nothing.
+unlinked() { not output 'LE' hcitool -i hci1 con; }
+
 # mgmt_finds PATTERN: what a discovery of ten seconds prints. The air reports an advertiser only when a scan starts, and
 # the kernel drops a report that comes before it has noted that the scan did; so there are three attempts.
 mgmt_finds() {

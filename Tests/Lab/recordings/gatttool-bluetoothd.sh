@@ -13,5 +13,5 @@ check 'long write' gatt --char-write-req -a "$(handle fff2)" -n "$(printf '%02x'
 check 'long read' gatt --char-read -a "$(handle fff2)"
 check 'notifications' exits 124 timeout 3 \
     gatttool -i hci1 -b "$peripheral" --char-write-req -a "$(handle fff3 1)" -n 0100 --listen
-sleep 3
+wait_for 10 unlinked
 recorded

@@ -7,6 +7,5 @@ ready serve
 
 check 'a name instead of an address' run read bletool gatt name:Lab read fff1 --adapter hci1 --json --connect-timeout 15s
 printf '%s\n' 'subscribe fff3' 'wait notification' 'read fff1' 'write fff2 0a0b' 'read fff2' >operations
-check 'a file of operations on one connection' run operations gatt run operations
 check 'its answers' ndjson operations.out "event == 'notification'" \
     "uuid == 'fff1' and bytes.fromhex(value) == b'from bletool'" "uuid == 'fff2' and value == '0a0b'"

@@ -13,7 +13,6 @@ check 'it names the capability' grep -qi 'cap_net_raw' nobody.log
 check 'it names the command that gives it' grep -q 'setcap' nobody.log
 nobody /scratch/bletool scan --adapter hci1 --timeout 5s --json >nobody.out
 check 'with --json the last line says so too' ndjson nobody.out "event == 'error' and code == 4"
-check 'doctor names it' output 'cap_net_raw\|CAP_NET_RAW' nobody /scratch/bletool doctor
 check 'adapters works for everybody' output "$peripheral" nobody /scratch/bletool adapters
 check 'with both capabilities scan works' run scan allowed +net_raw,+net_admin \
     /scratch/bletool scan --adapter hci1 --json --count 1 --timeout 10s
