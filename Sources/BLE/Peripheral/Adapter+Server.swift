@@ -13,6 +13,11 @@ extension Adapter {
         server.gatt = GATTServer(database, configuration)
         server.isPublished = true
         guard let kernel else { return }
+        if BluetoothDaemon.isRunning {
+            log.warning(
+                "bluetoothd runs: the newest listener gets the links, so this server loses them to a restart of it"
+            )
+        }
         do throws(PortError) {
             try kernel.listen(
                 at: identity, on: loop,

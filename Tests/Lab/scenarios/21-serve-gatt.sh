@@ -6,6 +6,3 @@ ready serve
 . "$here/gatt-checks.sh"
 
 check 'a name instead of an address' run read bletool gatt name:Lab read fff1 --adapter hci1 --json --connect-timeout 15s
-printf '%s\n' 'subscribe fff3' 'wait notification' 'read fff1' 'write fff2 0a0b' 'read fff2' >operations
-check 'its answers' ndjson operations.out "event == 'notification'" \
-    "uuid == 'fff1' and bytes.fromhex(value) == b'from bletool'" "uuid == 'fff2' and value == '0a0b'"
