@@ -58,6 +58,8 @@ extension Adapter {
         advertising.wanted = nil
         reconcileAdvertising()
         await radioIdle()
+        // Once more, whatever we believe: a connection that came meanwhile may have hidden what is on air.
+        if end == nil { await disableAdvertising() }
     }
 
     private func giveUpAdvertising(_ id: UInt64, _ error: BLEError) {

@@ -117,7 +117,8 @@ extension Adapter {
                 ? .cancelled : .connectFailed(.status(event.status))
             return finishAttempt(with: .failure(error))
         }
-        if event.role == .peripheral { advertisingWasConsumed() }
+        // Of extended advertising the end of the set is told by an event of its own.
+        if event.role == .peripheral, advertising.family == .legacy { advertisingWasConsumed() }
         guard kernel == nil else {
             // The kernel has the link; its socket comes by itself.
             kernelParameters[event.connection] = LinkParameters(event)
