@@ -6,9 +6,11 @@ import HCISocket
 /// ```swift
 /// let central = CentralManager(try await Adapter.open(.virtual(name: nil)))
 /// let found = try await central.first(within: .seconds(5)) { $0.name == "Thermometer" }
-/// try await central.withConnection(to: found) { peripheral in
+/// guard let address = found.address else { return }
+/// try await central.withConnection(to: address) { peripheral in
 ///     let database = try await peripheral.discover()
-///     print(try await peripheral.read(0x2a1c, in: database))
+///     guard let temperature = database.characteristics(0x2a6e).first else { return }
+///     print(try await peripheral.read(temperature.valueHandle))
 /// }
 /// ```
 public struct CentralManager: Sendable {

@@ -10,7 +10,7 @@ import HCISocket
 /// try await peripheral.publish([
 ///     GATTService(0x1809, characteristics: [GATTCharacteristic(0x2a6e, properties: [.read, .notify])])
 /// ])
-/// try await peripheral.withAdvertising(AdvertisingContent(name: "Thermometer", services: [0x1809])) {
+/// try await peripheral.withAdvertising(content) {
 ///     for try await event in peripheral.events() { print(event) }
 /// }
 /// ```
