@@ -25,7 +25,10 @@ check 'the value stays' reads fff2 010203
 check 'write without response' run write gatt write fff2 04 --without-response
 check 'the value stays' reads fff2 04
 long=$(printf '%02x' {0..255} {0..243})
+# On the same link bluetoothd would neither take the small MTU nor, afterwards, leave it.
+wait_for 10 unlinked
 check 'a write of 500 octets' run write gatt write fff2 "$long" --mtu 100
+wait_for 10 unlinked
 check 'the value stays' reads fff2 "$long"
 
 check 'notifications' run notify gatt notify fff3 --count 5 --timeout 15s
