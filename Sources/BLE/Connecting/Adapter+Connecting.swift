@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import Logging
 import SystemPackage
 
 extension Adapter {
@@ -55,12 +56,23 @@ extension Adapter {
             pending.cancel()
         } else if connecting.queue.first?.id == id, connecting.isUnderWay {
             // The outcome comes as an event, and with it the end of the wait.
-            Task(executorPreference: loop) { await self.sendTolerant(LECreateConnectionCancel()) }
+            Task(executorPreference: loop) { await self.giveUp(id) }
             return
         } else {
             connecting.queue.removeAll { $0.id == id }
         }
         connects.resume(id, with: .failure(.cancelled))
+    }
+}
+
+extension Adapter {
+    /// Cancels the controller's attempt. Some controllers never tell the outcome, so that is not waited for
+    /// longer than 2 s.
+    private func giveUp(_ id: ConnectAttempt) async {
+        await sendTolerant(LECreateConnectionCancel())
+        guard await loop.sleep(for: .seconds(2)), connecting.queue.first?.id == id else { return }
+        log.warning("the controller does not tell how the attempt to connect ended")
+        finishAttempt(with: .failure(.cancelled))
     }
 }
 
