@@ -27,9 +27,11 @@ let package = Package(
         library("SMP", ["BLECore", deque]),
         library("VirtualController", ["HCI", "BLECore", deque]),
         library("Recordings", ["HCI", "ATT", "SMP", "BLECore", deque]),
+        .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
+                "CFuzzer",
                 "BLECore", "HCI", "ATT", "GATTServer", "GATTClient", "SMP", "VirtualController", "Recordings",
             ],
             path: "Sources/FuzzTargets",

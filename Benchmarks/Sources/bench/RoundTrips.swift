@@ -1,0 +1,76 @@
+import ATT
+import BLECore
+import CProbe
+import Glibc
+import HCISocket
+
+/// A client in C asks over a socket that keeps packets apart, as the kernel's L2CAP sockets do: once a plain
+/// epoll thread in C that answers from a buffer, once our event loop with port, bearer and server. The two
+/// take turns, so that what else the machine does meets both; the median of the rounds counts.
+func measureRoundTrips() {
+    var host = Host(services: 4)
+    let request = host.readRequest
+    let answer = host.response(to: request)
+    guard let plain = startPlainEcho(answer), let ours = startServer(host) else {
+        preconditionFailure("no socket or thread for the round trips")
+    }
+    let turns: UInt32 = 20_000
+    var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
+    for round in 0..<16 {
+        for (descriptor, isOurs) in [(plain, false), (ours, true)] {
+            let spent = probe_ping(descriptor, request, UInt32(request.count), UInt32(answer.count), turns)
+            precondition(spent > 0, "an answer is not as long as it should be")
+            // The first round warms both up.
+            if round == 0 { continue }
+            let each = Double(spent) / Double(turns)
+            if isOurs { ourRounds.append(each) } else { plainRounds.append(each) }
+        }
+    }
+    let (base, value) = (median(plainRounds), median(ourRounds))
+    print("")
+    print("request and response, plain C epoll".padded(46), "\(Int(base)) ns".leftPadded(10))
+    print("request and response, our server".padded(46), "\(Int(value)) ns".leftPadded(10))
+    print("ratio".padded(46), "\((value / base * 100).rounded() / 100)".leftPadded(10), "(aim: 1.25)")
+    close(plain)
+    close(ours)
+}
+
+private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+/// Our end and the client's end.
+private func socketPair() -> (CInt, CInt)? {
+    var ends: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { return nil }
+    return (ends[0], ends[1])
+}
+
+private func startPlainEcho(_ answer: [UInt8]) -> CInt? {
+    guard let (served, asked) = socketPair() else { return nil }
+    return probe_start_echo(served, answer, UInt32(answer.count)) == 0 ? asked : nil
+}
+
+private func startServer(_ host: Host) -> CInt? {
+    guard let (served, asked) = socketPair(), let loop = try? EventLoop(name: "bench") else { return nil }
+    _ = fcntl(served, F_SETFL, O_NONBLOCK)
+    let server = SocketServer(host, PacketSocket(served, on: loop, maximumPacket: 672))
+    loop.execute { server.start() }
+    return asked
+}
+
+/// A host over a packet socket, until the other side closes it.
+private final class SocketServer: @unchecked Sendable {
+    // Sendable: touched on the loop only.
+    private var host: Host
+    private let port: PacketSocket
+
+    init(_ host: Host, _ port: PacketSocket) {
+        self.host = host
+        self.port = port
+    }
+
+    func start() {
+        let handlers = PacketPortHandlers(
+            receive: { [self] in host.answer($0, sending: port.send) }, writable: {}, closed: { _ in })
+        precondition((try? port.start(handlers)) != nil, "the socket cannot be watched")
+    }
+}
