@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -29,8 +28,6 @@ static const uint32_t CLINUX_EPOLLHUP = EPOLLHUP;
 static const int CLINUX_EPOLL_CLOEXEC = EPOLL_CLOEXEC;
 static const int CLINUX_EFD_CLOEXEC = EFD_CLOEXEC;
 static const int CLINUX_EFD_NONBLOCK = EFD_NONBLOCK;
-static const int CLINUX_SFD_CLOEXEC = SFD_CLOEXEC;
-static const int CLINUX_SFD_NONBLOCK = SFD_NONBLOCK;
 static const int CLINUX_SOCK_SEQPACKET = SOCK_SEQPACKET;
 static const int CLINUX_SOCK_STREAM = SOCK_STREAM;
 static const int CLINUX_SOCK_RAW = SOCK_RAW;
@@ -38,6 +35,7 @@ static const int CLINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int CLINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 
 // glibc hides these behind _GNU_SOURCE, which comes too late for a module.
+int pipe2(int descriptors[2], int flags);
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
 struct clinux_ucred {

@@ -1,59 +1,74 @@
 import CLinux
 import Glibc
+import Synchronization
+import SystemPackage
 
-/// Signals as events of a loop instead of interrupts of whatever runs.
+/// Signals as events of a loop instead of interrupts of whatever runs. One watch a process at a time.
 ///
-/// Block them first, before the process has a second thread: a thread that does not block a signal takes
-/// it from the descriptor.
+/// A handler that writes to a pipe, not a signalfd: that would need every thread to block the signals, and
+/// a library's thread that waits with a mask of its own (`epoll_pwait`) would take them and end the process.
 public final class SignalWatch: @unchecked Sendable {
-    // Sendable: touched on the loop only; WatchedDescriptor sees to it.
-    private let socket: WatchedDescriptor
+    // Sendable: `signals` is constant; the rest is touched on the loop only, which WatchedDescriptor checks.
+    private let signals: [CInt]
+    private let output: WatchedDescriptor
+    private let input: CInt
 
-    /// Blocks `signals` in this thread and those that it starts. Call it first thing.
-    public static func block(_ signals: [CInt]) {
-        var set = set(of: signals)
-        pthread_sigmask(SIG_BLOCK, &set, nil)
+    /// Catches `signals` from now on. They are kept until `start`, so that none is missed.
+    public init(_ signals: [CInt], on loop: EventLoop) throws(PortError) {
+        var ends: [CInt] = [-1, -1]
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .system(.current, during: "pipe") }
+        self.signals = signals
+        (output, input) = (WatchedDescriptor(ends[0], on: loop), ends[1])
+        caughtSignals.store(input, ordering: .sequentiallyConsistent)
+        for signal in signals { Self.set(signal, to: catchSignal) }
     }
 
-    /// Watches `signals`, which are blocked; `handler` is told each on the loop.
-    public static func start(
-        _ signals: [CInt], on loop: EventLoop, handler: @escaping @Sendable (CInt) -> Void
-    ) throws(PortError) -> SignalWatch {
-        var set = set(of: signals)
-        let descriptor = signalfd(-1, &set, CLINUX_SFD_CLOEXEC | CLINUX_SFD_NONBLOCK)
-        guard descriptor >= 0 else { throw .system(.current, during: "signalfd") }
-        let watch = SignalWatch(descriptor, on: loop)
-        try watch.socket.watch(for: .read) { _ in
-            var information = signalfd_siginfo()
-            let size = MemoryLayout<signalfd_siginfo>.size
-            while Glibc.read(descriptor, &information, size) == size {
-                handler(CInt(bitPattern: information.ssi_signo))
-            }
+    /// Tells `handler` each signal, on the loop. Call it there.
+    public func start(_ handler: @escaping @Sendable (CInt) -> Void) throws(PortError) {
+        let descriptor = output.descriptor
+        try output.watch(for: .read) { _ in
+            var number: UInt8 = 0
+            while Glibc.read(descriptor, &number, 1) == 1 { handler(CInt(number)) }
         }
-        return watch
+    }
+
+    /// Lets the signals do again what they do by default. Call it on the loop.
+    public func close() {
+        guard output.isOpen else { return }
+        for signal in signals { Self.set(signal, to: SIG_DFL) }
+        caughtSignals.store(-1, ordering: .sequentiallyConsistent)
+        output.close()
+        Glibc.close(input)
     }
 
     /// Ends the process by `signal` as if nobody had caught it, so that its parent sees why.
     public static func die(by signal: CInt) -> Never {
-        var action = sigaction()
-        action.__sigaction_handler.sa_handler = SIG_DFL
-        sigaction(signal, &action, nil)
-        var set = set(of: [signal])
-        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        set(signal, to: SIG_DFL)
+        var unblocked = sigset_t()
+        sigemptyset(&unblocked)
+        sigaddset(&unblocked, signal)
+        pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
         kill(getpid(), signal)
         // A stopped or ignored signal returns: the shell's convention then says the same.
         exit(128 + signal)
     }
 
-    /// Stops to watch.
-    public func close() { socket.close() }
-
-    private init(_ descriptor: CInt, on loop: EventLoop) { socket = WatchedDescriptor(descriptor, on: loop) }
-
-    private static func set(of signals: [CInt]) -> sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in signals { sigaddset(&set, signal) }
-        return set
+    private static func set(_ signal: CInt, to handler: __sighandler_t?) {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = handler
+        action.sa_flags = SA_RESTART
+        sigaction(signal, &action, nil)
     }
+}
+
+/// Where the handler writes; -1 when there is no watch.
+private let caughtSignals = Atomic<CInt>(-1)
+
+/// Runs in the middle of anything: an atomic load and a write are all that it may do. The pipe is full only
+/// when thousands of signals wait already.
+private func catchSignal(_ number: CInt) {
+    let before = errno
+    var octet = UInt8(truncatingIfNeeded: number)
+    _ = Glibc.write(caughtSignals.load(ordering: .sequentiallyConsistent), &octet, 1)
+    errno = before
 }
