@@ -82,6 +82,9 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Compiles and runs what README.md shows.
+        .testTarget(
+            name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "bletool"], swiftSettings: strict),
         .testTarget(name: "BLECoreTests", dependencies: ["BLECore"], swiftSettings: strict),
         .testTarget(
             name: "AssignedNumbersTests", dependencies: ["AssignedNumbers", "BLECore"], swiftSettings: strict),

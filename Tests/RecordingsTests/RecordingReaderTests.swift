@@ -1,4 +1,5 @@
 import BLECore
+import HCI
 import Recordings
 import Testing
 

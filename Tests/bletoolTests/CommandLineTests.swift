@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLE
 import BLECore
 import Testing
 

@@ -49,6 +49,7 @@ extension LEEventMask {
     /// enhanced event stays off.
     fileprivate static let host: LEEventMask = [
         .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
-        .remoteConnectionParameterRequest, .extendedAdvertisingReport, .advertisingSetTerminated,
+        .remoteConnectionParameterRequest, .phyUpdateComplete, .extendedAdvertisingReport,
+        .advertisingSetTerminated,
     ]
 }

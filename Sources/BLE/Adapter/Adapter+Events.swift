@@ -21,6 +21,7 @@ extension Adapter {
         case .connectionComplete(let event): connectionCompleted(event)
         case .enhancedConnectionComplete(let event): connectionCompleted(LEConnectionComplete(event))
         case .connectionUpdateComplete(let event): updated(event)
+        case .phyUpdateComplete(let event): updated(event)
         case .longTermKeyRequest(let event): refuseKey(event.connection)
         case .remoteConnectionParameterRequest(let event): accept(event)
         case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
@@ -33,7 +34,7 @@ extension Adapter {
         if kernel != nil {
             // The socket tells the end; this tells why.
             kernelReasons[event.connection] = event.reason
-            kernelParameters[event.connection] = nil
+            kernelLinks[event.connection] = nil
             reconcileAdvertising()
         } else if let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
             drop(link, .status(event.reason))
@@ -53,8 +54,21 @@ extension Adapter {
 
     private func updated(_ event: LEConnectionUpdateComplete) {
         guard event.status == .success else { return }
-        guard let link = links.values.first(where: { $0.handle == event.connection }) else { return }
-        noteParameters(LinkParameters(event), of: link)
+        kernelLinks[event.connection]?.timing = LinkParameters.Timing(event)
+        changeLink(with: event.connection) { $0.timing = LinkParameters.Timing(event) }
+    }
+
+    private func updated(_ event: LEPHYUpdateComplete) {
+        guard event.status == .success else { return }
+        let phys = LinkParameters.PHYs(transmit: event.transmit, receive: event.receive)
+        kernelLinks[event.connection]?.phys = phys
+        changeLink(with: event.connection) { $0.phys = phys }
+    }
+
+    private func changeLink(with handle: ConnectionHandle, _ change: (Link) -> Void) {
+        guard let link = links.values.first(where: { $0.handle == handle }) else { return }
+        change(link)
+        noteParameters(of: link)
     }
 
     /// There are no keys yet: a central that knows one from earlier hears that we do not.

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import Logging
 import SystemPackage
 import VirtualController
 
@@ -16,14 +17,16 @@ extension Adapter {
             return try await start(specification, on: port, options)
         case .virtual(let name):
             return try await openVirtual(specification, name: name ?? "", options)
-        case .kernel(let index):
+        case .kernel(let wanted):
             let management = try await KernelManagement.open(on: options.loop)
-            return try await openKernel(specification, management, options) { $0.index == index }
-        case .kernelAddress(let address):
-            let management = try await KernelManagement.open(on: options.loop)
-            return try await openKernel(specification, management, options) {
-                $0.information.address == address
+            return try await openKernel(specification, management, options) { adapter in
+                switch wanted {
+                case .index(let index): adapter.index == index
+                case .address(let address): adapter.information.address == address
+                }
             }
+        case .userChannel: throw .adapter(.unsupported("the HCI user channel, in this version"))
+        case .serial: throw .adapter(.unsupported("serial ports, in this version"))
         }
     }
 
@@ -125,17 +128,23 @@ extension Adapter {
             guard let found = try await management.adapters().first(where: isWanted) else {
                 throw .adapter(.missing("\(specification)"))
             }
+            let name = "hci\(found.index)"
+            let capture = try options.capture.map { sink throws(BLEError) in
+                try KernelCapture(
+                    of: found.index, into: sink, on: options.loop, log: Logger(label: "ble.\(name)"))
+            }
             let wasOff = try await management.prepare(found)
             let port: PacketSocket
             do throws(PortError) {
                 port = try HCISockets.raw(found.index, on: options.loop)
             } catch {
-                throw .kernel(error, operation: "opening hci\(found.index)")
+                throw .kernel(error, operation: "opening \(name)")
             }
             let adapter = Adapter(
-                on: options.loop, specification, name: "hci\(found.index)", port: port,
-                kernel: KernelControl(index: found.index, management: management, wasOff: wasOff),
-                identity: DeviceAddress(found.information.address, type: .public), capture: options.capture)
+                on: options.loop, specification, name: name, port: port,
+                kernel: KernelControl(
+                    index: found.index, management: management, wasOff: wasOff, capture: capture),
+                identity: DeviceAddress(found.information.address, type: .public), capture: nil)
             try await adapter.start()
             try await adapter.bringUp(staticAddress: nil)
             await adapter.watchKernel()
@@ -213,5 +222,6 @@ extension Adapter {
         await radioIdle()
         shutDown(.adapter(.closed))
         await kernel?.restore()
+        kernel?.capture?.close()
     }
 }

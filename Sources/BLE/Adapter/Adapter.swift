@@ -61,7 +61,7 @@ public actor Adapter {
     /// The largest ATT packet that new links take.
     var mtu = ATTMTU.maximum
     /// What the raw socket told of links that the kernel has.
-    var kernelParameters: [ConnectionHandle: LinkParameters] = [:]
+    var kernelLinks: [ConnectionHandle: (timing: LinkParameters.Timing, phys: LinkParameters.PHYs)] = [:]
     var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
     var server = ServerState()
     var end: BLEError?
@@ -109,7 +109,7 @@ extension Adapter {
 
     /// Takes one packet from the controller: the type octet, then the packet.
     private func receive(_ packet: Span<UInt8>) {
-        capture?(.received, packet)
+        capture?(.controllerToHost, packet)
         commands.receive(packet, at: loop.now)
         do throws(DecodeError) {
             try dispatch(packet)
@@ -153,7 +153,7 @@ extension Adapter {
             _ = write(&$0)
         }
         guard !scratch.isEmpty else { return false }
-        capture?(.sent, scratch.span)
+        capture?(.hostToController, scratch.span)
         port.send(scratch.span)
         return true
     }

@@ -4,8 +4,8 @@ import HCISocket
 public struct AdapterOptions: Sendable {
     /// The loop to live on.
     public var loop: EventLoop
-    /// Takes every packet, for a recording. On kernel adapters it sees this process's own socket; the
-    /// monitor channel sees more.
+    /// Takes every packet, for a recording. On kernel adapters also those of the kernel and of others, from
+    /// the monitor channel.
     public var capture: CaptureSink?
     /// The socket of the air that virtual adapters join; nil: the user's own.
     public var airPath: String?

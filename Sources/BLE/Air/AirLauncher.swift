@@ -1,4 +1,5 @@
 import HCISocket
+import SystemPackage
 
 /// How to start an air when a virtual adapter finds none.
 public struct AirLauncher: Sendable {
@@ -14,7 +15,11 @@ public struct AirLauncher: Sendable {
     /// An air in this process. It ends with the process, and others on it lose their links then.
     public static let inProcess = AirLauncher { (path, loop) throws(BLEError) in
         let air = AirServer(on: loop)
-        _ = try await air.listen(at: .unix(path: path))
-        AirServer.keep(air)
+        do throws(BLEError) {
+            _ = try await air.listen(at: .unix(path: path))
+            AirServer.keep(air)
+        } catch .port(.system(.addressInUse, _)) {
+            // Another task or process was faster.
+        }
     }
 }

@@ -43,7 +43,7 @@ public struct CentralManager: Sendable {
     }
 
     /// Connects to a device. Without a time limit it waits until the device comes, as Apple's does, but on
-    /// kernel adapters the kernel gives up after its own 20 s and is asked again.
+    /// kernel adapters the kernel gives up after its own 20 to 40 s and is asked again.
     public func connect(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {

@@ -133,13 +133,13 @@ extension Adapter {
         if event.role == .peripheral, advertising.family == .legacy { advertisingWasConsumed() }
         guard kernel == nil else {
             // The kernel has the link; its socket comes by itself.
-            kernelParameters[event.connection] = LinkParameters(event)
+            kernelLinks[event.connection] = (LinkParameters.Timing(event), .initial)
             return
         }
         guard let peer = event.peer.deviceAddress else { return }
         let link = addLink(
             to: peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
-            parameters: LinkParameters(event),
+            timing: LinkParameters.Timing(event),
             mtu: event.role == .central ? connecting.queue.first?.options.mtu : nil)
         if event.role == .central { finishAttempt(with: .success(link)) }
     }
@@ -150,9 +150,11 @@ extension Adapter {
 extension Adapter {
     private func begin(kernel attempt: ConnectState.Attempt) throws(BLEError) {
         let (id, peer) = (attempt.id, attempt.peer)
+        var attempt = attempt
+        attempt.asked = loop.now
         do throws(PortError) {
             connecting.kernel[id] = try L2CAPSockets.connect(from: identity, to: peer, on: loop) {
-                [weak self] result in
+                [weak self, attempt] result in
                 self?.assumeIsolated { $0.kernelConnected(attempt, result) }
             }
         } catch {
@@ -167,8 +169,7 @@ extension Adapter {
             let link = addLink(
                 to: attempt.peer, as: .central, over: .socket(channel), mtu: attempt.options.mtu)
             connects.resume(attempt.id, with: .success(link))
-        case .failure(.system(.timedOut, _)), .failure(.system(.hostIsDown, _)):
-            // The kernel's limit, not ours: ask again until the caller gives up.
+        case .failure(let error) where attempt.ranOut(error, at: loop.now):
             do throws(BLEError) {
                 try begin(kernel: attempt)
             } catch {
@@ -183,6 +184,18 @@ extension Adapter {
                     busy
                         ? .adapter(.inUse("another program that has the link to \(attempt.peer)"))
                         : .connectFailed(reason)))
+        }
+    }
+}
+
+extension ConnectState.Attempt {
+    /// Whether the kernel's own time limit ended it, and not the caller's: then it is asked again. After 40 s
+    /// it says "connection refused", as it does at once when LE is off.
+    fileprivate func ranOut(_ error: PortError, at now: Instant) -> Bool {
+        switch error.errno {
+        case .timedOut?, .hostIsDown?: true
+        case .connectionRefused?: asked + .seconds(10) <= now
+        default: false
         }
     }
 }

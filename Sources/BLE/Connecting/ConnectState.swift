@@ -13,6 +13,8 @@ struct ConnectState {
         let id: ConnectAttempt
         let peer: DeviceAddress
         let options: ConnectionOptions
+        /// When the kernel was asked.
+        var asked = Instant.zero
     }
 
     var nextID: UInt64 = 0

@@ -8,12 +8,15 @@ final class KernelControl: Sendable {
     let management: KernelManagement
     /// Whether this process powered the adapter on, and so powers it off again.
     let wasOff: Bool
+    /// Records the adapter's packets, where that is wanted.
+    let capture: KernelCapture?
     private let listener = Lock<Listener?>(nil)
 
-    init(index: UInt16, management: KernelManagement, wasOff: Bool) {
+    init(index: UInt16, management: KernelManagement, wasOff: Bool, capture: KernelCapture?) {
         self.index = index
         self.management = management
         self.wasOff = wasOff
+        self.capture = capture
     }
 
     /// Takes links of centrals at `address` from now on.

@@ -17,13 +17,13 @@ extension Adapter {
     @discardableResult
     func addLink(
         to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel,
-        parameters: LinkParameters? = nil,
-        mtu: ATTMTU? = nil
+        timing: LinkParameters.Timing? = nil, mtu: ATTMTU? = nil
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
         let link = Link(id, to: peer, as: role, over: channel, mtu: mtu ?? self.mtu)
-        link.parameters = parameters
+        link.timing = timing
+        link.phys = timing.map { _ in .initial }
         links[id] = link
         log.debug("link to \(peer) as \(role)")
         switch channel {
@@ -121,7 +121,8 @@ extension Adapter {
     private func start(_ channel: L2CAPChannel, of link: Link) {
         let id = link.id
         link.handle = try? channel.connectionHandle()
-        link.parameters = link.handle.flatMap { kernelParameters[$0] }
+        // Of a link that was there before this process nothing is known.
+        if let told = link.handle.flatMap({ kernelLinks[$0] }) { (link.timing, link.phys) = told }
         do throws(PortError) {
             try channel.port.start(
                 PacketPortHandlers(

@@ -34,7 +34,8 @@ final class Link {
     let channel: Channel
     /// The controller's name for the link, where it is known.
     var handle: ConnectionHandle?
-    var parameters: LinkParameters?
+    var timing: LinkParameters.Timing?
+    var phys: LinkParameters.PHYs?
 
     var bearer: ATTBearer
     var reassembler = ACLReassembler()
@@ -62,6 +63,9 @@ final class Link {
         signaling = LESignaling(role: role == .central ? .central : .peripheral)
         if case .acl(let handle) = channel { self.handle = handle }
     }
+
+    /// What it is now.
+    var parameters: LinkParameters { LinkParameters(timing: timing, phys: phys, mtu: bearer.mtu.octets) }
 
     var deadline: Instant? {
         earlier(bearer.deadline, earlier(signaling.deadline, pairing.deadline))

@@ -68,9 +68,8 @@ extension Adapter {
         if link.role == .peripheral { server.tell(.mtu(Central(link), mtu.octets)) }
     }
 
-    func noteParameters(_ parameters: LinkParameters, of link: Link) {
-        link.parameters = parameters
-        if link.role == .peripheral { server.tell(.parameters(Central(link), parameters)) }
+    func noteParameters(of link: Link) {
+        if link.role == .peripheral { server.tell(.parameters(Central(link), link.parameters)) }
     }
 
     /// What the kernel says of a link's encryption. Without a security manager of ours, our own links have

@@ -4,8 +4,8 @@ import GATTServer
 
 /// Something that a central did, or that was done for it.
 public enum PeripheralEvent: Hashable, Sendable {
-    /// It connected. The parameters are nil where the kernel does not tell them.
-    case connected(Central, LinkParameters?)
+    /// It connected.
+    case connected(Central, LinkParameters)
     /// Its link has other parameters now.
     case parameters(Central, LinkParameters)
     /// Its link ended.

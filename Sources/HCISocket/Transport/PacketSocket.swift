@@ -53,6 +53,12 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         socket.close()
     }
 
+    /// Ends the port after the packets that have come already, or 1,024 of them.
+    public func closeAfterReading() {
+        drain([], batch: 1024)
+        close()
+    }
+
     private func write(_ packet: Span<UInt8>) -> Result<Void, Errno> {
         while true {
             let count = packet.withUnsafeBytes { Glibc.write(socket.descriptor, $0.baseAddress, $0.count) }
@@ -72,8 +78,8 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         if !readiness.isDisjoint(with: [.read, .hangUp, .error]) { drain(readiness) }
     }
 
-    private func drain(_ readiness: Readiness) {
-        for _ in 0..<Self.batch {
+    private func drain(_ readiness: Readiness, batch: Int = PacketSocket.batch) {
+        for _ in 0..<batch {
             guard socket.isOpen else { return }
             let count = input.withUnsafeMutableBytes {
                 Glibc.read(socket.descriptor, $0.baseAddress, $0.count)

@@ -1,12 +1,10 @@
+import BLECore
+import HCI
+
 /// One record of a recording, whatever the file's format.
 public struct Record: Hashable, Sendable {
     /// Which way a packet went.
-    public enum Direction: String, Hashable, Sendable {
-        /// Commands and outgoing data.
-        case hostToController = "host→controller"
-        /// Events and incoming data.
-        case controllerToHost = "controller→host"
-    }
+    public typealias Direction = HCIDirection
 
     /// What was recorded.
     public enum Content: Hashable, Sendable {
@@ -37,5 +35,16 @@ public struct Record: Hashable, Sendable {
         self.content = content
         self.missing = missing
         self.drops = drops
+    }
+}
+
+extension Record.Content {
+    /// What the monitor channel told: `body` is what follows the header of opcode, index and length.
+    public init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
+        if let packet = opcode.packet {
+            self = .packet(packet.direction, [UInt8](packet.type.rawValue, then: body))
+        } else {
+            self = .note(opcode, [UInt8](copying: body))
+        }
     }
 }

@@ -39,11 +39,11 @@ struct AirCommand: ToolCommand {
         }
         let addresses = try places.map { place throws(Failure) in
             try reading("--listen") { () throws(BadInput) in
-                guard let address = StreamAddress(text: place) else {
-                    throw BadInput(
-                        "\(place.quoted) is no place to listen", hint: "unix:PATH or tcp:HOST:PORT")
+                do throws(AdapterSpecificationError) {
+                    return try StreamAddress(place)
+                } catch {
+                    throw BadInput(error)
                 }
-                return address
             }
         }
         let result = await Interruption.result { () throws(Failure) in

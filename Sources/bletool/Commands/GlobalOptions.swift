@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLE
 
 /// What every command takes.
 struct GlobalOptions: ParsableArguments {
@@ -41,9 +42,19 @@ extension GlobalOptions {
     func adapter(
         environment: (String) -> String? = Environment.value
     ) throws(Failure) -> AdapterSpecification? {
-        if let adapter { return try reading("--adapter") { try AdapterSpecification(text: adapter) } }
+        if let adapter { return try specification(adapter, from: "--adapter") }
         guard let variable = environment("BLETOOL_ADAPTER"), !variable.isEmpty else { return nil }
-        return try reading("BLETOOL_ADAPTER") { try AdapterSpecification(text: variable) }
+        return try specification(variable, from: "BLETOOL_ADAPTER")
+    }
+
+    private func specification(_ text: String, from place: String) throws(Failure) -> AdapterSpecification {
+        try reading(place) { () throws(BadInput) in
+            do throws(AdapterSpecificationError) {
+                return try AdapterSpecification(text)
+            } catch {
+                throw BadInput(error)
+            }
+        }
     }
 
     /// The time limit.

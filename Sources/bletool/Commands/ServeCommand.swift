@@ -115,11 +115,16 @@ extension ServerEvent {
 }
 
 extension ServerEvent.LinkParameters {
-    fileprivate init(_ parameters: BLE.LinkParameters?) {
+    fileprivate init(_ parameters: BLE.LinkParameters) {
         self.init(
-            interval: parameters?.interval, latency: parameters?.latency,
-            timeout: parameters?.supervisionTimeout)
+            interval: parameters.timing?.interval, latency: parameters.timing?.latency,
+            timeout: parameters.timing?.supervisionTimeout, phy: parameters.phys?.text, mtu: parameters.mtu)
     }
+}
+
+extension BLE.LinkParameters.PHYs {
+    /// One name, or two when the ways differ.
+    fileprivate var text: String { transmit == receive ? "\(transmit)" : "\(transmit)/\(receive)" }
 }
 
 extension DisconnectReason {

@@ -1,4 +1,5 @@
 import BLE
+import CLinux
 import Glibc
 import HCISocket
 import SystemPackage
@@ -30,6 +31,8 @@ extension AirLauncher {
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        // Whatever else this process was given, a pipe of its caller perhaps, would stay open as long as the air.
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

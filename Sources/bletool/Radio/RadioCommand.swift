@@ -54,12 +54,8 @@ struct Radio: Sendable {
         let wanted = try options.adapter()
         let recording = try options.capture.map { path throws(Failure) in try RecordingFile(path) }
         do throws(BLEError) {
-            let specification: BLE.AdapterSpecification
-            if let wanted {
-                specification = try wanted.library
-            } else {
-                specification = try await .firstKernelAdapter()
-            }
+            let specification: AdapterSpecification
+            if let wanted { specification = wanted } else { specification = try await .firstKernelAdapter() }
             let adapter = try await Adapter.open(
                 specification,
                 options: AdapterOptions(
@@ -105,26 +101,10 @@ struct Radio: Sendable {
     }
 }
 
-extension BLE.AdapterSpecification {
+extension AdapterSpecification {
     /// The first adapter of the kernel.
     fileprivate static func firstKernelAdapter() async throws(BLEError) -> Self {
         guard let first = try await Adapter.list().first else { throw .adapter(.missing("of the kernel")) }
-        return .kernel(index: first.index)
-    }
-}
-
-extension AdapterSpecification {
-    /// The adapter as the library names it.
-    var library: BLE.AdapterSpecification {
-        get throws(BLEError) {
-            switch self {
-            case .kernel(.index(let index)): .kernel(index: index)
-            case .kernel(.address(let bits)): .kernelAddress(bits)
-            case .tcp(let host, let port): .stream(.tcp(host: host, port: port))
-            case .unix(let path): .stream(.unix(path: path))
-            case .virtual(let name): .virtual(name: name)
-            case .userChannel, .serial: throw .adapter(.unsupported("user: and serial: in this version"))
-            }
-        }
+        return .kernel(.index(first.index))
     }
 }

@@ -40,8 +40,7 @@ final class RecordingFile: Sendable {
         { [self] direction, packet in
             let record = Record(
                 time: RecordingTime(microseconds: WallClock.microseconds),
-                content: .packet(
-                    direction == .sent ? .hostToController : .controllerToHost, [UInt8](copying: packet)))
+                content: .packet(direction, [UInt8](copying: packet)))
             if let octets = writer.encode(record) { add(octets) }
         }
     }

@@ -1,3 +1,5 @@
+import BLE
+
 /// Why a text is not the value it was given for. Whoever asked for it knows the option or the line of a
 /// file that it came from, and makes a `Failure` of it.
 struct BadInput: Error, Hashable {
@@ -11,6 +13,9 @@ struct BadInput: Error, Hashable {
         self.reason = reason
         self.hint = hint
     }
+
+    /// What the library says of the name of an adapter or a socket.
+    init(_ error: AdapterSpecificationError) { self.init(error.reason.printable, hint: error.hint) }
 
     /// What a closure threw. Closures do not infer typed throws (Swift 6.3), so those that throw this type
     /// are declared to throw any.

@@ -1,5 +1,4 @@
 import BLECore
-import HCI
 
 /// What a record of the Linux monitor channel is; the low half of the flags in btsnoop files of datalink
 /// 2001.
@@ -58,7 +57,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     ]
 
     /// Those that are HCI packets.
-    private static let packets: [(opcode: MonitorOpcode, direction: Record.Direction, type: HCIPacketType)] =
+    private static let packets: [(opcode: MonitorOpcode, direction: HCIDirection, type: HCIPacketType)] =
         [
             (.command, .hostToController, .command),
             (.event, .controllerToHost, .event),
@@ -71,27 +70,16 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         ]
 
     /// The direction and type of the packets that this opcode stands for; nil for notes.
-    var packet: (direction: Record.Direction, type: HCIPacketType)? {
+    public var packet: (direction: HCIDirection, type: HCIPacketType)? {
         Self.packets.first { $0.opcode == self }.map { ($0.direction, $0.type) }
     }
 
     /// The opcode for packets of that direction and type; nil where the monitor has none, as for an
     /// event of the host.
-    init?(direction: Record.Direction, type: HCIPacketType) {
+    public init?(direction: HCIDirection, type: HCIPacketType) {
         let row = Self.packets.first { $0.direction == direction && $0.type == type }
         guard let row else { return nil }
         self = row.opcode
-    }
-}
-
-extension Record.Content {
-    /// What the monitor channel told: `body` is what follows the header of opcode, index and length.
-    public init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
-        if let packet = opcode.packet {
-            self = .packet(packet.direction, [UInt8](packet.type.rawValue, then: body))
-        } else {
-            self = .note(opcode, [UInt8](copying: body))
-        }
     }
 }
 
