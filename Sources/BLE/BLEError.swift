@@ -106,7 +106,7 @@ extension BLEError: CustomStringConvertible {
         case .overflow(let limit): "more than \(limit) values waited to be taken"
         case .invalidRequest(let text): text
         case .notFound(let text): text
-        case .timedOut(let what, let duration): "\(what): nothing after \(duration)"
+        case .timedOut(let what, let duration): "\(what) took longer than \(duration)"
         case .cancelled: "cancelled"
         case .database(let error): "\(error)"
         case .advertising(let error): "\(error)"

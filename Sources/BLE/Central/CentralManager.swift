@@ -47,7 +47,7 @@ public struct CentralManager: Sendable {
     public func connect(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
-        let timedOut = BLEError.timedOut("connecting to \(address)", after: timeout ?? .zero)
+        let timedOut = BLEError.timedOut("connecting", after: timeout ?? .zero)
         let link = try await withDeadline(timeout, on: adapter.loop, orThrow: timedOut) {
             [adapter] () throws(BLEError) in
             try await adapter.connect(to: address, options)

@@ -194,7 +194,7 @@ extension BLEError {
     init(_ error: ATTTransactionError) {
         switch error {
         case .closed(.transactionTimeout):
-            self = .timedOut("an answer of the peer", after: ATTLimits.transactionTimeout)
+            self = .timedOut("the peer's answer", after: ATTLimits.transactionTimeout)
         case .closed(.disconnected): self = .disconnected(.unknown)
         case .unexpectedResponse, .malformedResponse: self = .peer("\(error)")
         }

@@ -6,3 +6,6 @@ ready serve
 . "$here/gatt-checks.sh"
 
 check 'a name instead of an address' run read bletool gatt name:Lab read fff1 --adapter hci1 --json --connect-timeout 15s
+
+check 'a recording' bletool gatt "$peripheral/public" read fff1 --adapter hci1 --capture read.btsnoop
+check 'it has what the kernel sent and received for us' output 'ATT: Read Request' btmon -r read.btsnoop
