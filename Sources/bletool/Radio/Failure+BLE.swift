@@ -25,7 +25,8 @@ extension Failure {
         case .security(let code): self.init(.security, doing, "\(code)", number: Int(code.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)
-        case .timedOut(let what, let limit): self.init(.timeout, doing, "\(what) took longer than \(limit.text)")
+        case .timedOut(let what, let limit):
+            self.init(.timeout, doing, "\(what) took longer than \(limit.text)")
         case .notFound(let what): self.init(.notFound, doing, what)
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
         case .controllerSilent, .port, .managementRefused: self.init(.adapter, doing, "\(error)")
