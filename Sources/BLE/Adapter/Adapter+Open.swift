@@ -1,7 +1,6 @@
 import BLECore
 import HCI
 import HCISocket
-import Logging
 import SystemPackage
 import VirtualController
 
@@ -130,8 +129,7 @@ extension Adapter {
             }
             let name = "hci\(found.index)"
             let capture = try options.capture.map { sink throws(BLEError) in
-                try KernelCapture(
-                    of: found.index, into: sink, on: options.loop, log: Logger(label: "ble.\(name)"))
+                try KernelCapture(of: found.index, into: sink, on: options.loop)
             }
             let wasOff = try await management.prepare(found)
             let port: PacketSocket

@@ -97,6 +97,7 @@ extension Adapter {
     func start() throws(BLEError) {
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
         do throws(PortError) {
+            try kernel?.capture?.start(log)
             try port.start(
                 PacketPortHandlers(
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },

@@ -10,8 +10,8 @@ check 'mgmt finds the name' mgmt_finds '^name Labtest'
 heard >heard.log
 check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
 check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" heard.log
-timeout -s INT 3 hcitool -i hci1 lescan >lescan.log 2>&1
-check 'hcitool hears its address' grep -q "$peripheral" lescan.log
+lescan() { output "$peripheral" timeout -s INT 3 hcitool -i hci1 lescan; }
+check 'hcitool hears its address' wait_for 12 lescan
 check 'it costs next to nothing' idle advertise
 
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT
