@@ -35,10 +35,10 @@ class Gadget:
         # These fill one and two responses, so that a client must ask for more.
         full = Characteristic(FULL, Can.READ, OPEN, bytes(MTU - 1))
         twice = Characteristic(TWICE, Can.READ, OPEN, bytes(2 * (MTU - 1)))
-        secret = Characteristic(SECRET, Can.READ, OPEN, AttributeValue(read=refuse))
+        self.secret = Characteristic(SECRET, Can.READ, OPEN, AttributeValue(read=refuse))
         battery = Service("180f", [Characteristic("2a19", Can.READ, OPEN, b"\x64")])
         own = Service(
-            SERVICE, [self.note, self.long, full, twice, secret, self.counter, self.alarm],
+            SERVICE, [self.note, self.long, full, twice, self.secret, self.counter, self.alarm],
             included_services=[battery])
         self.services = [battery, own]
 
