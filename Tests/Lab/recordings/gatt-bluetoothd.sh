@@ -10,6 +10,7 @@ check 'write' gatt write fff2 0102
 wait_for 10 unlinked
 check 'long write' gatt write fff2 "$(printf '%02x' {0..99})" --mtu 50
 check 'long read' gatt read fff2 --mtu 50
+wait_for 10 unlinked
 check 'notifications' gatt notify fff3 --count 3 --timeout 15s
 check 'indications' gatt notify fff4 --indicate --count 3 --timeout 15s
 wait_for 10 unlinked
