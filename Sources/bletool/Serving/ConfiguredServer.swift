@@ -15,14 +15,9 @@ struct ConfiguredServer: Sendable {
         let services = configuration.services.map { service in
             GATTService(service, among: configuration.services, handlers)
         }
-        var settings = GATTServer.Configuration()
-        settings.prepareQueueLimit = configuration.prepareQueue
-        let generic = GenericServices(
-            deviceName: configuration.name ?? "bletool",
-            appearance: configuration.advertising.content.appearance?.rawValue ?? 0)
         await manager.adapter.setMTU(ATTMTU(UInt16(clamping: configuration.mtu)))
         try await manager.publish(
-            services, generic: configuration.hasStandardServices ? generic : nil, configuration: settings)
+            services, generic: configuration.generic, configuration: GATTServer.Configuration(configuration))
     }
 
     /// What answers reads and takes writes in place of the stored value.

@@ -26,6 +26,23 @@ extension GATTService {
     }
 }
 
+extension ServeConfiguration {
+    /// The generic services, where they are wanted.
+    var generic: GenericServices? {
+        guard hasStandardServices else { return nil }
+        return GenericServices(
+            deviceName: name ?? "bletool", appearance: advertising.content.appearance?.rawValue ?? 0)
+    }
+}
+
+extension GATTServer.Configuration {
+    /// What a configuration says of the server as a whole.
+    init(_ configuration: ServeConfiguration) {
+        self.init()
+        prepareQueueLimit = configuration.prepareQueue
+    }
+}
+
 extension CharacteristicConfiguration {
     fileprivate var needsEncryptionToSubscribe: Bool {
         !properties.isDisjoint(with: [.notifyEncryptionRequired, .indicateEncryptionRequired])
