@@ -102,6 +102,10 @@ let package = Package(
             name: "RecordingsTests", dependencies: ["Recordings", "HCI", "ATT", "SMP", "BLECore"],
             swiftSettings: strict),
         .testTarget(
+            name: "FixtureTests",
+            dependencies: ["bletool", "Recordings", "GATTServer", "ATT", "HCI", "BLECore"],
+            swiftSettings: strict),
+        .testTarget(
             name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", system],
             swiftSettings: strict),
         .testTarget(

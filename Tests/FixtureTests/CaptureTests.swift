@@ -1,75 +1,27 @@
-import ATT
-import BLECore
-import Foundation
 import HCI
 import Recordings
 import Testing
 
 /// Recordings of real phones and devices, beside the package; the tests are skipped where they are not.
-private enum Capture: String, CaseIterable {
-    case treadmill = "horizon74at_ftms"
-    case robot = "pongbot"
-    case startUp = "btsnoop-extcap"
-
-    static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/captures").standardizedFileURL
-    static var areThere: Bool { FileManager.default.fileExists(atPath: directory.path) }
-
-    var bytes: [UInt8] {
-        get throws { [UInt8](try Data(contentsOf: Self.directory.appending(path: rawValue + ".btsnoop"))) }
-    }
-
-    /// Every record, explained.
-    var packets: [DecodedPacket] {
-        get throws {
-            var dissector = Dissector()
-            return try items(try bytes).compactMap { item in
-                guard case .record(let record) = item else { return nil }
-                return dissector.dissect(record)
-            }
-        }
-    }
-}
-
-@Suite(.enabled(if: Capture.areThere))
+@Suite(.enabled(if: RecordedFile.Folder.captures.isThere))
 struct CaptureTests {
-    @Test(arguments: Capture.allCases, [1000, 65_536])
-    private func everyRecordReadsAndIsWrittenAsItWas(capture: Capture, size: Int) throws {
-        let bytes = try capture.bytes
-        let records = try items(bytes, chunks: size).map { item -> Record in
-            guard case .record(let record) = item else { throw CancellationError() }
-            return record
-        }
-        #expect(file(records) == bytes)
+    @Test(arguments: RecordedFile.Folder.captures.files, [1000, 65_536])
+    func everyRecordIsWrittenAsItWas(file: RecordedFile, size: Int) throws {
+        try RecordingChecks.everyRecordIsWrittenAsItWas(file, chunks: size)
     }
 
-    @Test(arguments: Capture.allCases)
-    private func everyPacketDecodesAndEncodesAsItWas(capture: Capture) throws {
-        for packet in try capture.packets {
-            for layer in packet.layers {
-                #expect(layer.problem == nil, "\(layer.name) \(layer.bytes.hex)")
-                #expect(layer.message?.encoded == layer.bytes, "\(layer.name)")
-            }
-        }
+    @Test(arguments: RecordedFile.Folder.captures.files)
+    func everyLayerEncodesAsItWas(file: RecordedFile) throws {
+        try RecordingChecks.everyLayerEncodesAsItWas(file)
     }
 
-    /// What commands return is octets inside an event, so it is looked at by itself.
-    @Test(arguments: Capture.allCases)
-    private func everyReturnedValueEncodesAsItWas(capture: Capture) throws {
-        var returned = 0
-        for packet in try capture.packets {
-            guard case .event(let event)? = packet.outer.message as? HCIPacket,
-                case .commandComplete(let complete) = try HCIEvent(event),
-                let parameters = try complete.returned()
-            else { continue }
-            returned += 1
-            #expect(parameters.encoded == [UInt8](complete.returnParameters.dropFirst()))
-        }
-        #expect(returned > 20)
+    @Test(arguments: RecordedFile.Folder.captures.files)
+    func everyReturnedValueEncodesAsItWas(file: RecordedFile) throws {
+        try RecordingChecks.everyReturnedValueEncodesAsItWas(file)
     }
 
     @Test func theTreadmillIsAsItsReadmeSays() throws {
-        let packets = try Capture.treadmill.packets
+        let packets = try RecordedFile.capture("horizon74at_ftms").packets
         #expect(packets.count == 2572)
         let reports = packets.map(\.top).filter { $0.name == "LE Advertising Report" }
         #expect(reports.count == 412)
@@ -89,7 +41,7 @@ struct CaptureTests {
     }
 
     @Test func theRobotIsAsItsReadmeSays() throws {
-        let packets = try Capture.robot.packets
+        let packets = try RecordedFile.capture("pongbot").packets
         #expect(packets.count == 1741)
         // The README counts ATT PDUs together with the ten packets of LE signalling.
         #expect(packets.compactMap(\.inner.last).count == 397)
@@ -107,7 +59,7 @@ struct CaptureTests {
     }
 
     @Test func theStartUpIsAsItsReadmeSays() throws {
-        let packets = try Capture.startUp.packets
+        let packets = try RecordedFile.capture("btsnoop-extcap").packets
         #expect(packets.count == 222)
         #expect(packets.first?.top.name == "Reset")
         #expect(packets.map(\.top).filter { $0.name == "LE Extended Advertising Report" }.count == 12)

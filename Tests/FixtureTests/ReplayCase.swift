@@ -1,0 +1,63 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+/// A server of a recording, and what it takes to stand in for it.
+struct ReplayCase: Sendable {
+    /// Where our server's attributes come from.
+    enum Attributes: Sendable {
+        /// From the recorded answers, and beside them what a bonded client knew from an earlier time.
+        case recorded(beside: [GATTService] = [])
+        /// From the configuration at this path, which `bletool serve` had.
+        case configured(String)
+        /// There are none.
+        case none
+    }
+
+    /// A difference that there must be.
+    struct Known: Sendable {
+        let difference: Replay.Difference
+        let reason: String
+
+        init(asked: String = "", recorded: String, ours: String, because reason: String) {
+            difference = Replay.Difference(asked: asked, recorded: recorded, ours: ours)
+            self.reason = reason
+        }
+    }
+
+    let file: RecordedFile
+    let server: RecordedDialogue.Server
+    let attributes: Attributes
+    /// How much there is to compare, so that nothing is missed.
+    let answers: Int
+    var pushes = 0
+    /// Requests that were the last on their link.
+    var unanswered = 0
+    /// What was sent to clients that had not subscribed.
+    var unsubscribed: [AttributeHandle: Int] = [:]
+    /// In the order of the recording; everything else is equal.
+    var differences: [Known] = []
+
+    /// Plays the dialogue.
+    func replay() throws -> Replay {
+        let dialogues = RecordedDialogue.all(in: try file.packets)
+        let dialogue = try #require(dialogues.first { $0.server == server })
+        let mtus = dialogue.receiveMTUs
+        switch attributes {
+        case .recorded(let others):
+            let services = RecordedDatabase(dialogue).services + others
+            let server = GATTServer(try AttributeDatabase(services, generic: nil))
+            return try Replay(dialogue, on: server, storesPushes: false) { mtus[$0] ?? .default }
+        case .configured(let path):
+            let served = try ServedConfiguration(path)
+            return try Replay(dialogue, on: served.server, storesPushes: true) { _ in served.receiveMTU }
+        case .none:
+            return try Replay(dialogue, on: GATTServer(.empty), storesPushes: false) { mtus[$0] ?? .default }
+        }
+    }
+}
+
+extension ReplayCase: CustomTestStringConvertible {
+    var testDescription: String { "\(file.name), \(server)" }
+}
