@@ -25,6 +25,16 @@ public struct AttributeRange: Hashable, Sendable {
     @inlinable
     public func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 
+    /// Whether a handle lies in both.
+    @inlinable
+    public func overlaps(_ other: AttributeRange) -> Bool { start <= other.end && other.start <= end }
+
+    /// The least range that holds both.
+    @inlinable
+    public func union(_ other: AttributeRange) -> AttributeRange {
+        AttributeRange(min(start, other.start), max(end, other.end))
+    }
+
     /// What is left of the range after `handle`, or nil when nothing is.
     @inlinable
     public func after(_ handle: AttributeHandle) -> AttributeRange? {

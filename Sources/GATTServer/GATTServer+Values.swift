@@ -44,6 +44,7 @@ extension GATTServer {
         guard let index = shared.database.index(of: handle) else { throw .notFound(handle) }
         switch shared.database.attributes[index].kind {
         case .declaration, .clientConfiguration: throw .notFound(handle)
+        case .value where shared.database.attributes[index].role != nil: throw .notFound(handle)
         case .value, .descriptor: break
         }
         let length = shared.database.attributes[index].length
@@ -54,11 +55,15 @@ extension GATTServer {
         }
     }
 
-    /// The centrals that want the values of the characteristic with this value handle.
+    /// The centrals that want the values of the characteristic with this value handle. One with robust caching
+    /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
+    /// Part G, 2.5.2.1).
     public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         var subscribers: [GATTSubscriber] = []
         for (central, link) in links {
-            guard let configuration = link.configurations[handle] else { continue }
+            guard let configuration = link.configurations[handle],
+                link.awareness.isAware || !link.features.contains(.robustCaching)
+            else { continue }
             subscribers.append(GATTSubscriber(central: central, configuration: configuration))
         }
         return subscribers.sorted { $0.central.rawValue < $1.central.rawValue }

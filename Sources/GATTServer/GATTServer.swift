@@ -20,8 +20,6 @@ public struct GATTServer: Sendable {
         public var prepareQueueLimit = 64
         /// Asked where an attribute's permissions want authorization; without it, all such are refused.
         public var authorize: (@Sendable (GATTAuthorizationRequest) -> Bool)?
-        /// Checks a Signed Write Command's signature and counter; without it, none is accepted.
-        public var verify: (@Sendable (CentralID, ATTCommand) -> Bool)?
 
         /// The defaults.
         public init() {}
@@ -51,32 +49,37 @@ public struct GATTServer: Sendable {
     /// The centrals whose links are up.
     public var centrals: [CentralID] { links.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Takes a link in. What a bonded central had subscribed to, by value handle, holds again.
+    /// Takes a link in. What was remembered of a bonded central holds again: what it subscribed to, and what
+    /// of the database it knows.
     public mutating func connect(
-        _ central: CentralID, security: LinkSecurity = .none,
-        configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+        _ central: CentralID, security: LinkSecurity = .none, record: GATTClientRecord? = nil
     ) {
         var link = GATTResponder(central)
         link.security = security
-        for (handle, configuration) in configurations.sorted(by: { $0.key < $1.key }) {
-            guard let attribute = database[handle], case .value(let properties) = attribute.kind,
-                configuration.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties))
-            else { continue }
-            link.configure(handle, configuration, &shared)
-        }
+        if let record { link.restore(record, &shared) }
         links[central] = link
     }
 
-    /// Forgets a link and what it had prepared; gives back what the central had subscribed to, by value
-    /// handle, for the next time if it is bonded.
+    /// Forgets a link and what it had prepared; gives back what to remember of the central if it is bonded.
     @discardableResult
-    public mutating func disconnect(
-        _ central: CentralID
-    ) -> [AttributeHandle: ClientCharacteristicConfiguration] {
-        guard var link = links.removeValue(forKey: central) else { return [:] }
-        let configurations = link.configurations
-        for handle in configurations.keys.sorted() { link.configure(handle, [], &shared) }
-        return configurations
+    public mutating func disconnect(_ central: CentralID) -> GATTClientRecord {
+        guard var link = links.removeValue(forKey: central) else { return GATTClientRecord() }
+        let record = link.record(shared)
+        for handle in record.configurations.keys.sorted() { link.configure(handle, [], &shared) }
+        return record
+    }
+
+    /// What to remember of a central that is bonded, as of now.
+    public func record(of central: CentralID) -> GATTClientRecord? { links[central]?.record(shared) }
+
+    /// Gives the key by which a bonded central signs its writes; without one, none of them is accepted.
+    public mutating func setSigningKey(_ key: ATTSigningKey?, of central: CentralID) {
+        links[central]?.signingKey = key
+    }
+
+    /// What a central said that it can do.
+    public func features(of central: CentralID) -> ClientSupportedFeatures {
+        links[central]?.features ?? []
     }
 
     /// Says how safe a link is now.
@@ -128,6 +131,8 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
 public enum GATTServerEvent: Hashable, Sendable {
     /// Read a value; parts of it that follow are not told again.
     case read(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
+    /// Signed a write; a bonded central's next counter is to be kept, so that no write is taken twice.
+    case signed(central: CentralID, nextCounter: UInt32)
     /// Wrote a value, and it was accepted.
     case write(central: CentralID, GATTWrite, kind: GATTWriteKind)
     /// Subscribed to the characteristic with this value handle, or changed how.

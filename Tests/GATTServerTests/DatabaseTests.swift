@@ -40,13 +40,14 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
     let wish = GenericServices.PreferredConnection(
         minimumInterval: 6, maximumInterval: 12, latency: 0, timeout: 400)
     let generic = GenericServices(deviceName: "Thermo", appearance: 0x0300, preferredConnection: wish)
-    let database = try AttributeDatabase([GATTService(0x1809, handle: 0x0010)], generic: generic)
+    let database = try AttributeDatabase([GATTService(0x1809, handle: 0x0020)], generic: generic)
     let types = database.attributes.map(\.type)
     #expect(
         types == [
             .primaryService, .characteristic, .deviceName, .characteristic, .appearance, .characteristic,
             .peripheralPreferredConnectionParameters, .primaryService, .characteristic, .serviceChanged,
-            .clientCharacteristicConfiguration, .primaryService,
+            .clientCharacteristicConfiguration, .characteristic, .clientSupportedFeatures, .characteristic,
+            .databaseHash, .characteristic, .serverSupportedFeatures, .primaryService,
         ])
     #expect(database[3]?.value == Array("Thermo".utf8))
     #expect(database[5]?.value == [0x00, 0x03])

@@ -90,8 +90,8 @@ func improperConfigurations() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1204000100", "13"), Exchange("120a000200", "13")])
     _ = dialogue.events()
-    let kept = dialogue.server.disconnect(central)
-    #expect(kept == [3: .notify, 9: .indicate])
+    var kept = dialogue.server.disconnect(central)
+    #expect(kept.configurations == [3: .notify, 9: .indicate])
     #expect(
         dialogue.events() == [
             .unsubscribed(central: central, handle: 3, uuid: 0xff01),
@@ -99,8 +99,8 @@ func improperConfigurations() throws {
         ])
     #expect(dialogue.server.subscribers(of: 3) == [])
     // What no longer fits the database is left out.
-    dialogue.server.connect(
-        central, configurations: kept.merging([6: .notify, 77: .notify, 2: .notify]) { $1 })
+    kept.configurations.merge([6: .notify, 77: .notify, 2: .notify]) { $1 }
+    dialogue.server.connect(central, record: kept)
     #expect(
         dialogue.events() == [
             .subscribed(central: central, handle: 3, uuid: 0xff01, .notify),

@@ -170,26 +170,31 @@ func prepareQueueIsBounded() throws {
 @Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only from who can sign, and never answered")
 func signedWrites() throws {
     let services = single(GATTCharacteristic(0xff01, properties: [.read, .authenticatedSignedWrites]))
-    let command = "d2030007" + "01000000" + "8877665544332211"
-    var deaf = try ServerDialogue(services)
-    speak(&deaf, [Exchange(command, ""), Exchange("0a0300", "0b")])
-    #expect(deaf.server.refusedCommands == 1)
-
-    var configuration = GATTServer.Configuration()
-    configuration.verify = { _, command in
-        guard case .signedWrite(3, _, let signature) = command else { return false }
-        return signature.counter == 1
+    let key = ATTSigningKey(csrk: 0x611b_64eb_fbcd_1fd3_72ec_9196_df42_5e50)
+    func signed(_ value: UInt8, _ counter: UInt32, by key: ATTSigningKey = key) -> String {
+        key.sign(3, value: [value], counter: counter).encoded.hex
     }
-    var dialogue = try ServerDialogue(services, configuration: configuration)
+    var dialogue = try ServerDialogue(services)
+    speak(&dialogue, [Exchange(signed(6, 1), ""), Exchange("0a0300", "0b")])
+    #expect(dialogue.server.refusedCommands == 1)
+
+    dialogue.server.setSigningKey(key, of: ServerDialogue.central)
     speak(
         &dialogue,
         [
-            Exchange(command, ""), Exchange("0a0300", "0b07"),
-            Exchange("d2030008" + "02000000" + "8877665544332211", ""), Exchange("0a0300", "0b07"),
+            Exchange(signed(7, 5), ""), Exchange("0a0300", "0b07"),
+            // The same once more, an older one, the last that there could be, another key's.
+            Exchange(signed(8, 5), ""), Exchange(signed(8, 4), ""), Exchange(signed(8, .max), ""),
+            Exchange(signed(8, 9, by: ATTSigningKey(csrk: 1)), ""), Exchange("0a0300", "0b07"),
             // Not by a plain command: the properties do not offer that.
             Exchange("52030009", ""), Exchange("0a0300", "0b07"),
+            Exchange(signed(9, 6), ""), Exchange("0a0300", "0b09"),
         ])
-    #expect(dialogue.events().contains(where: written([7], .signed)))
+    #expect(dialogue.server.refusedCommands == 6)
+    #expect(dialogue.server.record(of: ServerDialogue.central)?.signCounter == 7)
+    let told = dialogue.events()
+    #expect(told.contains(.signed(central: ServerDialogue.central, nextCounter: 6)))
+    #expect(told.contains(where: written([7], .signed)))
 }
 
 @Test("GATT/SR/GAW/BV-08-C, BV-09-C, BI-21-C: write characteristic descriptors")

@@ -223,6 +223,7 @@ extension Adapter {
         case .push(let push): deliver(push, on: link)
         case .response(let id, let response):
             transactions.resume(TransactionKey(link: link.id, id: id), with: .success(response))
+        case .confirmed(let id) where id == link.serviceChange: serviceChangeConfirmed(on: link)
         case .confirmed(let id):
             confirmations.resume(TransactionKey(link: link.id, id: id), with: .success(()))
         case .failed(let id, let error):

@@ -46,6 +46,8 @@ final class Link {
     let procedures = Turnstile()
     /// Commands and notifications that wait for the transport to take more.
     let room = Room()
+    /// The indication of Service Changed that waits for its confirmation.
+    var serviceChange: ATTTransactionID?
 
     private var streams: [AttributeHandle: [UInt64: StreamBuffer<ReceivedValue>]] = [:]
     private var nextStream: UInt64 = 0

@@ -7,9 +7,19 @@ import Logging
 extension Adapter {
     /// Takes services as this host's server, in place of those before. On kernel adapters it begins to
     /// take links.
-    func publish(_ database: AttributeDatabase, _ configuration: GATTServer.Configuration) throws(BLEError) {
+    func publish(
+        _ services: [GATTService], _ generic: GenericServices?, _ configuration: GATTServer.Configuration
+    ) throws(BLEError) {
         if let end { throw end }
-        guard links.isEmpty else { throw .invalidRequest("services are published before the first link") }
+        guard links.isEmpty else {
+            throw .invalidRequest("all services are replaced only while there is no link; `add` adds some")
+        }
+        let database: AttributeDatabase
+        do throws(DatabaseError) {
+            database = try AttributeDatabase(services, generic: generic)
+        } catch {
+            throw .database(error)
+        }
         server.gatt = GATTServer(database, configuration)
         server.isPublished = true
         guard let kernel else { return }
@@ -125,7 +135,7 @@ extension Adapter {
         pump(link)
     }
 
-    private func tellServerEvents() {
+    func tellServerEvents() {
         while let event = server.gatt.nextEvent() {
             if let event = translated(event) { server.tell(event) }
         }
@@ -142,6 +152,8 @@ extension Adapter {
             return central(id).map { .subscribed($0, handle, uuid, indications: indications) }
         case .unsubscribed(let id, let handle, let uuid):
             return central(id).map { .unsubscribed($0, handle, uuid) }
+        // For the store of bonds, which there is none of yet.
+        case .signed: return nil
         }
     }
 }

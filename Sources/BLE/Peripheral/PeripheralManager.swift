@@ -28,13 +28,21 @@ public struct PeripheralManager: Sendable {
         _ services: [GATTService], generic: GenericServices? = GenericServices(),
         configuration: GATTServer.Configuration = GATTServer.Configuration()
     ) async throws(BLEError) {
-        let database: AttributeDatabase
-        do throws(DatabaseError) {
-            database = try AttributeDatabase(services, generic: generic)
-        } catch {
-            throw .database(error)
-        }
-        try await adapter.publish(database, configuration)
+        try await adapter.publish(services, generic, configuration)
+    }
+
+    /// Publishes more services, also while centrals are connected: those that asked for it are told by
+    /// Service Changed. Gives the handles from the first to the last of their attributes; nil when there
+    /// are no services. What cannot work is told as `BLEError.database`, and nothing is published then.
+    @discardableResult
+    public func add(_ services: [GATTService]) async throws(BLEError) -> AttributeRange? {
+        try await adapter.add(services)
+    }
+
+    /// Takes back the service that begins at `handle`, also while centrals are connected: subscriptions to
+    /// its values end, and centrals that asked for it are told by Service Changed.
+    public func removeService(at handle: AttributeHandle) async throws(BLEError) {
+        try await adapter.removeService(at: handle)
     }
 
     /// What centrals do from now on. A consumer that is more than 4,096 events behind loses the stream,

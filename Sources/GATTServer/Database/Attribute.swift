@@ -16,6 +16,16 @@ public struct Attribute: Sendable {
         case descriptor
     }
 
+    /// A value of the GATT service that the server makes or keeps itself.
+    enum Role: Hashable, Sendable {
+        /// The handles that changed; only ever indicated.
+        case serviceChanged
+        /// The features of the client that reads or writes it.
+        case clientFeatures
+        /// The hash of the database.
+        case databaseHash
+    }
+
     /// Its number.
     public let handle: AttributeHandle
     /// Its type; of a characteristic's value, the characteristic's UUID.
@@ -31,13 +41,14 @@ public struct Attribute: Sendable {
     /// The last attribute of the group that it begins, as services and characteristics do; else itself.
     public internal(set) var groupEnd: AttributeHandle
 
+    let role: Role?
     let onRead: ReadHandler?
     let onWrite: WriteHandler?
 
     init(
         _ handle: AttributeHandle, _ type: BluetoothUUID, _ kind: Kind, value: [UInt8],
         permissions: AttributePermissions = .readable, length: AttributeLength = .any,
-        onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil
+        role: Role? = nil, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil
     ) {
         self.handle = handle
         self.type = type
@@ -45,6 +56,7 @@ public struct Attribute: Sendable {
         self.value = value
         self.permissions = permissions
         self.length = length
+        self.role = role
         self.onRead = onRead
         self.onWrite = onWrite
         groupEnd = handle

@@ -6,6 +6,8 @@ import BLECore
 public struct AttributeDatabase: Sendable {
     /// All attributes, handles ascending.
     public internal(set) var attributes: [Attribute]
+    /// The greatest handle that an attribute ever had.
+    var highest = AttributeHandle.none
 
     /// Where in `attributes` the one with `handle` is.
     public func index(of handle: AttributeHandle) -> Int? {

@@ -25,6 +25,10 @@ public struct DatabaseError: Error, Hashable, Sendable {
         case includeNotFound(GATTInclude)
         /// The service includes itself, by way of others perhaps.
         case circularInclude
+        /// No service begins at the handle.
+        case serviceNotFound(AttributeHandle)
+        /// The service at the handle includes this one, which therefore cannot go.
+        case included(by: AttributeHandle)
     }
 
     /// Where in the description something is: numbers count from 0.
@@ -75,7 +79,10 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
 extension DatabaseError: CustomStringConvertible {
     /// `service 180f, characteristic 2a19: the value has 600 octets, at most 512 are allowed`.
-    public var description: String { "\(place): \(reason)" }
+    public var description: String {
+        if case .serviceNotFound = reason { return "\(reason)" }
+        return "\(place): \(reason)"
+    }
 }
 
 extension DatabaseError.Place: CustomStringConvertible {
@@ -104,6 +111,8 @@ extension DatabaseError.Reason: CustomStringConvertible {
         case .repeatedDescriptor(let uuid): "descriptor \(uuid) is there twice"
         case .includeNotFound(.handle(let handle)): "no service to include begins at \(handle)"
         case .includeNotFound(.uuid(let uuid)): "there is no service \(uuid) to include"
+        case .serviceNotFound(let handle): "no service begins at \(handle)"
+        case .included(let handle): "the service at \(handle) includes it"
         case .circularInclude: "the service includes itself by way of the services it includes"
         }
     }

@@ -32,20 +32,20 @@ struct ServiceLayout {
         for (number, characteristic) in service.characteristics.enumerated() {
             try add(characteristic, place.characteristic(number, characteristic.uuid))
         }
-        attributes[0].groupEnd = end
+        attributes[0].groupEnd = range.end
     }
 
-    /// The declaration's handle.
-    var start: AttributeHandle { attributes.first?.handle ?? .none }
-    /// The last attribute's handle.
-    var end: AttributeHandle { attributes.last?.handle ?? .none }
-
-    func overlaps(_ other: ServiceLayout) -> Bool { start <= other.end && other.start <= end }
+    /// The handles of the first and the last attribute.
+    var range: AttributeRange {
+        AttributeRange(attributes.first?.handle ?? .none, attributes.last?.handle ?? .none)
+    }
 
     /// Fills in what the include at `index` of the attributes includes.
-    mutating func resolve(_ include: PendingInclude, as included: ServiceLayout) {
+    mutating func resolve(_ include: PendingInclude, as included: Included) {
         attributes[include.index].value =
-            IncludeDeclaration(start: included.start, end: included.end, uuid: included.uuid).encoded
+            IncludeDeclaration(
+                start: included.range.start, end: included.range.end, uuid: included.uuid
+            ).encoded
     }
 
     private mutating func take(
@@ -72,13 +72,14 @@ struct ServiceLayout {
                 valueHandle, characteristic.uuid, .value(characteristic.properties),
                 value: try checkedValue(characteristic.value, characteristic.length, place),
                 permissions: try checkedPermissions(characteristic, place),
-                length: characteristic.length, onRead: characteristic.onRead, onWrite: characteristic.onWrite)
+                length: characteristic.length, role: characteristic.role, onRead: characteristic.onRead,
+                onWrite: characteristic.onWrite)
         )
         for (number, descriptor) in try characteristic.allDescriptors(place).enumerated() {
             try add(
                 descriptor, of: characteristic, valueHandle, place.descriptor(number, descriptor.uuid))
         }
-        attributes[declaration].groupEnd = end
+        attributes[declaration].groupEnd = range.end
     }
 
     private mutating func add(

@@ -82,6 +82,8 @@ public struct GATTCharacteristic: Sendable {
     public var handle: AttributeHandle?
     /// Where the value goes; nil for after the declaration.
     public var valueHandle: AttributeHandle?
+    /// What the server does with the value itself.
+    var role: Attribute.Role?
 
     /// A characteristic.
     public init(

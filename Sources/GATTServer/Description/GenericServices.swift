@@ -30,13 +30,18 @@ public struct GenericServices: Hashable, Sendable {
     /// The connection parameters that the device would like, if it says.
     public var preferredConnection: PreferredConnection?
 
+    /// Whether this host, as a central, resolves private addresses, if it says (Part C, 12.4).
+    public var resolvesAddresses: Bool?
+
     /// The generic services of a device.
     public init(
-        deviceName: String = "", appearance: UInt16 = 0, preferredConnection: PreferredConnection? = nil
+        deviceName: String = "", appearance: UInt16 = 0, preferredConnection: PreferredConnection? = nil,
+        resolvesAddresses: Bool? = nil
     ) {
         self.deviceName = deviceName
         self.appearance = appearance
         self.preferredConnection = preferredConnection
+        self.resolvesAddresses = resolvesAddresses
     }
 
     var services: [GATTService] {
@@ -51,10 +56,29 @@ public struct GenericServices: Hashable, Sendable {
                 GATTCharacteristic(
                     .peripheralPreferredConnectionParameters, properties: .read, value: littleEndian(words)))
         }
-        let serviceChanged = GATTCharacteristic(.serviceChanged, properties: .indicate, length: .fixed(4))
+        if let resolvesAddresses {
+            gap.append(
+                GATTCharacteristic(
+                    .centralAddressResolution, properties: .read, value: [resolvesAddresses ? 1 : 0]))
+        }
         return [
             GATTService(.genericAccess, characteristics: gap),
-            GATTService(.genericAttribute, characteristics: [serviceChanged]),
+            GATTService(.genericAttribute, characteristics: Self.genericAttribute),
+        ]
+    }
+
+    /// The GATT service. The features of the server are none: it has one bearer a link.
+    private static var genericAttribute: [GATTCharacteristic] {
+        var changed = GATTCharacteristic(.serviceChanged, properties: .indicate, length: .fixed(4))
+        changed.role = .serviceChanged
+        var features = GATTCharacteristic(.clientSupportedFeatures, properties: [.read, .write])
+        features.role = .clientFeatures
+        var hash = GATTCharacteristic(.databaseHash, properties: .read, length: .fixed(16))
+        hash.role = .databaseHash
+        return [
+            changed, features, hash,
+            GATTCharacteristic(
+                .serverSupportedFeatures, properties: .read, value: [ServerSupportedFeatures().rawValue]),
         ]
     }
 }

@@ -35,6 +35,7 @@ extension GATTResponder {
         if case .clientConfiguration(let handle, _) = shared.database.attributes[index].kind {
             return (configurations[handle] ?? []).octets
         }
+        if shared.database.attributes[index].role == .clientFeatures { return [features.rawValue] }
         guard let onRead = shared.database.attributes[index].onRead else {
             return shared.database.attributes[index].value
         }

@@ -51,6 +51,7 @@ extension GATTResponder {
             let handle = shared.database.attributes[index].handle
             let entry = ATTAttributeData(handle: handle, value: value.prefix(mtu.readByTypeValue))
             guard found.add(entry) else { break }
+            if shared.database.attributes[index].role == .databaseHash { awareness.readHash() }
             tellRead(index, value, &shared)
         }
         return .readByType(try found.list(range))

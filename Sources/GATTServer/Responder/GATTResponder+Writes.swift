@@ -17,9 +17,10 @@ extension GATTResponder {
     mutating func perform(_ command: ATTCommand, _ shared: inout GATTServer.Shared) {
         do throws(Interruption) {
             if case .signedWrite = command {
-                guard shared.configuration.verify?(central, command) == true else {
-                    throw .refused(.insufficientAuthentication, command.handle)
-                }
+                try verify(command, &shared)
+            }
+            guard awareness.isAware || !features.contains(.robustCaching) else {
+                throw .refused(.databaseOutOfSync, command.handle)
             }
             let kind: GATTWriteKind = command.opcode.isSigned ? .signed : .command
             // A request may be open at the same time; what its handlers said is not about this write.
@@ -30,6 +31,17 @@ extension GATTResponder {
         } catch {
             shared.refusedCommands += 1
         }
+    }
+
+    /// Checks a signature, and that its counter is new (Part H, 2.4.5).
+    private mutating func verify(
+        _ command: ATTCommand, _ shared: inout GATTServer.Shared
+    ) throws(Interruption) {
+        guard case .signedWrite(_, _, let signature) = command, let signingKey,
+            signature.counter >= nextSignCounter, signature.counter < .max, signingKey.verifies(command)
+        else { throw .refused(.insufficientAuthentication, command.handle) }
+        nextSignCounter = signature.counter + 1
+        shared.events.append(.signed(central: central, nextCounter: nextSignCounter))
     }
 
     /// Queues a part. Its offset and length are checked when it is executed (3.4.6.1).
@@ -43,6 +55,7 @@ extension GATTResponder {
     /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler wants time.
     mutating func execute(_ shared: inout GATTServer.Shared) throws(Interruption) {
         do throws(Interruption) {
+            if prepared.isBroken { throw .refused(.unlikelyError, prepared.handles.first ?? .none) }
             var writes: [GATTWrite] = []
             for handle in prepared.handles {
                 let index = try writableIndex(of: handle, .prepared, shared)
@@ -66,6 +79,9 @@ extension GATTResponder {
             if case .clientConfiguration(_, let properties) = shared.database.attributes[index].kind {
                 _ = try write.configuration(properties)
             }
+            if shared.database.attributes[index].role == .clientFeatures {
+                _ = try write.features(beside: features)
+            }
             if let onWrite = shared.database.attributes[index].onWrite {
                 try offer(write, to: onWrite, kind, Array(writes), &shared)
             }
@@ -75,6 +91,8 @@ extension GATTResponder {
             if case .clientConfiguration(let handle, let properties) = shared.database.attributes[index].kind
             {
                 configure(handle, try write.configuration(properties), &shared)
+            } else if shared.database.attributes[index].role == .clientFeatures {
+                features = try write.features(beside: features)
             } else {
                 shared.database.attributes[index].value = write.value
                 shared.events.append(.write(central: central, write, kind: kind))
@@ -109,6 +127,18 @@ extension CharacteristicProperties {
 }
 
 extension GATTWrite {
+    /// The features that a client writes: bits that are set stay so, and the reserved ones are ignored
+    /// (Part G, 7.2).
+    fileprivate func features(
+        beside now: ClientSupportedFeatures
+    ) throws(GATTResponder.Interruption) -> ClientSupportedFeatures {
+        guard let first = value.first else { throw .refused(.invalidAttributeValueLength, handle) }
+        let known: ClientSupportedFeatures = [.robustCaching, .enhancedBearer, .multipleNotifications]
+        let features = ClientSupportedFeatures(rawValue: first).intersection(known)
+        guard now.isSubset(of: features) else { throw .refused(.valueNotAllowed, handle) }
+        return features
+    }
+
     /// The configuration that is written to a CCCD of a characteristic with `properties`; bits that the
     /// characteristic lacks are improper (Core Specification Supplement, Part B, 1.2).
     fileprivate func configuration(

@@ -22,6 +22,12 @@ struct GATTResponder: Sendable {
     var security = LinkSecurity.none
     /// By value handle; those that are empty are not kept.
     private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+    var features = ClientSupportedFeatures()
+    var awareness = ChangeAwareness()
+    var reports = Reports()
+    /// By which the client signs its writes.
+    var signingKey: ATTSigningKey?
+    var nextSignCounter: UInt32 = 0
     var prepared = PrepareQueue()
     var open: OpenRequest?
     /// What a handler gave to the first read of a long value, so that the parts that follow fit it.
@@ -31,6 +37,13 @@ struct GATTResponder: Sendable {
 
     mutating func answer(_ request: ATTRequest, mtu: ATTMTU, _ shared: inout GATTServer.Shared) -> GATTAnswer
     {
+        let isRobust = features.contains(.robustCaching)
+        guard awareness.admit(usesHandle: request.attribute != nil, isRobust: isRobust) else {
+            let handle = request.attribute ?? .none
+            return .respond(.error(ATTErrorResponse(request.opcode, handle, .databaseOutOfSync)))
+        }
+        // It found out by itself.
+        if awareness.isAware { reports.waiting = nil }
         open = OpenRequest(request: request, mtu: mtu)
         return answer(request, mtu, &shared)
     }
@@ -110,6 +123,20 @@ struct GATTResponder: Sendable {
         } else {
             configurations[handle] = configuration
             shared.events.append(.subscribed(central: central, handle: handle, uuid: uuid, configuration))
+        }
+    }
+}
+
+extension ATTRequest {
+    /// The attribute that it names, the first of several; nil when it names a range or nothing.
+    fileprivate var attribute: AttributeHandle? {
+        switch self {
+        case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
+            .prepareWrite(let handle, _, _):
+            handle
+        case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first
+        case .exchangeMTU, .findInformation, .findByTypeValue, .readByType, .readByGroupType, .executeWrite:
+            nil
         }
     }
 }

@@ -1,0 +1,40 @@
+import BLECore
+
+/// A CSRK: the key by which one side signs writes and the other one knows them (Core Specification 5.4, Vol
+/// 3, Part H, 2.4.5). Each side of a bond has its own.
+///
+/// ```swift
+/// let command = key.sign(0x0012, value: [1], counter: 7)
+/// key.verifies(command)   // true, on the other side
+/// ```
+public struct ATTSigningKey: Hashable, Sendable {
+    /// The key, as a number.
+    public let csrk: UInt128
+
+    /// The key of a bond.
+    public init(csrk: UInt128) { self.csrk = csrk }
+
+    /// A Signed Write Command. No counter may be used twice with a key, so keep the next one with the bond.
+    public func sign(_ handle: AttributeHandle, value: [UInt8], counter: UInt32) -> ATTCommand {
+        let mac = code(handle, value, counter)
+        return .signedWrite(handle, value: value, signature: ATTSignature(counter: counter, mac: mac))
+    }
+
+    /// Whether the command was signed with this key. Whether its counter is new is for the caller to see.
+    public func verifies(_ command: ATTCommand) -> Bool {
+        guard case .signedWrite(let handle, let value, let signature) = command else { return false }
+        return code(handle, value, signature.counter) == signature.mac
+    }
+
+    /// The upper half of the CMAC over opcode, handle, value and counter, the last octet first.
+    private func code(_ handle: AttributeHandle, _ value: [UInt8], _ counter: UInt32) -> UInt64 {
+        let head = [ATTOpcode.signedWriteCommand.rawValue] + Self.octets(UInt32(handle.rawValue)).prefix(2)
+        var mac = AESCMAC(key: csrk)
+        mac.update((head + value + Self.octets(counter)).reversed())
+        return UInt64(truncatingIfNeeded: mac.finalize() >> 64)
+    }
+
+    private static func octets(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(8 * $0)) }
+    }
+}

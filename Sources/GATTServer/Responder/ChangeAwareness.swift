@@ -1,0 +1,38 @@
+/// Whether a client knows that the database changed (Core Specification 5.4, Vol 3, Part G, 2.5.2.1).
+struct ChangeAwareness: Hashable, Sendable {
+    private enum State: Hashable, Sendable {
+        case aware
+        case unaware
+        /// It was told, by Database Out Of Sync or by the hash it read; its next request shows that it heard.
+        case told
+    }
+
+    private var state = State.aware
+
+    /// Whether the client is known to know.
+    var isAware: Bool { state == .aware }
+
+    /// The database changed, or had changed before the client came.
+    mutating func databaseChanged() { state = .unaware }
+
+    /// The client confirmed Service Changed.
+    mutating func confirmed() { state = .aware }
+
+    /// The client's read of the Database Hash is answered.
+    mutating func readHash() { if state == .unaware { state = .told } }
+
+    /// A request comes. False when it uses a handle of which the client does not know that it changed, and
+    /// is to be refused with Database Out Of Sync, once.
+    mutating func admit(usesHandle: Bool, isRobust: Bool) -> Bool {
+        switch state {
+        case .aware: return true
+        case .told:
+            state = .aware
+            return true
+        case .unaware:
+            guard usesHandle, isRobust else { return true }
+            state = .told
+            return false
+        }
+    }
+}

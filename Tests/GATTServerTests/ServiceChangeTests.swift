@@ -1,0 +1,216 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+private let central = ServerDialogue.central
+private let battery = GATTService(
+    0x180f, characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])])
+private let heart = GATTService(
+    0x180d, characteristics: [GATTCharacteristic(0x2a37, properties: [.read, .write, .notify], value: [60])])
+/// With the generic services: Service Changed is 0x0008 and its CCCD 0x0009, Client Supported Features
+/// 0x000b, the hash 0x000d, Server Supported Features 0x000f; the battery's value is 0x0012, its CCCD 0x0013.
+extension ServerDialogue {
+    /// Adding is told to the one who asks; `#expect` cannot look into a call that changes the server.
+    fileprivate mutating func add(_ service: GATTService) throws -> AttributeRange? {
+        try server.add([service])
+    }
+}
+
+private func dialogue() throws -> ServerDialogue { try ServerDialogue([battery], generic: GenericServices()) }
+
+struct ServiceChangeTests {
+    @Test func whatTheGATTServiceHas() throws {
+        var dialogue = try dialogue()
+        speak(
+            &dialogue,
+            [
+                Exchange("0a0b00", "0b00"), Exchange("0a0f00", "0b00"), Exchange("0a0800", "010a080002"),
+                Exchange("0a0d00", "0b" + dialogue.server.database.hash.hex),
+                Exchange("120d00" + "00", "01120d0003"), Exchange("120f0000", "01120f0003"),
+            ])
+    }
+
+    @Test("GATT/SR/GAS/BV-04-C, BI-01-C: a client sets features and clears none; others keep theirs")
+    func clientFeatures() throws {
+        var dialogue = try dialogue()
+        speak(
+            &dialogue,
+            [
+                Exchange("120b0001", "13"), Exchange("0a0b00", "0b01"),
+                Exchange("120b0004", "01120b0013"), Exchange("120b00", "01120b000d"),
+                Exchange("120b0005", "13"), Exchange("120b00fd00", "13"), Exchange("0a0b00", "0b05"),
+                Exchange("160b00000007", "170b00000007"), Exchange("1801", "19"), Exchange("0a0b00", "0b07"),
+            ])
+        #expect(
+            dialogue.server.features(of: central) == [
+                .robustCaching, .enhancedBearer, .multipleNotifications,
+            ])
+        let other = CentralID(rawValue: 2)
+        dialogue.server.connect(other)
+        #expect(dialogue.server.handle(.read(11), from: other, mtu: 23) == .respond(.read([0])))
+    }
+
+    @Test(
+        "GATT/SR/GAS/BV-01-C: who asked for it is told what changed, and once more for what changes meanwhile"
+    )
+    func serviceChanged() throws {
+        var dialogue = try dialogue()
+        #expect(try dialogue.add(heart) == AttributeRange(0x0014, 0x0017))
+        // Not subscribed.
+        #expect(dialogue.server.serviceChange(for: central) == nil)
+        speak(&dialogue, [Exchange("1209000200", "13")])
+        try dialogue.server.remove(0x0014)
+        let change = dialogue.server.serviceChange(for: central)
+        #expect(change?.handle == 8)
+        #expect(change?.value.hex == "14001700")
+        #expect(try dialogue.add(heart) == AttributeRange(0x0018, 0x001b))
+        #expect(dialogue.server.serviceChange(for: central) == nil)
+        dialogue.server.confirmServiceChange(for: central)
+        #expect(dialogue.server.serviceChange(for: central)?.value.hex == "18001b00")
+    }
+
+    @Test func servicesThatGoTakeSubscriptionsAndPreparedWritesAlong() throws {
+        var dialogue = try dialogue()
+        try dialogue.server.add([heart])
+        speak(&dialogue, [Exchange("1217000100", "13"), Exchange("16160000003d", "17160000003d")])
+        _ = dialogue.events()
+        try dialogue.server.remove(0x0014)
+        #expect(dialogue.events() == [.unsubscribed(central: central, handle: 0x16, uuid: 0x2a37)])
+        // Another service takes the very place.
+        var other = GATTService(0xff00, characteristics: heart.characteristics)
+        other.handle = 0x0014
+        try dialogue.server.add([other])
+        speak(
+            &dialogue,
+            [
+                Exchange("1801", "011816000e"), Exchange("0a1600", "0b3c"), Exchange("0a1700", "0b0000"),
+                Exchange("1801", "19"),
+            ])
+    }
+
+    @Test func whatIncludesAServiceKeepsIt() throws {
+        var dialogue = try dialogue()
+        try dialogue.server.add([GATTService(0xff00, includes: [.uuid(0x180f)])])
+        let failure = #expect(throws: DatabaseError.self) { try dialogue.server.remove(0x0010) }
+        #expect(failure.map { "\($0)" } == "service 180f: the service at 0x0014 includes it")
+        #expect(throws: DatabaseError.self) { try dialogue.server.remove(0x0011) }
+        #expect(throws: DatabaseError.self) { try dialogue.server.remove(0x0100) }
+        #expect(throws: DatabaseError.self) { try dialogue.server.add([GATTService(0xff01, handle: 0x0012)]) }
+        try dialogue.server.remove(0x0014)
+        try dialogue.server.remove(0x0010)
+        #expect(dialogue.server.database.attributes.last?.handle == 0x000f)
+    }
+
+    @Test func handlesAreUsedAgainOnlyWhenNoneIsLeft() throws {
+        var dialogue = try dialogue()
+        try dialogue.server.add([GATTService(0xff00, handle: 0xfffe)])
+        #expect(try dialogue.add(GATTService(0xff01)) == AttributeRange(0xffff, 0xffff))
+        #expect(try dialogue.add(GATTService(0xff02)) == AttributeRange(0x0014, 0x0014))
+    }
+}
+
+struct RobustCachingTests {
+    private func unaware(robust: Bool = true) throws -> ServerDialogue {
+        var changed = try dialogue()
+        if robust { speak(&changed, [Exchange("120b0001", "13")]) }
+        speak(&changed, [Exchange("1213000100", "13")])
+        try changed.server.add([heart])
+        return changed
+    }
+
+    @Test("GATT/SR/GAS/BI-02-C: one Database Out Of Sync, then the client is taken to know")
+    func outOfSync() throws {
+        var dialogue = try unaware()
+        #expect(dialogue.server.subscribers(of: 0x12) == [])
+        speak(
+            &dialogue,
+            [
+                // Ranges are how it finds out.
+                Exchange("101000ffff0028", "1106" + "100013000f18" + "140017000d18"),
+                Exchange("0a1200", "010a120012"), Exchange("0a1200", "0b64"),
+            ])
+        #expect(dialogue.server.subscribers(of: 0x12).count == 1)
+        // Each change counts anew, and so does each kind of request.
+        for (request, refusal) in [
+            ("0c12000000", "010c120012"), ("0e12001600", "010e120012"), ("2012001600", "0120120012"),
+            ("1216003d", "0112160012"), ("16160000003d", "0116160012"),
+        ] {
+            try dialogue.server.add([GATTService(0xff00)])
+            #expect(dialogue.ask(request) == refusal)
+        }
+    }
+
+    @Test("GATT/SR/GAS/BV-03-C: who has read the hash knows with the next request")
+    func hash() throws {
+        var dialogue = try unaware()
+        let hash = dialogue.server.database.hash.hex
+        speak(&dialogue, [Exchange("080100ffff2a2b", "0912" + "0d00" + hash)])
+        #expect(dialogue.server.subscribers(of: 0x12) == [])
+        speak(&dialogue, [Exchange("0a1200", "0b64")])
+        #expect(dialogue.server.subscribers(of: 0x12).count == 1)
+    }
+
+    @Test func whoConfirmsServiceChangedKnows() throws {
+        var dialogue = try dialogue()
+        speak(&dialogue, [Exchange("120b0001", "13"), Exchange("1209000200", "13")])
+        try dialogue.server.add([heart])
+        _ = dialogue.server.serviceChange(for: central)
+        dialogue.server.confirmServiceChange(for: central)
+        speak(&dialogue, [Exchange("0a1200", "0b64")])
+    }
+
+    @Test func commandsOfWhoDoesNotKnowAreIgnored() throws {
+        var dialogue = try unaware()
+        try dialogue.server.add([
+            GATTService(
+                0xff00,
+                characteristics: [GATTCharacteristic(0xff01, properties: [.read, .writeWithoutResponse])])
+        ])
+        speak(
+            &dialogue,
+            [
+                Exchange("521a0001", ""), Exchange("0a1a00", "010a1a0012"), Exchange("0a1a00", "0b"),
+                Exchange("521a0001", ""), Exchange("0a1a00", "0b01"),
+            ])
+        #expect(dialogue.server.refusedCommands == 1)
+    }
+
+    @Test func whoDidNotAskForItIsServedOn() throws {
+        var dialogue = try unaware(robust: false)
+        #expect(dialogue.server.subscribers(of: 0x12).count == 1)
+        speak(&dialogue, [Exchange("0a1200", "0b64")])
+    }
+
+    @Test func aBondedClientThatWasAwayIsToldWhenItComesBack() throws {
+        var dialogue = try dialogue()
+        speak(
+            &dialogue,
+            [Exchange("120b0001", "13"), Exchange("1209000200", "13"), Exchange("1213000100", "13")])
+        let record = dialogue.server.disconnect(central)
+        #expect(record.isChangeAware && record.features == .robustCaching)
+
+        // Nothing changed: all is as it was.
+        dialogue.server.connect(central, record: record)
+        #expect(dialogue.server.subscribers(of: 0x12).count == 1)
+        #expect(dialogue.server.serviceChange(for: central) == nil)
+        speak(&dialogue, [Exchange("0a1200", "0b64"), Exchange("0a0b00", "0b01")])
+        _ = dialogue.server.disconnect(central)
+
+        // What it subscribed to may be anything by now.
+        try dialogue.server.remove(0x0010)
+        try dialogue.server.add([heart])
+        dialogue.server.connect(central, record: record)
+        #expect(dialogue.server.configuration(of: 8, for: central) == .indicate)
+        #expect(dialogue.server.configuration(of: 0x12, for: central) == [])
+        #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
+        speak(&dialogue, [Exchange("0a1200", "010a120012")])
+
+        // It leaves before it has confirmed, and is told again.
+        let unaware = dialogue.server.disconnect(central)
+        #expect(!unaware.isChangeAware && unaware.unreportedChange == .all)
+        dialogue.server.connect(central, record: unaware)
+        #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
+        speak(&dialogue, [Exchange("0a1200", "010a120012")])
+    }
+}
