@@ -41,6 +41,17 @@ extension AttributeValueError: CustomStringConvertible {
 extension GATTServer {
     /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
     public mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+        shared.database.attributes[try settableIndex(of: handle, for: value)].value = value
+    }
+
+    /// Throws what `setValue` would throw, and changes nothing.
+    public func checkValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+        _ = try settableIndex(of: handle, for: value)
+    }
+
+    private func settableIndex(
+        of handle: AttributeHandle, for value: [UInt8]
+    ) throws(AttributeValueError) -> Int {
         guard let index = shared.database.index(of: handle) else { throw .notFound(handle) }
         switch shared.database.attributes[index].kind {
         case .declaration, .clientConfiguration: throw .notFound(handle)
@@ -51,7 +62,7 @@ extension GATTServer {
         switch length {
         case .fixed(let count) where value.count != count: throw .invalidLength(octets: value.count, length)
         case .variable(let max) where value.count > max: throw .invalidLength(octets: value.count, length)
-        case .fixed, .variable: shared.database.attributes[index].value = value
+        case .fixed, .variable: return index
         }
     }
 

@@ -82,12 +82,22 @@ public struct PeripheralManager: Sendable {
 
     /// Stores a value and sends it to its subscribers, or to those of `centrals` among them; by indication
     /// to those who want that, whose confirmation is awaited. Returns whom it reached. A value over the MTU
-    /// less 3 octets of a link is `BLEError.limit`.
+    /// less 3 octets of a link is `BLEError.limit`, unless `truncating` says that its beginning will do.
     @discardableResult
     public func update(
-        _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
+        _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil, truncating: Bool = false
     ) async throws(BLEError) -> [Central] {
-        try await adapter.update(handle, to: value, centrals: centrals)
+        try await adapter.update([(handle, value)], centrals: centrals, truncating: truncating)
+    }
+
+    /// Stores several values and sends them as `update(_:to:)` does; centrals that can take them get those
+    /// by notification in one packet (Multiple Handle Value Notification).
+    @discardableResult
+    public func update(
+        _ values: [(handle: AttributeHandle, value: [UInt8])], for centrals: [Central]? = nil,
+        truncating: Bool = false
+    ) async throws(BLEError) -> [Central] {
+        try await adapter.update(values, centrals: centrals, truncating: truncating)
     }
 
     /// Gives the answer that a handler promised with `.later`: a value for reads, anything for writes.

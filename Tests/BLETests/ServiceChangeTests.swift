@@ -1,0 +1,113 @@
+import ATT
+import BLE
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import Testing
+
+private let battery = GATTService(
+    0x180f, characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])])
+
+struct ServiceChangeTests {
+    @Test func aClientHearsOfServicesThatComeAndGo() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let change = try await hosts.characteristic(.serviceChanged, of: device)
+                let told = try await device.values(of: change, indications: true)
+                let range = try #require(try await hosts.peripheral.add([battery]))
+                try await hosts.peripheral.removeService(at: range.start)
+                var heard: [[UInt8]] = []
+                for try await value in told {
+                    heard.append(value.value)
+                    if heard.count == 2 { break }
+                }
+                let octets = [range.start, range.end].flatMap {
+                    [UInt8(truncatingIfNeeded: $0.rawValue), UInt8($0.rawValue >> 8)]
+                }
+                #expect(heard == [octets, octets])
+            }
+        }
+    }
+
+    @Test func aServiceThatIsAddedCanBeUsedAtOnce() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let range = try #require(try await hosts.peripheral.add([battery]))
+                let level = try await hosts.characteristic(0x2a19, of: device)
+                #expect(range.contains(level.valueHandle))
+                #expect(try await device.read(level.valueHandle) == [100])
+                try await hosts.peripheral.removeService(at: range.start)
+                let refusal = await failure { () throws(BLEError) in
+                    _ = try await device.read(level.valueHandle)
+                }
+                #expect(refusal != nil)
+            }
+        }
+    }
+
+    @Test func severalValuesGoInOnePacketToWhoTakesThem() async throws {
+        let packets = Lock<[[UInt8]]>([])
+        try await TwoHosts.run { hosts in
+            let options = AdapterOptions(
+                loop: hosts.server.loop,
+                capture: { direction, packet in
+                    guard direction == .controllerToHost, packet[0] == HCIPacketType.acl.rawValue else {
+                        return
+                    }
+                    packets.withLock { $0.append([UInt8](copying: packet.extracting(9..<packet.count))) }
+                })
+            let client = try await Adapter.open(on: await hosts.air.attach(), options: options)
+            _ = try await hosts.serveThermometer()
+            try await hosts.peripheral.add([battery])
+            try await CentralManager(client).withConnection(to: try await hosts.find()) { device in
+                let database = try await device.discover()
+                let temperature = try #require(database.characteristics(0x2a6e).first)
+                let level = try #require(database.characteristics(0x2a19).first)
+                let features = try #require(database.characteristics(.clientSupportedFeatures).first)
+                try await device.write([0x04], to: features.valueHandle)
+                let temperatures = try await device.values(of: temperature)
+                let levels = try await device.values(of: level)
+                let reached = try await hosts.peripheral.update([
+                    (temperature.valueHandle, [1, 2]), (level.valueHandle, [99]),
+                ])
+                #expect(reached.count == 1)
+                for try await value in temperatures {
+                    #expect(value.value == [1, 2])
+                    break
+                }
+                for try await value in levels {
+                    #expect(value.value == [99])
+                    break
+                }
+            }
+            await client.close()
+        }
+        let multiple = ATTOpcode.multipleHandleValueNotification.rawValue
+        #expect(packets.withLock { $0.filter { $0.first == multiple }.count } == 1)
+    }
+
+    @Test func aValueThatDoesNotFitIsAnErrorUnlessItsBeginningWillDo() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            var options = ConnectionOptions()
+            options.mtu = 23
+            let link = try await hosts.central.connect(to: try await hosts.find(), options: options)
+            let temperature = try await hosts.characteristic(0x2a6e, of: link)
+            let values = try await link.values(of: temperature)
+            let long = [UInt8](0..<30)
+            let error = await failure { () throws(BLEError) in
+                try await hosts.peripheral.update(temperature.valueHandle, to: long)
+            }
+            guard case .limit(_, 23, 33) = error else { return #expect(error == nil) }
+            try await hosts.peripheral.update(temperature.valueHandle, to: long, truncating: true)
+            for try await value in values {
+                #expect(value.value == Array(long.prefix(20)))
+                break
+            }
+            await link.disconnect()
+        }
+    }
+}
