@@ -12,7 +12,9 @@ let package = Package(
             dependencies: [
                 "CProbe",
                 .product(name: "ATT", package: "bletool"),
+                .product(name: "BLE", package: "bletool"),
                 .product(name: "BLECore", package: "bletool"),
+                .product(name: "GATTClient", package: "bletool"),
                 .product(name: "GATTServer", package: "bletool"),
                 .product(name: "HCI", package: "bletool"),
                 .product(name: "HCISocket", package: "bletool"),

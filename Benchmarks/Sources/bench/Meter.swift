@@ -6,9 +6,8 @@ struct Meter {
 
     /// Runs `work` often enough to tell; it may allocate at most `limit` times a call. The fastest of
     /// seven rounds counts: the machine can only add to it.
-    mutating func measure(_ name: String, allocations limit: Int, _ work: () -> Void) {
-        for _ in 0..<1000 { work() }
-        let turns = 20_000
+    mutating func measure(_ name: String, allocations limit: Int, turns: Int = 20_000, _ work: () -> Void) {
+        for _ in 0..<(turns / 20) { work() }
         let before = probe_allocations()
         for _ in 0..<turns { work() }
         let allocations = Double(probe_allocations() - before) / Double(turns)

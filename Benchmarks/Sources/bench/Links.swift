@@ -1,0 +1,79 @@
+import BLE
+import BLECore
+import CProbe
+import HCISocket
+
+/// Whole hosts on an air in this process: what goes over their links, and what a link costs.
+func measureLinks() async throws {
+    print("")
+    try await measureNotifications()
+    try await measureIdleLinks(32)
+}
+
+/// A server on the air that advertises without a break.
+private func serve(on air: AirServer, links: Int) async throws -> (PeripheralManager, AttributeHandle) {
+    let adapter = try await Adapter.open(on: await air.attach(), name: "server")
+    let peripheral = PeripheralManager(adapter)
+    try await peripheral.publish([
+        GATTService(
+            0x1809, characteristics: [GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: [0])])
+    ])
+    var content = AdvertisingContent()
+    content.name = "bench"
+    _ = try await peripheral.advertise(
+        AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)), maximumLinks: links)
+    guard let handle = await peripheral.valueHandle(of: 0x2a6e) else { throw BLEError.notFound("2a6e") }
+    return (peripheral, handle)
+}
+
+/// Notifications of 20 octets, from `update` to the stream of the client.
+private func measureNotifications() async throws {
+    let loop = EventLoop.shared
+    let air = AirServer(on: loop)
+    let (peripheral, handle) = try await serve(on: air, links: 1)
+    let client = try await Adapter.open(on: await air.attach(), name: "client")
+    let address = await peripheral.adapter.address
+    try await CentralManager(client).withConnection(to: address) { device in
+        guard let value = try await device.discover().characteristics(0x2a6e).first else { return }
+        let values = try await device.values(of: value)
+        let count = 20_000
+        let start = ContinuousClock.now
+        let sender = Task(executorPreference: loop) {
+            for number in 0..<count {
+                try await peripheral.update(
+                    handle, to: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 20))
+            }
+        }
+        var received = 0
+        for try await _ in values {
+            received += 1
+            if received == count { break }
+        }
+        try await sender.value
+        let spent = (ContinuousClock.now - start) / count
+        let nanoseconds = Double(spent.components.attoseconds) / 1e9
+        print(
+            "a notification over a virtual link".padded(46), "\(Int(nanoseconds)) ns".leftPadded(10),
+            "(\(Int(1e9 / nanoseconds)) a second)")
+    }
+    await client.close()
+    await peripheral.adapter.close()
+}
+
+/// What memory grows by with each link that does nothing: both ends of it, and the two simulated
+/// controllers' part.
+private func measureIdleLinks(_ count: Int) async throws {
+    let air = AirServer(on: .shared)
+    let (peripheral, _) = try await serve(on: air, links: count)
+    let address = await peripheral.adapter.address
+    var clients: [Adapter] = []
+    for _ in 0..<count { clients.append(try await Adapter.open(on: await air.attach())) }
+    let before = probe_live_octets()
+    for client in clients { _ = try await CentralManager(client).connect(to: address) }
+    let after = probe_live_octets()
+    let each = Int(after - before) / count
+    print("memory of an idle link, both ends and the air".padded(46), "\(each) octets".leftPadded(10))
+    print("so one end of it, at most".padded(46), "\(each / 2) octets".leftPadded(10), "(aim: 8192)")
+    for client in clients { await client.close() }
+    await peripheral.adapter.close()
+}
