@@ -3,21 +3,31 @@ import BLECore
 import GATTServer
 
 /// Whatever PDUs a central sends, the link lives on, each request gets exactly one response of its own kind
-/// within the MTU, and nothing that the central may not read is in any of them. The input is PDUs, each
-/// after an octet that tells its length.
+/// within the MTU, and nothing that the central may not read is in any of them, while services come and go.
+/// The input is PDUs, each after an octet that tells its length; a length of 255 changes the database.
 public func fuzzGATTServer(_ bytes: Span<UInt8>) {
     let central = CentralID(rawValue: 1)
     var server = GATTServer(database)
     var bearer = ATTBearer()
     server.connect(central)
     var input = ByteReader(bytes, of: "fuzz input")
+    var added: [AttributeHandle] = []
     while let length = try? input.u8("length") {
+        if length == 0xff {
+            change(&server, &added)
+            if let change = server.serviceChange(for: central) {
+                _ = try? bearer.indicate(change.handle, value: change.value, at: .zero)
+            }
+            precondition(frames(of: &bearer).count <= 1)
+            continue
+        }
         let frame = (try? input.bytes(min(Int(length), input.remaining), "PDU")) ?? []
         bearer.receive(frame.span, at: .zero)
         while let event = bearer.nextEvent(serving: central, from: &server) {
             switch event {
             case .push(.indication): bearer.confirm()
             case .push, .mtu: break
+            case .confirmed: server.confirmServiceChange(for: central)
             default: preconditionFailure("\(event)")
             }
         }
@@ -34,6 +44,21 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
         }
     }
     precondition(server.database.attributes.allSatisfy { $0.value.count <= $0.length.maximum })
+}
+
+/// Adds a service, up to three of them, then takes them back.
+private func change(_ server: inout GATTServer, _ added: inout [AttributeHandle]) {
+    if added.count < 3 {
+        let service = GATTService(
+            0xff20, characteristics: [GATTCharacteristic(0xff21, properties: [.read, .write, .notify])])
+        guard let range = try? server.add([service]) else { preconditionFailure("no room for a service") }
+        added.append(range.start)
+    } else {
+        for handle in added { precondition((try? server.remove(handle)) != nil) }
+        added = []
+    }
+    let hash = server.database.valueHandle(of: .databaseHash).flatMap { server.database[$0]?.value }
+    precondition(hash == server.database.hash)
 }
 
 private func check(_ answer: [UInt8], to opcode: ATTOpcode, _ mtu: ATTMTU) {
