@@ -28,8 +28,11 @@ public enum BLEError: Error, Hashable, Sendable {
     case connectFailed(DisconnectReason)
     /// A limit of the protocol or of this library: what it is called, where it stands, and what met it.
     case limit(String, limit: Int, value: Int)
-    /// A stream's buffer was full and its policy is to end then.
-    case overflow(limit: Int)
+    /// The server's database has changed since the attribute with this handle was found, so nothing was sent
+    /// to it, or the server refused it for that reason: discover again.
+    case databaseChanged(AttributeHandle)
+    /// A stream's buffer was full, by this limit, and its policy is to end then.
+    case overflow(BufferLimit)
     /// The request makes no sense as it is; the text says why.
     case invalidRequest(String)
     /// Nothing was found.
@@ -103,7 +106,9 @@ extension BLEError: CustomStringConvertible {
         case .disconnected(let reason): "link lost: \(reason)"
         case .connectFailed(let reason): "cannot connect: \(reason)"
         case .limit(let name, let limit, let value): "\(name) is at most \(limit), not \(value)"
-        case .overflow(let limit): "more than \(limit) values waited to be taken"
+        case .databaseChanged(let handle):
+            "the device's database has changed since attribute \(handle) was found"
+        case .overflow(let limit): "more than \(limit) waited to be taken"
         case .invalidRequest(let text): text
         case .notFound(let text): text
         case .timedOut(let what, let duration): "\(what) took longer than \(duration)"

@@ -64,6 +64,7 @@ public actor Adapter {
     var kernelLinks: [ConnectionHandle: (timing: LinkParameters.Timing, phys: LinkParameters.PHYs)] = [:]
     var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
     var server = ServerState()
+    var clients = ClientMemory()
     var end: BLEError?
     var capture: CaptureSink?
 

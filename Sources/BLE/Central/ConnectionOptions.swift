@@ -7,6 +7,9 @@ public struct ConnectionOptions: Hashable, Sendable {
     public var mtu: ATTMTU = .maximum
     /// The security to reach before anything else is done.
     public var security = LinkSecurityLevel.low
+    /// Whether the security may be raised, which may pair, when the server refuses something for want of it;
+    /// the request is then repeated once.
+    public var raisesSecurity = true
 
     /// How the link keeps time; nil leaves it to the host.
     public var timing: Timing?

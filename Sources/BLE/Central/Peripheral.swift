@@ -7,8 +7,8 @@ import HCISocket
 public struct Peripheral: Sendable {
     /// The device.
     public let address: DeviceAddress
-    private let adapter: Adapter
-    private let link: LinkID
+    let adapter: Adapter
+    let link: LinkID
 
     init(_ adapter: Adapter, _ link: LinkID, _ address: DeviceAddress) {
         self.adapter = adapter
@@ -35,58 +35,104 @@ public struct Peripheral: Sendable {
     }
 
     /// The whole database of the device: services, included services, characteristics, descriptors.
-    public func discover() async throws(BLEError) -> RemoteDatabase {
-        try await adapter.run(DiscoverDatabase(), on: link)
+    ///
+    /// What is known already is given at once: what this link has found, or what an earlier one has found
+    /// and the server's Database Hash says to be the same still. With `refreshing` it is discovered in any
+    /// case. After `BLEError.databaseChanged` this gives the database as it is now.
+    public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
+        try await adapter.discover(on: link, refreshing: refreshing)
     }
+}
 
+// MARK: - Values
+
+extension Peripheral {
     /// A value, however long it is.
-    public func read(_ handle: AttributeHandle) async throws(BLEError) -> [UInt8] {
-        try await adapter.run(ReadLongValue(handle), on: link)
+    public func read(_ attribute: some AttributeReference) async throws(BLEError) -> [UInt8] {
+        try await read(attribute, from: 0)
     }
 
-    /// A value from `offset` octets on.
-    public func read(_ handle: AttributeHandle, from offset: Int) async throws(BLEError) -> [UInt8] {
-        try await adapter.run(ReadLongValue(handle, from: offset), on: link)
+    /// A value from `offset` octets on, 0 to 512.
+    public func read(
+        _ attribute: some AttributeReference, from offset: Int
+    ) async throws(BLEError) -> [UInt8] {
+        let checked = CheckedHandle(attribute)
+        return try await adapter.run(
+            ReadLongValue(checked.handle, from: offset), about: [checked], on: link)
     }
 
-    /// Several values in one request: each by itself where the server has Read Multiple Variable, else all in
-    /// a row, since Read Multiple does not tell where one ends.
-    public func read(_ handles: [AttributeHandle]) async throws(BLEError) -> ReadTogether {
-        do throws(BLEError) {
-            return .separate(try await adapter.run(ReadMultipleVariable(handles), on: link))
-        } catch .att(let response) where response.code == .requestNotSupported {
-            return .joined(try await adapter.run(ReadMultiple(handles), on: link))
-        }
+    /// The values of all attributes of a type, the least handle first; each is cut at 253 octets, and at 4
+    /// less than the MTU (Core Specification 5.4, Vol 3, Part G, 4.8.2). When there are none, the server's
+    /// Attribute Not Found is the error.
+    public func read(
+        _ uuid: BluetoothUUID, in range: AttributeRange = .all
+    ) async throws(BLEError) -> [RemoteValue] {
+        try await adapter.run(ReadByUUID(uuid, in: range), on: link)
+    }
+
+    /// Several values: in one request where the server has Read Multiple Variable, each by itself and whole;
+    /// else by Read Multiple, all in a row, since that does not tell where one ends. What does not fit the
+    /// response is read one by one.
+    public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> ReadTogether {
+        try await adapter.readTogether(attributes.map { CheckedHandle($0) }, on: link)
     }
 
     /// Writes a value and waits for the answer. A value that does not fit one packet is written in parts,
-    /// and takes effect as a whole.
-    public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(BLEError) {
-        let limit = try await maximumWriteLength
-        if value.count <= limit {
-            try await adapter.run(WriteValue(handle, value), on: link)
-        } else {
-            try await adapter.run(WriteLongValue(handle, value), on: link)
-        }
+    /// and takes effect as a whole. At most 512 octets.
+    public func write(_ value: [UInt8], to attribute: some AttributeReference) async throws(BLEError) {
+        let checked = CheckedHandle(attribute)
+        try await adapter.run(WriteWholeValue(checked.handle, value), about: [checked], on: link)
     }
 
     /// Writes a value in parts of which the device repeats each, so that both know it came whole.
-    public func writeReliably(_ value: [UInt8], to handle: AttributeHandle) async throws(BLEError) {
-        try await adapter.run(ReliableWrite([(handle, value)]), on: link)
+    public func writeReliably(
+        _ value: [UInt8], to attribute: some AttributeReference
+    ) async throws(BLEError) {
+        try await writeReliably([(attribute, value)])
     }
 
-    /// Sends a value without an answer. Waits until the link takes it.
-    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws(BLEError) {
-        try await adapter.command(.write(handle, value: value), on: link)
+    /// Writes several values at once, after the device has repeated every part of them: all of them take
+    /// effect, or none (Core Specification 5.4, Vol 3, Part G, 4.9.5).
+    public func writeReliably<Attribute: AttributeReference>(
+        _ values: [(attribute: Attribute, value: [UInt8])]
+    ) async throws(BLEError) {
+        let writes = values.map { (handle: $0.attribute.valueHandle, value: $0.value) }
+        try await adapter.run(
+            ReliableWrite(writes), about: values.map { CheckedHandle($0.attribute) }, on: link)
+    }
+
+    /// Sends a value without an answer, past requests that wait for theirs. Waits until the link takes it. At
+    /// most `maximumWriteLength` octets.
+    public func writeWithoutResponse(
+        _ value: [UInt8], to attribute: some AttributeReference
+    ) async throws(BLEError) {
+        let checked = CheckedHandle(attribute)
+        try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
     /// The values that a characteristic notifies or indicates. The stream owns the subscription: it begins
-    /// before this returns, and ends with the stream.
+    /// before this returns, and ends with the stream. Values that came before anybody could listen, while the
+    /// first discovery of the link was under way, come first.
+    ///
+    /// The link is read however slow the consumer is, so `buffer` says what happens when it falls behind.
+    /// `confirming` says when an indication is confirmed. With `completing`, the rest of a value that fills
+    /// its packet is read before the consumer has it; a value whose rest cannot be had keeps `mayBeCut`.
+    ///
+    /// ```swift
+    /// for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
+    ///     print(measured.value)
+    /// }
+    /// ```
     public func values(
         of characteristic: RemoteCharacteristic, indications: Bool = false,
-        buffer: BufferPolicy = .overflow(limit: 1024)
+        buffer: BufferPolicy = .standard, confirming: IndicationConfirmation = .whenQueued,
+        completing: Bool = false
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
-        try await adapter.subscribe(to: characteristic, indications: indications, buffer, on: link)
+        try await adapter.subscribe(
+            to: characteristic,
+            SubscriptionOptions(
+                indications: indications, buffer: buffer, confirmation: confirming, completing: completing),
+            on: link)
     }
 }
 
@@ -96,16 +142,4 @@ public enum ReadTogether: Hashable, Sendable {
     case separate([RemoteValue])
     /// All in a row.
     case joined([UInt8])
-}
-
-/// A value that the peer sent by itself.
-public struct ReceivedValue: Hashable, Sendable {
-    /// The characteristic's value handle.
-    public var handle: AttributeHandle
-    /// The value.
-    public var value: [UInt8]
-    /// Whether the peer was told that it came.
-    public var isIndication: Bool
-    /// When it came, by the loop's clock.
-    public var received: Instant
 }

@@ -39,6 +39,7 @@ extension Adapter {
     /// was, and the MTU.
     private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
+            try self.link(link).client.raisesSecurity = options.raisesSecurity
             if kernel != nil, let timing = options.timing, let handle = try self.link(link).handle {
                 _ = try await send(
                     LEConnectionUpdate(connection: handle, parameters: ConnectionParameters(timing)))

@@ -10,31 +10,83 @@ struct TransactionKey: Hashable, Sendable {
     let id: ATTTransactionID
 }
 
+/// A handle that is to be used, and the state of the database that it is of.
+struct CheckedHandle: Sendable {
+    let handle: AttributeHandle
+    let generation: DatabaseGeneration
+
+    init(_ reference: some AttributeReference) {
+        handle = reference.valueHandle
+        generation = reference.generation
+    }
+}
+
 extension Adapter {
     /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do
-    /// not wait for them.
+    /// not wait for them. `handles` are checked before every request, since the database may change at any
+    /// time. `raising` says whether the link's security may be raised for it.
     func run<Procedure: GATTProcedure>(
-        _ procedure: Procedure, on id: LinkID
+        _ procedure: Procedure, about handles: [CheckedHandle] = [], raising: Bool = true, on id: LinkID
     ) async throws(BLEError) -> Procedure.Output {
+        try await locate(handles, on: id)
         let link = try link(id)
-        try await link.procedures.enter(self, of: id)
+        try await link.procedures.enter(self, of: id, at: \.procedures)
         defer { link.procedures.leave() }
+        return try await perform(procedure, about: handles, raising: raising, on: link)
+    }
+
+    /// Runs a procedure whose turn has come; once more after the security that the server wanted is there.
+    func perform<Procedure: GATTProcedure>(
+        _ procedure: Procedure, about handles: [CheckedHandle], raising: Bool, on link: Link
+    ) async throws(BLEError) -> Procedure.Output {
+        do throws(BLEError) {
+            return try await converse(procedure, about: handles, on: link)
+        } catch .att(let refusal) where raising {
+            guard try await raiseSecurity(of: link, for: refusal.code) else { throw .att(refusal) }
+        }
+        return try await converse(procedure, about: handles, on: link)
+    }
+
+    private func converse<Procedure: GATTProcedure>(
+        _ procedure: Procedure, about handles: [CheckedHandle], on link: Link
+    ) async throws(BLEError) -> Procedure.Output {
         var procedure = procedure
         do throws(BLEError) {
             while true {
                 switch try step(&procedure, link.bearer.mtu) {
                 case .done(let output): return output
                 case .ask(let request):
-                    let response = try await transact(request, on: id)
+                    try check(handles, on: link)
+                    let response = try await transact(request, on: link.id)
                     try accept(response, for: &procedure)
                 }
             }
         } catch {
-            // What the procedure leaves behind at the server, like queued writes, must not stay there.
-            if let undo = procedure.undo {
-                Task(executorPreference: loop) { _ = try? await self.transact(undo, on: id) }
-            }
+            if let undo = procedure.undo { forget(undo, on: link) }
+            guard case .att(let refusal) = error, refusal.code == .databaseOutOfSync else { throw error }
+            noteChange(.all, of: link)
+            // Whoever uses bare handles is told what the server said.
+            try check(handles, on: link)
             throw error
+        }
+    }
+
+    /// Sends what makes the server forget a procedure that was given up, like queued writes. It goes before
+    /// anything else that waits for its turn, and its answer is nobody's.
+    private func forget(_ undo: ATTRequest, on link: Link) {
+        guard links[link.id] != nil else { return }
+        do throws(ATTLimitError) {
+            _ = try link.bearer.send(undo, at: loop.now)
+            pumpSoon(link)
+        } catch {
+            log.debug("cannot undo: \(error)")
+        }
+    }
+
+    /// Throws when a handle is of a state of the database that is gone.
+    func check(_ handles: [CheckedHandle], on link: Link) throws(BLEError) {
+        for each in handles where !link.client.isCurrent(each.generation) {
+            throw .databaseChanged(each.handle)
         }
     }
 
@@ -84,9 +136,13 @@ extension Adapter {
     func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).bearer.mtu.octets }
 
     /// Sends a command; waits while the link has no room for it.
-    func command(_ command: ATTCommand, on id: LinkID) async throws(BLEError) {
+    func command(
+        _ command: ATTCommand, about handles: [CheckedHandle] = [], on id: LinkID
+    ) async throws(BLEError) {
+        try await locate(handles, on: id)
         while true {
             let link = try link(id)
+            try check(handles, on: link)
             do throws(ATTLimitError) {
                 try link.bearer.send(command)
                 return pump(link)
@@ -95,108 +151,6 @@ extension Adapter {
             } catch {
                 throw BLEError(error)
             }
-        }
-    }
-}
-
-// MARK: - Subscriptions
-
-extension Adapter {
-    /// Switches notifications or indications on and gives their stream. The stream is there first, so that
-    /// none is missed.
-    func subscribe(
-        to characteristic: RemoteCharacteristic, indications: Bool, _ policy: BufferPolicy, on id: LinkID
-    ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
-        let link = try link(id)
-        let needed: CharacteristicProperties = indications ? .indicate : .notify
-        guard characteristic.properties.contains(needed) else {
-            throw .invalidRequest(
-                "characteristic \(characteristic.uuid) does not \(indications ? "indicate" : "notify")")
-        }
-        guard let configuration = characteristic.descriptor(.clientCharacteristicConfiguration)?.handle else {
-            throw .peer("characteristic \(characteristic.uuid) has no Client Characteristic Configuration")
-        }
-        let handle = characteristic.valueHandle
-        let buffer = StreamBuffer<ReceivedValue>(policy)
-        let key = link.add(buffer, for: handle)
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in
-                self?.assumeIsolated { $0.unsubscribe(key, handle, configuration, on: id) }
-            }
-        }
-        do throws(BLEError) {
-            try await run(WriteValue(configuration, indications ? [2, 0] : [1, 0]), on: id)
-        } catch {
-            buffer.finish(.failure(error))
-            throw error
-        }
-        return BoundedStream(buffer)
-    }
-
-    private func unsubscribe(
-        _ key: UInt64, _ handle: AttributeHandle, _ configuration: AttributeHandle, on id: LinkID
-    ) {
-        guard let link = links[id], link.remove(key, for: handle) else { return }
-        Task(executorPreference: loop) {
-            do throws(BLEError) {
-                _ = try await self.run(WriteValue(configuration, [0, 0]), on: id)
-            } catch {
-                self.log.debug("switching notifications off: \(error)")
-            }
-        }
-    }
-
-    /// A notification or indication came. Indications are confirmed when they are queued.
-    func deliver(_ push: ATTPush, on link: Link) {
-        let now = loop.now
-        switch push {
-        case .notification(let handle, let value):
-            link.yield(ReceivedValue(handle: handle, value: value, isIndication: false, received: now))
-        case .indication(let handle, let value):
-            link.yield(ReceivedValue(handle: handle, value: value, isIndication: true, received: now))
-            link.bearer.confirm()
-        case .multipleNotification(let values):
-            for value in values {
-                link.yield(
-                    ReceivedValue(
-                        handle: value.handle, value: Array(value.value), isIndication: false, received: now))
-            }
-        }
-    }
-}
-
-extension BLEError {
-    /// What a client procedure's failure is.
-    init(_ error: GATTClientError) {
-        switch error {
-        case .att(let response): self = .att(response)
-        case .limit(let name, let limit, let value): self = .limit(name, limit: limit, value: value)
-        default: self = .peer("\(error)")
-        }
-    }
-
-    /// The limit that a link's room is about.
-    static let waitingPushes = "the number of commands and notifications that wait on one link"
-
-    /// Something of ours that a bearer does not take.
-    init(_ error: ATTLimitError) {
-        let name =
-            switch error.limit {
-            case .pdu(let opcode): "the length of \(opcode) at this MTU"
-            case .requests: "the number of requests that wait on one link"
-            case .pushes: Self.waitingPushes
-            case .indications: "the number of indications that wait on one link"
-            }
-        self = .limit(name, limit: error.maximum, value: error.value)
-    }
-
-    /// Why a transaction got no answer.
-    init(_ error: ATTTransactionError) {
-        switch error {
-        case .closed(.transactionTimeout):
-            self = .timedOut("the peer's answer", after: ATTLimits.transactionTimeout)
-        case .closed(.disconnected): self = .disconnected(.unknown)
-        case .unexpectedResponse, .malformedResponse: self = .peer("\(error)")
         }
     }
 }

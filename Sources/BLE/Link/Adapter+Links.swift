@@ -40,7 +40,8 @@ extension Adapter {
     func drop(_ link: Link, _ reason: DisconnectReason) {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
-        let error = BLEError.disconnected(reason)
+        let error = link.closing ?? .disconnected(reason)
+        clients.noteEnd(of: link.id, error)
         switch link.channel {
         case .acl(let handle):
             linkOfHandle[handle] = nil
@@ -90,8 +91,9 @@ extension Adapter {
 
     /// The link, or why there is none.
     func link(_ id: LinkID) throws(BLEError) -> Link {
-        if let link = links[id] { return link }
-        throw end ?? .disconnected(.unknown)
+        guard let link = links[id] else { throw end ?? clients.end(of: id) ?? .disconnected(.unknown) }
+        if let closing = link.closing { throw closing }
+        return link
     }
 }
 
@@ -200,6 +202,7 @@ extension Adapter {
 
     func expire(_ link: Link, at now: Instant) {
         link.bearer.expire(at: now)
+        for _ in 0..<link.client.held.expire(at: now) { link.bearer.confirm() }
         link.signaling.expire(at: now)
         link.pairing.expire(at: now)
         drain(link)
@@ -236,7 +239,10 @@ extension Adapter {
             log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
-            let id = link.id
+            // Whoever waits hears of this, not of the disconnection that follows from it.
+            let (id, error) = (link.id, BLEError(.closed(closure)))
+            link.closing = error
+            link.end(error)
             Task(executorPreference: loop) { await self.disconnect(id) }
         }
     }

@@ -44,13 +44,18 @@ final class Link {
 
     /// Procedures of several requests run one after the other.
     let procedures = Turnstile()
+    /// Discoveries of the whole database as well.
+    let discovery = Turnstile()
     /// Commands and notifications that wait for the transport to take more.
     let room = Room()
     /// The indication of Service Changed that waits for its confirmation.
     var serviceChange: ATTTransactionID?
 
-    private var streams: [AttributeHandle: [UInt64: StreamBuffer<ReceivedValue>]] = [:]
-    private var nextStream: UInt64 = 0
+    /// The client's half: what it knows of the server, and who listens to it.
+    var client = LinkClient()
+    /// Why the bearer ended, while the link itself goes down.
+    var closing: BLEError?
+
     /// Where frames are written before they go; kept, so that a frame costs no allocation.
     private var scratch: [UInt8] = []
 
@@ -70,7 +75,8 @@ final class Link {
     var parameters: LinkParameters { LinkParameters(timing: timing, phys: phys, mtu: bearer.mtu.octets) }
 
     var deadline: Instant? {
-        earlier(bearer.deadline, earlier(signaling.deadline, pairing.deadline))
+        earlier(
+            earlier(bearer.deadline, client.held.deadline), earlier(signaling.deadline, pairing.deadline))
     }
 
     /// Calls `send` with the next frame of a machine; false when there is none.
@@ -89,37 +95,12 @@ final class Link {
     }
 }
 
-// MARK: - Values that the peer sends by itself
-
 extension Link {
-    /// Adds a stream for the values of `handle`.
-    func add(_ buffer: StreamBuffer<ReceivedValue>, for handle: AttributeHandle) -> UInt64 {
-        nextStream += 1
-        streams[handle, default: [:]][nextStream] = buffer
-        return nextStream
-    }
-
-    /// Takes a stream out; whether it was the last for `handle`.
-    func remove(_ key: UInt64, for handle: AttributeHandle) -> Bool {
-        guard streams[handle]?.removeValue(forKey: key) != nil, streams[handle]?.isEmpty == true else {
-            return false
-        }
-        streams[handle] = nil
-        return true
-    }
-
-    /// Hands a value to all who listen. With nobody listening it is gone, as the specification has it.
-    func yield(_ value: ReceivedValue) {
-        guard let buffers = streams[value.handle] else { return }
-        for buffer in buffers.values { buffer.yield(value) }
-    }
-
-    /// The link is gone: whoever waits for something on it hears why.
+    /// The link is gone or of no use any more: whoever waits for something on it hears why.
     func end(_ error: BLEError) {
-        let all = streams.values.flatMap(\.values)
-        streams.removeAll()
-        for buffer in all { buffer.finish(.failure(error)) }
+        client.end(error)
         procedures.close(error)
+        discovery.close(error)
         room.close(error)
     }
 }

@@ -3,26 +3,29 @@ import HCISocket
 /// Lets one task through at a time, in the order in which they came. Confined to its adapter.
 final class Turnstile {
     private var isTaken = false
-    private var isClosed = false
+    private var closedBy: BLEError?
     private var queue: [UInt64] = []
     private var next: UInt64 = 0
     private let waiting = Waiters<UInt64, Void>()
 
+    /// Where a link has the turnstile: what runs later finds it by that.
+    typealias Place = any KeyPath<Link, Turnstile> & Sendable
+
     /// Waits for the turn. Every return needs a `leave`.
-    func enter(_ adapter: isolated Adapter, of link: LinkID) async throws(BLEError) {
+    func enter(_ adapter: isolated Adapter, of link: LinkID, at place: Place) async throws(BLEError) {
         guard isTaken else {
             isTaken = true
             return
         }
         try await waiting.wait(in: adapter) { adapter, ticket in
-            adapter.links[link]?.procedures.abandon(ticket)
+            adapter.links[link]?[keyPath: place].abandon(ticket)
         } start: { () throws(BLEError) in
-            guard !isClosed else { throw .disconnected(.unknown) }
+            if let closedBy { throw closedBy }
             next += 1
             queue.append(next)
             // Whoever was inside may have left on the way here.
             if !isTaken {
-                adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?.procedures.leave() } }
+                adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?[keyPath: place].leave() } }
             }
             isTaken = true
             return next
@@ -40,7 +43,7 @@ final class Turnstile {
 
     /// Nobody gets in any more.
     func close(_ error: BLEError) {
-        isClosed = true
+        closedBy = error
         queue.removeAll()
         waiting.resumeAll(with: .failure(error))
     }

@@ -2,7 +2,7 @@ import ATT
 import BLECore
 
 /// A characteristic of a remote server (Core Specification 5.4, Vol 3, Part G, 3.3).
-public struct RemoteCharacteristic: Hashable, Sendable, HandleRun {
+public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     /// Its type.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
@@ -15,6 +15,8 @@ public struct RemoteCharacteristic: Hashable, Sendable, HandleRun {
     public var properties: CharacteristicProperties
     /// Its descriptors.
     public var descriptors: [RemoteDescriptor]
+    /// The state of the database that it was found in.
+    public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A characteristic of these parts.
     public init(
@@ -40,17 +42,22 @@ public struct RemoteCharacteristic: Hashable, Sendable, HandleRun {
 }
 
 /// A descriptor of a remote characteristic (Core Specification 5.4, Vol 3, Part G, 3.3.3).
-public struct RemoteDescriptor: Hashable, Sendable, HandleRun {
+public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
     /// Its type.
     public var uuid: BluetoothUUID
     /// Its handle.
     public var handle: AttributeHandle
+    /// The state of the database that it was found in.
+    public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A descriptor of these parts.
     public init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle
     }
+
+    /// Its handle: a descriptor is its own value.
+    public var valueHandle: AttributeHandle { handle }
 
     var endHandle: AttributeHandle { handle }
 }

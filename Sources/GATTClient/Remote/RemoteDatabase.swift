@@ -4,11 +4,32 @@ import BLECore
 /// The attributes of a remote server as discovery found them, in the order of their handles.
 public struct RemoteDatabase: Hashable, Sendable {
     /// All services, primary and secondary.
-    public let services: [RemoteService]
+    public private(set) var services: [RemoteService]
+    /// The server's Database Hash, 16 octets as read (Core Specification 5.4, Vol 3, Part G, 7.3); nil where
+    /// it has none.
+    public let hash: [UInt8]?
+    /// Which state of the server's database this is.
+    public private(set) var generation = DatabaseGeneration.unknown
 
     /// A database of `services`, which must not overlap.
-    public init(services: [RemoteService] = []) {
+    public init(services: [RemoteService] = [], hash: [UInt8]? = nil) {
         self.services = services.sorted { $0.handle < $1.handle }
+        self.hash = hash
+    }
+
+    /// The number of services, includes, characteristics and descriptors.
+    public var count: Int {
+        services.reduce(services.count) { count, service in
+            service.characteristics.reduce(count + service.includes.count) { $0 + 1 + $1.descriptors.count }
+        }
+    }
+
+    /// The same database, all of it named as of `generation`.
+    public func stamped(_ generation: DatabaseGeneration) -> RemoteDatabase {
+        var stamped = self
+        stamped.generation = generation
+        for service in stamped.services.indices { stamped.services[service].stamp(generation) }
+        return stamped
     }
 
     /// The services of a type.

@@ -32,6 +32,15 @@ public struct RemoteService: Hashable, Sendable, HandleRun {
     /// All its handles.
     public var range: AttributeRange { AttributeRange(handle, endHandle) }
 
+    mutating func stamp(_ generation: DatabaseGeneration) {
+        for index in characteristics.indices {
+            characteristics[index].generation = generation
+            for each in characteristics[index].descriptors.indices {
+                characteristics[index].descriptors[each].generation = generation
+            }
+        }
+    }
+
     /// The first characteristic of a type.
     public func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
         characteristics.first { $0.uuid == uuid }

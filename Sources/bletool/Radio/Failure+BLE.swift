@@ -22,6 +22,7 @@ extension Failure {
                 isSecurity ? .security : .att, doing, "\(response)",
                 hint: isSecurity ? "the attribute wants an encrypted link; see --security" : nil,
                 number: Int(response.code.rawValue))
+        case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
         case .security(let code): self.init(.security, doing, "\(code)", number: Int(code.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)

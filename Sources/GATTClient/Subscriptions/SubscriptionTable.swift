@@ -71,7 +71,12 @@ public struct SubscriptionTable: Sendable {
         }
     }
 
+    /// Whom values of `handle` go to, in the order they subscribed.
+    public func subscribers(of handle: AttributeHandle) -> [SubscriptionID] {
+        (subscribers[handle] ?? []).map(\.id)
+    }
+
     private func delivery(_ handle: AttributeHandle, _ value: ArraySlice<UInt8>) -> Delivery {
-        Delivery(handle: handle, value: value, subscribers: (subscribers[handle] ?? []).map(\.id))
+        Delivery(handle: handle, value: value, subscribers: subscribers(of: handle))
     }
 }

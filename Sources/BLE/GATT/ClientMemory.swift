@@ -1,0 +1,34 @@
+import BLECore
+import DequeModule
+import GATTClient
+
+/// What an adapter's clients remember beyond their links.
+struct ClientMemory {
+    /// The databases of the peers met last.
+    var cache = DatabaseCache()
+    private var endings: Deque<(link: LinkID, error: BLEError)> = []
+
+    /// Remembers why a link ended, for those who still hold it; of the last 64 links.
+    mutating func noteEnd(of link: LinkID, _ error: BLEError) {
+        endings.append((link, error))
+        if endings.count > 64 { endings.removeFirst() }
+    }
+
+    /// Why a link ended.
+    func end(of link: LinkID) -> BLEError? { endings.last { $0.link == link }?.error }
+}
+
+extension Adapter {
+    /// The databases of the peers that this adapter met last, by the peer's identity: what is good for a
+    /// later link, also of another process, to which `restoreDatabases` gives it.
+    public var cachedDatabases: [DeviceAddress: CachedDatabase] { clients.cache.contents }
+
+    /// Adds databases that were found before. They are used where the server's Database Hash is the same, or
+    /// where it has none and the peer is bonded (Core Specification 5.4, Vol 3, Part G, 2.5.2).
+    public func restoreDatabases(_ databases: [DeviceAddress: CachedDatabase]) {
+        for (peer, cached) in databases { clients.cache.keep(cached, of: peer) }
+    }
+
+    /// Forgets the database of a peer, as when its bond is removed.
+    public func forgetDatabase(of peer: DeviceAddress) { clients.cache.forget(peer) }
+}

@@ -1,0 +1,176 @@
+import BLECore
+
+/// Puts messages together from parts that came one by one, as notifications or as writes. Parts may end
+/// anywhere, also in the middle of a delimiter, and may hold several messages.
+///
+/// ```swift
+/// var lines = ValueReassembler(.delimiter([0x0a]), limit: 1024)
+/// for try await part in try await device.values(of: uart) {
+///     try lines.receive(part.value, at: part.received)
+///     while let line = lines.next() { print(line) }
+/// }
+/// ```
+public struct ValueReassembler: Sendable {
+    /// What tells that a message is whole.
+    public enum Rule: Hashable, Sendable {
+        /// It has so many octets, 1 or more.
+        case length(Int)
+        /// Its first 1 to 8 octets are a number that counts those after it; they are not part of the message.
+        case prefixedLength(octets: Int, ByteOrder)
+        /// These octets follow it, one or more of them; they are not part of the message.
+        case delimiter([UInt8])
+        /// No part came for so long after its last one.
+        case silence(Duration)
+    }
+
+    /// Which octet of a number comes first.
+    public enum ByteOrder: Hashable, Sendable {
+        /// The least significant one.
+        case littleEndian
+        /// The most significant one.
+        case bigEndian
+    }
+
+    /// What tells that a message is whole.
+    public let rule: Rule
+    /// The most octets of one message.
+    public let limit: Int
+
+    private var buffer: [UInt8] = []
+    /// Octets at the beginning of the buffer that belong to messages which were taken.
+    private var consumed = 0
+    /// Octets of the buffer in which no delimiter begins.
+    private var searched = 0
+    private var lastPart = Instant.zero
+    /// Messages that silence has ended.
+    private var ended: [[UInt8]] = []
+
+    /// A reassembler of messages of up to `limit` octets, 1 or more. A number in `rule` that is out of its
+    /// range is taken as the nearest one in it.
+    public init(_ rule: Rule, limit: Int = 65_536) {
+        self.limit = max(1, limit)
+        self.rule =
+            switch rule {
+            case .length(let length): .length(max(1, length))
+            case .prefixedLength(let octets, let order): .prefixedLength(octets: min(max(1, octets), 8), order)
+            case .delimiter, .silence: rule
+            }
+    }
+
+    /// Octets that wait to become a message.
+    public var pending: Int { buffer.count - consumed }
+
+    /// Takes a part. Take the messages with `next` before the following one. Throws when a message is, or says
+    /// that it is, longer than the limit; what waited is dropped then, and the next part begins a new message.
+    public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) throws(ValueTooLong) {
+        expire(at: now)
+        compact()
+        buffer += part
+        lastPart = now
+        try check()
+    }
+
+    /// The next whole message, the oldest first; nil when there is none.
+    public mutating func next() -> [UInt8]? {
+        switch rule {
+        case .length(let length): take(length)
+        case .prefixedLength(let octets, let order):
+            length(octets, order).flatMap { take($0, after: octets) }
+        case .delimiter(let delimiter): nextDelimited(delimiter)
+        case .silence: ended.isEmpty ? nil : ended.removeFirst()
+        }
+    }
+
+    /// Time has passed: under `.silence` what waits may be whole now.
+    public mutating func expire(at now: Instant) {
+        guard let deadline, deadline <= now else { return }
+        if let message = take(pending) { ended.append(message) }
+    }
+
+    /// When what waits is whole if no part comes before; nil for the rules that do not look at the time.
+    public var deadline: Instant? {
+        guard case .silence(let duration) = rule, pending > 0 else { return nil }
+        return lastPart + duration
+    }
+
+    // MARK: - The rules
+
+    private mutating func take(_ count: Int, after skipped: Int = 0) -> [UInt8]? {
+        // The limit keeps both far from overflow.
+        guard count <= limit, pending - skipped >= count else { return nil }
+        let start = consumed + skipped
+        consumed = start + count
+        return Array(buffer[start..<consumed])
+    }
+
+    /// The number at the beginning; nil until it is whole. One over 64 bits is the greatest.
+    private func length(_ octets: Int, _ order: ByteOrder) -> Int? {
+        guard pending >= octets else { return nil }
+        let digits = buffer[consumed..<(consumed + octets)]
+        let ordered = order == .bigEndian ? Array(digits) : digits.reversed()
+        return Int(clamping: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+
+    private mutating func nextDelimited(_ delimiter: [UInt8]) -> [UInt8]? {
+        guard !delimiter.isEmpty else { return nil }
+        var at = max(consumed, searched)
+        while at + delimiter.count <= buffer.count {
+            if buffer[at..<(at + delimiter.count)].elementsEqual(delimiter) {
+                let message = Array(buffer[consumed..<at])
+                consumed = at + delimiter.count
+                searched = consumed
+                return message
+            }
+            at += 1
+        }
+        searched = at
+        return nil
+    }
+
+    /// Throws when what waits cannot become a message within the limit.
+    private mutating func check() throws(ValueTooLong) {
+        let octets: Int =
+            switch rule {
+            case .length(let length): length
+            case .prefixedLength(let octets, let order): length(octets, order) ?? 0
+            case .delimiter(let delimiter): longest(delimiter)
+            case .silence: pending
+            }
+        guard octets > limit else { return }
+        buffer.removeAll()
+        (consumed, searched) = (0, 0)
+        throw ValueTooLong(limit: limit, octets: octets)
+    }
+
+    /// Octets of the first message as far as it is there.
+    private func longest(_ delimiter: [UInt8]) -> Int {
+        guard pending > limit + delimiter.count else { return 0 }
+        var copy = self
+        return copy.nextDelimited(delimiter)?.count ?? pending
+    }
+
+    private mutating func compact() {
+        buffer.removeFirst(consumed)
+        searched = max(0, searched - consumed)
+        consumed = 0
+    }
+}
+
+/// A message is longer than its reassembler takes.
+public struct ValueTooLong: Error, Hashable, Sendable {
+    /// The most octets of a message.
+    public let limit: Int
+    /// Octets that it has, or says that it has.
+    public let octets: Int
+
+    /// A message of `octets` where `limit` are taken.
+    public init(limit: Int, octets: Int) {
+        self.limit = limit
+        self.octets = octets
+    }
+}
+
+extension ValueTooLong: CustomStringConvertible {
+    /// `a message of 70000 octets, the limit is 65536`.
+    public var description: String { "a message of \(octets) octets, the limit is \(limit)" }
+}

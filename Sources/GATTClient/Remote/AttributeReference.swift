@@ -1,0 +1,39 @@
+import BLECore
+
+/// Something whose value can be read or written: a characteristic or a descriptor that discovery found, or a
+/// bare handle.
+///
+/// What discovery found is checked before its handle goes out: when the server's database has changed since,
+/// nothing is sent. A bare handle is its user's responsibility.
+public protocol AttributeReference: Sendable {
+    /// The handle of the value.
+    var valueHandle: AttributeHandle { get }
+    /// The state of the server's database that the handle is of.
+    var generation: DatabaseGeneration { get }
+}
+
+extension AttributeHandle: AttributeReference {
+    /// The handle itself.
+    public var valueHandle: AttributeHandle { self }
+    /// Unknown: nobody checks a bare handle.
+    public var generation: DatabaseGeneration { .unknown }
+}
+
+/// Names one state of one server's database, so that handles of an earlier one can be told. It takes no part
+/// in comparisons: two discoveries that found the same are equal.
+public struct DatabaseGeneration: Hashable, Sendable {
+    /// The number; 0 where nothing is known.
+    public let number: UInt64
+
+    /// The state with that number.
+    public init(_ number: UInt64) { self.number = number }
+
+    /// For what was not found by a host's discovery.
+    public static let unknown = DatabaseGeneration(0)
+
+    /// True, always.
+    public static func == (left: DatabaseGeneration, right: DatabaseGeneration) -> Bool { true }
+
+    /// Adds nothing.
+    public func hash(into hasher: inout Hasher) {}
+}

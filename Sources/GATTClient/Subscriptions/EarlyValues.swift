@@ -1,0 +1,44 @@
+import BLECore
+import DequeModule
+
+/// Values that came before anybody could listen: a server that remembers a subscription sends from the first
+/// moment of a link, while the client is still looking for what it subscribes to.
+///
+/// Values of any characteristic are kept until the first discovery has ended, then only those of
+/// characteristics that had some before, so that the first listener has them without a gap. The oldest go
+/// when there are too many.
+public struct EarlyValues: Sendable {
+    /// The most values.
+    public static let valueLimit = 64
+    /// The most octets of values.
+    public static let octetLimit = 16_384
+
+    private var values: Deque<ReceivedValue> = []
+    private var octets = 0
+    /// Whether values of characteristics that had none before are kept.
+    private var isOpen = true
+
+    /// Nothing has come yet.
+    public init() {}
+
+    /// Keeps a value that nobody listens to, if it is early.
+    public mutating func keep(_ value: ReceivedValue) {
+        guard isOpen || values.contains(where: { $0.handle == value.handle }) else { return }
+        values.append(value)
+        octets += value.value.count
+        while values.count > Self.valueLimit || octets > Self.octetLimit, let oldest = values.popFirst() {
+            octets -= oldest.value.count
+        }
+    }
+
+    /// Hands the values of a characteristic to its first listener, the oldest first.
+    public mutating func take(_ handle: AttributeHandle) -> [ReceivedValue] {
+        let taken = values.filter { $0.handle == handle }
+        values.removeAll { $0.handle == handle }
+        octets -= taken.reduce(0) { $0 + $1.value.count }
+        return Array(taken)
+    }
+
+    /// The first discovery has ended.
+    public mutating func close() { isOpen = false }
+}

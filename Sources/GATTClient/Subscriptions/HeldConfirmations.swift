@@ -1,0 +1,68 @@
+import BLECore
+
+/// Indications whose confirmation waits until their subscribers have taken them, by 25 s at the latest: the
+/// server gives up the bearer after 30 s (Core Specification 5.4, Vol 3, Part F, 3.3.3).
+///
+/// ```swift
+/// let number = held.hold(for: [subscriber], at: now)
+/// if held.taken(number, by: subscriber) { bearer.confirm() }
+/// for _ in 0..<held.expire(at: now) { bearer.confirm() }
+/// ```
+public struct HeldConfirmations: Sendable {
+    /// Names a confirmation that waits.
+    public struct Number: Hashable, Sendable {
+        let rawValue: UInt64
+    }
+
+    /// How long a confirmation waits at most.
+    public static let patience: Duration = .seconds(25)
+
+    private struct Held {
+        let number: Number
+        var takers: Set<SubscriptionID>
+        let due: Instant
+    }
+
+    /// In the order in which they came, so the first is due first.
+    private var held: [Held] = []
+    private var last: UInt64 = 0
+
+    /// No confirmations.
+    public init() {}
+
+    /// Holds the confirmation of an indication that came `now`, until all of `takers` have taken it.
+    public mutating func hold(for takers: [SubscriptionID], at now: Instant) -> Number {
+        last += 1
+        let number = Number(rawValue: last)
+        held.append(Held(number: number, takers: Set(takers), due: now + Self.patience))
+        return number
+    }
+
+    /// A subscriber has taken the value. Whether the confirmation is to be sent now: when it was the last
+    /// one to wait for. False as well when it was sent already.
+    public mutating func taken(_ number: Number, by taker: SubscriptionID) -> Bool {
+        guard let index = held.firstIndex(where: { $0.number == number }) else { return false }
+        held[index].takers.remove(taker)
+        guard held[index].takers.isEmpty else { return false }
+        held.remove(at: index)
+        return true
+    }
+
+    /// A subscriber is gone and takes nothing any more. How many confirmations are to be sent now.
+    public mutating func released(by taker: SubscriptionID) -> Int {
+        for index in held.indices { held[index].takers.remove(taker) }
+        return remove { $0.takers.isEmpty }
+    }
+
+    /// Time has passed. How many confirmations are to be sent now.
+    public mutating func expire(at now: Instant) -> Int { remove { $0.due <= now } }
+
+    /// When the first confirmation can wait no longer.
+    public var deadline: Instant? { held.first?.due }
+
+    private mutating func remove(where isOver: (Held) -> Bool) -> Int {
+        let before = held.count
+        held.removeAll(where: isOver)
+        return before - held.count
+    }
+}

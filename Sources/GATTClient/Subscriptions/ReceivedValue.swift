@@ -1,0 +1,50 @@
+import ATT
+import BLECore
+
+/// A value that the peer sent by itself.
+public struct ReceivedValue: Hashable, Sendable {
+    /// The characteristic's value handle.
+    public var handle: AttributeHandle
+    /// The value.
+    public var value: [UInt8]
+    /// Whether the peer was told that it came.
+    public var isIndication: Bool
+    /// Whether the value filled its packet, so that its end may be missing: the server sends the first MTU - 3
+    /// octets and no word of the rest (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
+    public var mayBeCut: Bool
+    /// When it came, by the loop's clock.
+    public var received: Instant
+    /// The confirmation that waits until the value is taken.
+    package var held: HeldConfirmations.Number?
+
+    /// A value that came.
+    public init(
+        handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeCut: Bool = false,
+        received: Instant = .zero
+    ) {
+        self.handle = handle
+        self.value = value
+        self.isIndication = isIndication
+        self.mayBeCut = mayBeCut
+        self.received = received
+    }
+}
+
+extension ATTPush {
+    /// The values that it brings, on a bearer with this MTU.
+    public func values(mtu: ATTMTU, at now: Instant) -> [ReceivedValue] {
+        switch self {
+        case .notification(let handle, let value), .indication(let handle, let value):
+            [
+                ReceivedValue(
+                    handle: handle, value: value, isIndication: opcode == .handleValueIndication,
+                    mayBeCut: value.count >= mtu.pushValue, received: now)
+            ]
+        case .multipleNotification(let list):
+            list.map {
+                ReceivedValue(
+                    handle: $0.handle, value: Array($0.value), mayBeCut: $0.isTruncated, received: now)
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import BLECore
+import HCISocket
+
+/// A host's port whose packets to the controller a test can read, hold back or add to: what the host sends is
+/// what its peer hears, so this plays servers that are silent, hostile or ahead of the specification.
+///
+/// Works on the ATT frames of one link, each in one ACL packet.
+final class MeddledPort: PacketPort, @unchecked Sendable {
+    // Sendable: touched on the loop only.
+    private let inner: any PacketPort
+    private let loop: EventLoop
+    private let shared = Lock(Shared())
+
+    private struct Shared {
+        var rule: (@Sendable ([UInt8]) -> [[UInt8]])?
+        var handle: (UInt8, UInt8)?
+        var sent: [[UInt8]] = []
+        var received: [[UInt8]] = []
+    }
+
+    init(_ inner: any PacketPort, on loop: EventLoop) {
+        self.inner = inner
+        self.loop = loop
+    }
+
+    /// The ATT frames that the host has sent since the last `forget`.
+    var sent: [[UInt8]] { shared.withLock { $0.sent } }
+    /// The ATT frames that the host has received since then.
+    var received: [[UInt8]] { shared.withLock { $0.received } }
+
+    func forget() {
+        shared.withLock {
+            $0.sent = []
+            $0.received = []
+        }
+    }
+
+    /// Every ATT frame that the host sends from now on becomes these; nil: itself.
+    func meddle(_ rule: (@Sendable ([UInt8]) -> [[UInt8]])?) { shared.withLock { $0.rule = rule } }
+
+    /// Sends an ATT frame that the host knows nothing of.
+    func inject(_ frame: [UInt8]) {
+        loop.execute { [self] in
+            guard let handle = shared.withLock({ $0.handle }) else { return }
+            forward(frame, handle)
+        }
+    }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        var mine = handlers
+        mine.receive = { [shared] packet in
+            if let frame = Self.frame(packet) { shared.withLock { $0.received.append(frame) } }
+            handlers.receive(packet)
+        }
+        try inner.start(mine)
+    }
+
+    func send(_ packet: Span<UInt8>) {
+        guard let frame = Self.frame(packet) else { return inner.send(packet) }
+        let handle = (packet[1], packet[2])
+        let frames = shared.withLock { shared in
+            shared.handle = handle
+            shared.sent.append(frame)
+            return shared.rule?(frame) ?? [frame]
+        }
+        for each in frames { forward(each, handle) }
+    }
+
+    func close() { inner.close() }
+
+    private func forward(_ frame: [UInt8], _ handle: (UInt8, UInt8)) {
+        let octets: [UInt8] =
+            [2, handle.0, handle.1 & 0x0f, UInt8(frame.count + 4), 0, UInt8(frame.count), 0, 4, 0] + frame
+        inner.send(octets.span)
+    }
+
+    /// The ATT frame of an ACL packet; nil for other packets.
+    private static func frame(_ packet: Span<UInt8>) -> [UInt8]? {
+        guard packet.count > 9, packet[0] == 2, packet[7] == 4, packet[8] == 0 else { return nil }
+        return (9..<packet.count).map { packet[$0] }
+    }
+}
