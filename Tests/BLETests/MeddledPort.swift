@@ -38,6 +38,9 @@ final class MeddledPort: PacketPort, @unchecked Sendable {
     /// Every ATT frame that the host sends from now on becomes these; nil: itself.
     func meddle(_ rule: (@Sendable ([UInt8]) -> [[UInt8]])?) { shared.withLock { $0.rule = rule } }
 
+    /// Whether the host has received a frame that begins so.
+    func hasReceived(_ start: [UInt8]) -> Bool { received.contains { $0.starts(with: start) } }
+
     /// Sends an ATT frame that the host knows nothing of.
     func inject(_ frame: [UInt8]) {
         loop.execute { [self] in
@@ -51,7 +54,13 @@ final class MeddledPort: PacketPort, @unchecked Sendable {
     func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
         mine.receive = { [shared] packet in
-            if let frame = Self.frame(packet) { shared.withLock { $0.received.append(frame) } }
+            if let frame = Self.frame(packet) {
+                let handle = (packet[1], packet[2])
+                shared.withLock {
+                    $0.handle = handle
+                    $0.received.append(frame)
+                }
+            }
             handlers.receive(packet)
         }
         try inner.start(mine)

@@ -66,8 +66,6 @@ struct ServiceChangeTests {
                 let database = try await device.discover()
                 let temperature = try #require(database.characteristics(0x2a6e).first)
                 let level = try #require(database.characteristics(0x2a19).first)
-                let features = try #require(database.characteristics(.clientSupportedFeatures).first)
-                try await device.write([0x04], to: features.valueHandle)
                 let temperatures = try await device.values(of: temperature)
                 let levels = try await device.values(of: level)
                 let reached = try await hosts.peripheral.update([

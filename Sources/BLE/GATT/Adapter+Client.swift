@@ -51,18 +51,20 @@ extension Adapter {
         _ procedure: Procedure, about handles: [CheckedHandle], on link: Link
     ) async throws(BLEError) -> Procedure.Output {
         var procedure = procedure
+        var hasAsked = false
         do throws(BLEError) {
             while true {
                 switch try step(&procedure, link.bearer.mtu) {
                 case .done(let output): return output
                 case .ask(let request):
                     try check(handles, on: link)
+                    hasAsked = true
                     let response = try await transact(request, on: link.id)
                     try accept(response, for: &procedure)
                 }
             }
         } catch {
-            if let undo = procedure.undo { forget(undo, on: link) }
+            if hasAsked, let undo = procedure.undo { forget(undo, on: link) }
             guard case .att(let refusal) = error, refusal.code == .databaseOutOfSync else { throw error }
             noteChange(.all, of: link)
             // Whoever uses bare handles is told what the server said.

@@ -22,7 +22,7 @@ extension Adapter {
                         return database
                     }
                 }
-            } catch where error.isChange {
+            } catch  where error.isChange {
                 log.debug("the database of \(link.peer) changes: \(error)")
             }
         }

@@ -52,7 +52,8 @@ public struct ValueReassembler: Sendable {
         self.rule =
             switch rule {
             case .length(let length): .length(max(1, length))
-            case .prefixedLength(let octets, let order): .prefixedLength(octets: min(max(1, octets), 8), order)
+            case .prefixedLength(let octets, let order):
+                .prefixedLength(octets: min(max(1, octets), 8), order)
             case .delimiter, .silence: rule
             }
     }

@@ -19,7 +19,8 @@ public struct ReadDatabaseHash: SingleRequest {
         case .readByType(let list):
             // One value alone: two hashes would be a database that is not one.
             guard list.count == 1, let first = list.first, first.value.count == Self.octets else { break }
-            return result = .some(Array(first.value))
+            result = .some(Array(first.value))
+            return
         case .error(let error) where error.code != .databaseOutOfSync: break
         case .error(let error): throw .att(error)
         default: throw .misbehaving(request.opcode, .unexpectedResponse(response.opcode))

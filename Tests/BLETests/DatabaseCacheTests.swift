@@ -1,0 +1,233 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import Testing
+
+private let battery = GATTService(
+    0x180f, characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])])
+
+/// The opcodes of the requests that discovery makes.
+private let discovering: Set<UInt8> = [0x04, 0x06, 0x10]
+
+struct DatabaseCacheTests {
+    @Test func theSameHashSparesTheDiscovery() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let first = try await hosts.connect()
+            let found = try await first.discover()
+            #expect(port.received.contains { discovering.contains($0[0]) })
+            #expect(found.hash?.count == 16)
+            await first.disconnect()
+            port.forget()
+            let second = try await hosts.connect()
+            #expect(try await second.discover() == found)
+            let asked = port.received.map { $0[0] }
+            // The MTU, the hash, our features, Service Changed: nothing else.
+            #expect(asked == [0x02, 0x08, 0x12, 0x12])
+            #expect(port.received[1] == [0x08, 0x01, 0x00, 0xff, 0xff, 0x2a, 0x2b])
+            // What the first link found may be used on the second.
+            let value = try #require(found.characteristics(Sample.value).first)
+            #expect(try await second.read(value) == [1])
+            await second.disconnect()
+        }
+    }
+
+    @Test func anotherHashIsDiscoveredAndOldHandlesAreNotUsed() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let first = try await hosts.connect()
+            let old = try #require(try await first.discover().characteristics(Sample.value).first)
+            await first.disconnect()
+            try await hosts.peripheral.add([battery])
+            port.forget()
+            let second = try await hosts.connect()
+            // Nothing is known of the second link yet: that is found out before the old handle goes out.
+            let refused = await failure { () throws(BLEError) in _ = try await second.read(old) }
+            #expect(refused == .databaseChanged(old.valueHandle))
+            #expect(port.received.contains { discovering.contains($0[0]) })
+            #expect(!port.hasReceived([0x0a] + old.valueHandle.wire))
+            #expect(try await second.discover().service(0x180f) != nil)
+            await second.disconnect()
+        }
+    }
+
+    @Test func withoutAHashOnlyABondedPeerIsNotDiscoveredAgain() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            // The hash is not there for those who ask.
+            port.meddle { frame in
+                frame[0] == 0x09 && frame.count == 20 ? [[0x01, 0x08, 0x01, 0x00, 0x0a]] : [frame]
+            }
+            let address = try await hosts.find()
+            let first = try await hosts.connect()
+            let found = try await first.discover()
+            #expect(found.hash == nil)
+            await first.disconnect()
+            port.forget()
+            let second = try await hosts.connect()
+            #expect(try await second.discover() == found)
+            #expect(port.received.contains { discovering.contains($0[0]) })
+            await second.disconnect()
+            await hosts.client.restoreDatabases([address: CachedDatabase(found, isBonded: true)])
+            port.forget()
+            let third = try await hosts.connect()
+            #expect(try await third.discover() == found)
+            #expect(!port.received.contains { discovering.contains($0[0]) })
+            await third.disconnect()
+            await hosts.client.forgetDatabase(of: address)
+            #expect(await hosts.client.cachedDatabases.isEmpty)
+        }
+    }
+
+    @Test func aServiceChangeMakesOldHandlesUnusable() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let old = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: old)
+            let range = try #require(try await hosts.peripheral.add([battery]))
+            // The answer comes after the indication. A bare handle is ours to judge.
+            #expect(try await device.read(old.valueHandle) == [1])
+            port.forget()
+            await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
+            await refuses(old) { () throws(BLEError) in try await device.write([1], to: old) }
+            await refuses(old) { () throws(BLEError) in try await device.writeReliably([1], to: old) }
+            await refuses(old) { () throws(BLEError) in try await device.writeWithoutResponse([1], to: old) }
+            await refuses(old) { () throws(BLEError) in _ = try await device.read([old, old]) }
+            await refuses(old) { () throws(BLEError) in _ = try await device.values(of: old) }
+            await refuses(old) { () throws(BLEError) in
+                try await device.write([1, 2], to: old, inPartsOf: 1)
+            }
+            #expect(port.received == [])
+            let database = try await device.discover()
+            #expect(database.service(0x180f)?.handle == range.start)
+            let new = try #require(database.characteristics(Sample.value).first)
+            #expect(try await device.read(new) == [1])
+            await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
+            // The change was among other handles, so what listens to this one goes on.
+            try await hosts.peripheral.update(new.valueHandle, to: [7])
+            for try await value in values {
+                #expect(value.value == [7])
+                break
+            }
+            await device.disconnect()
+        }
+    }
+
+    @Test func streamsOfWhatHasChangedEnd() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let range = try #require(try await hosts.peripheral.add([battery]))
+            let device = try await hosts.connect()
+            let level = try #require(try await device.discover().characteristics(0x2a19).first)
+            let values = try await device.values(of: level)
+            try await hosts.peripheral.removeService(at: range.start)
+            let ended = await failure { () throws(BLEError) in for try await _ in values {} }
+            #expect(ended == .databaseChanged(level.valueHandle))
+            // Unsubscribing would have written to a handle that is somebody else's now.
+            _ = try await device.discover()
+            let configuration = try #require(level.descriptor(.clientCharacteristicConfiguration))
+            #expect(!port.received.contains([0x12] + configuration.handle.wire + [0, 0]))
+            await device.disconnect()
+        }
+    }
+
+    @Test func outOfSyncIsRecoveredFrom() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let outOfSync = ATTErrorResponse(.readRequest, value.valueHandle, .databaseOutOfSync)
+            port.meddle { $0[0] == 0x0b ? [ATTResponse.error(outOfSync).encoded] : [$0] }
+            let raw = await failure { () throws(BLEError) in _ = try await device.read(value.valueHandle) }
+            #expect(raw == .att(outOfSync))
+            let stale = await failure { () throws(BLEError) in _ = try await device.read(value) }
+            #expect(stale == .databaseChanged(value.valueHandle))
+            port.meddle(nil)
+            // It turns out that nothing has changed: the handles are good again.
+            let again = try await device.discover()
+            #expect(again.characteristics(Sample.value) == [value])
+            #expect(try await device.read(value) == [1])
+            await device.disconnect()
+        }
+    }
+
+    @Test func outOfSyncWhileDiscoveringBeginsAgain() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let outOfSync = ATTErrorResponse(.readByTypeRequest, 0x0001, .databaseOutOfSync)
+            let refusal = ATTResponse.error(outOfSync).encoded
+            let once = Once()
+            port.meddle { $0[0] == 0x11 && once.first() ? [refusal.replacing(1, 0x10)] : [$0] }
+            #expect(try await device.discover().service(Sample.service) != nil)
+            #expect(port.received.count { $0[0] == 0x10 && $0[5...] == [0x00, 0x28] } == 3)
+            // For ever is too long.
+            port.meddle { $0[0] == 0x11 ? [refusal.replacing(1, 0x10)] : [$0] }
+            let given = await failure { () throws(BLEError) in
+                _ = try await device.discover(refreshing: true)
+            }
+            #expect(given == .peer("its database changes as often as it is discovered"))
+            await device.disconnect()
+        }
+    }
+
+    @Test func aChangeDuringDiscoveryIsNotMissed() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let address = try await hosts.find()
+            let device = try await hosts.connect()
+            // Service Changed, as it is indicated to a bonded client as soon as it connects.
+            let changed = try #require(await hosts.peripheral.valueHandle(of: .serviceChanged))
+            port.inject([0x1d] + changed.wire + [0x01, 0x00, 0xff, 0xff])
+            let database = try await device.discover()
+            #expect(port.hasReceived([0x1e]))
+            #expect(port.received.count { $0 == [0x08, 0x01, 0x00, 0xff, 0xff, 0x2a, 0x2b] } == 2)
+            #expect(await hosts.client.cachedDatabases[address]?.database == database)
+            await device.disconnect()
+        }
+    }
+
+    @Test func theServerIsToldWhatTheClientCanDo() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let database = try await device.discover()
+            let features = try #require(database.characteristics(.clientSupportedFeatures).first)
+            let changed = try #require(database.characteristics(.serviceChanged).first)
+            let configuration = try #require(changed.descriptor(.clientCharacteristicConfiguration))
+            #expect(port.received.contains([0x12] + features.valueHandle.wire + [0x05]))
+            #expect(port.received.contains([0x12] + configuration.handle.wire + [0x02, 0x00]))
+            port.forget()
+            #expect(try await device.discover() == database)
+            #expect(port.received == [])
+            #expect(try await device.discover(refreshing: true) == database)
+            #expect(port.received.contains { discovering.contains($0[0]) })
+            // That was said already.
+            #expect(!port.hasReceived([0x12]))
+            await device.disconnect()
+        }
+    }
+}
+
+/// What is done with `old` is refused, because it is of a database that is no more.
+private func refuses(
+    _ old: RemoteCharacteristic, location: SourceLocation = #_sourceLocation,
+    _ body: () async throws(BLEError) -> Void
+) async {
+    let refused = await failure(body)
+    #expect(refused == .databaseChanged(old.valueHandle), sourceLocation: location)
+}
+
+/// True the first time.
+final class Once: Sendable {
+    private let state = Lock(true)
+    func first() -> Bool {
+        state.withLock { state in
+            defer { state = false }
+            return state
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func replacing(_ index: Int, _ octet: UInt8) -> [UInt8] {
+        var copy = self
+        copy[index] = octet
+        return copy
+    }
+}

@@ -1,0 +1,230 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import Testing
+
+struct NotificationTests {
+    @Test func valuesThatComeBeforeDiscoveryReachTheirStream() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let handle = try #require(await hosts.peripheral.valueHandle(of: Sample.value))
+            let device = try await hosts.connect()
+            port.inject([0x1b] + handle.wire + [7])
+            port.inject([0x1d] + handle.wire + [8])
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            // Nobody listens, so the indication was confirmed at once.
+            #expect(port.hasReceived([0x1e]))
+            port.inject([0x1b] + handle.wire + [9])
+            let values = try await device.values(of: value)
+            try await hosts.peripheral.update(handle, to: [10])
+            var heard: [ReceivedValue] = []
+            for try await value in values {
+                heard.append(value)
+                if heard.count == 4 { break }
+            }
+            #expect(heard.map(\.value) == [[7], [8], [9], [10]])
+            #expect(heard.map(\.isIndication) == [false, true, false, false])
+            await device.disconnect()
+        }
+    }
+
+    @Test func aSlowReaderLosesItsStreamAndNothingElse() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let database = try await device.discover()
+            let (one, two) = (
+                try #require(database.characteristics(Sample.value).first),
+                try #require(database.characteristics(Sample.other).first)
+            )
+            let few = try await device.values(of: one, buffer: .overflow(limit: 3))
+            let small = try await device.values(of: one, buffer: .overflow(limit: 99, octets: 5))
+            let newest = try await device.values(of: one, buffer: .newest(2))
+            let others = try await device.values(of: two)
+            for number in 1...5 {
+                try await hosts.peripheral.update(one.valueHandle, to: [UInt8(number), 0])
+            }
+            try await hosts.peripheral.update(two.valueHandle, to: [6])
+            #expect(try await device.read(one) == [5, 0])
+            let (fewHeard, fewEnd) = await drain(few)
+            #expect(fewHeard == [[1, 0], [2, 0], [3, 0]])
+            #expect(fewEnd == .overflow(.values(3)))
+            let (smallHeard, smallEnd) = await drain(small)
+            #expect(smallHeard == [[1, 0], [2, 0]])
+            #expect(smallEnd == .overflow(.octets(5)))
+            #expect(newest.dropped == 3)
+            let (newestHeard, _) = await drain(newest, 2)
+            #expect(newestHeard == [[4, 0], [5, 0]])
+            let (othersHeard, _) = await drain(others, 1)
+            #expect(othersHeard == [[6]])
+            await device.disconnect()
+        }
+    }
+
+    @Test func theStandardBufferTakesSoManyValues() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: value)
+            for number in 0...1024 {
+                try await hosts.peripheral.update(value.valueHandle, to: [UInt8(truncatingIfNeeded: number)])
+            }
+            _ = try await device.read(value)
+            let (heard, end) = await drain(values)
+            #expect(heard == (0..<1024).map { [UInt8(truncatingIfNeeded: $0)] })
+            #expect(end == .overflow(.values(1024)))
+            #expect(BufferPolicy.standard == .overflow(limit: 1024, octets: 262_144))
+            await device.disconnect()
+        }
+    }
+
+    @Test func anIndicationIsConfirmedWhenItIsTaken() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: value, indications: true, confirming: .whenTaken)
+            let eager = try await device.values(of: value, indications: true)
+            let (first, second) = (
+                Task(executorPreference: hosts.loop) {
+                    try await hosts.peripheral.update(value.valueHandle, to: [1])
+                },
+                Task(executorPreference: hosts.loop) {
+                    try await hosts.peripheral.update(value.valueHandle, to: [2])
+                }
+            )
+            var eagerly = eager.makeAsyncIterator()
+            #expect(try await eagerly.next()?.value == [1])
+            // The response comes although the indication waits.
+            #expect(try await device.read(value).count == 1)
+            #expect(!port.hasReceived([0x1e]))
+            var iterator = values.makeAsyncIterator()
+            #expect(try await iterator.next()?.value == [1])
+            #expect(try await first.value.count == 1)
+            #expect(try await iterator.next()?.value == [2])
+            #expect(try await second.value.count == 1)
+            #expect(port.received.count { $0 == [0x1e] } == 2)
+            await device.disconnect()
+        }
+    }
+
+    @Test func anIndicationThatIsNotTakenIsConfirmedBefore30Seconds() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: value, indications: true, confirming: .whenTaken)
+            let update = Task(executorPreference: hosts.loop) {
+                try await hosts.peripheral.update(value.valueHandle, to: [1])
+            }
+            _ = await hosts.loop.sleep(for: .milliseconds(24_900))
+            #expect(!port.hasReceived([0x1e]))
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(port.received.count { $0 == [0x1e] } == 1)
+            #expect(try await update.value.count == 1)
+            let (heard, _) = await drain(values, 1)
+            #expect(heard == [[1]])
+            _ = try await device.read(value)
+            #expect(port.received.count { $0 == [0x1e] } == 1)
+            await device.disconnect()
+        }
+    }
+
+    @Test func aSubscriberThatLeavesIsNotWaitedFor() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let update: Task<[Central], any Error>
+            do {
+                let values = try await device.values(of: value, indications: true, confirming: .whenTaken)
+                update = Task(executorPreference: hosts.loop) {
+                    try await hosts.peripheral.update(value.valueHandle, to: [1])
+                }
+                _ = try await device.read(value)
+                #expect(!port.hasReceived([0x1e]))
+                withExtendedLifetime(values) {}
+            }
+            #expect(try await update.value.count == 1)
+            await device.disconnect()
+        }
+    }
+
+    @Test func whatDidNotFitIsRead() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect(mtu: .default)
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: value, completing: true)
+            let cut = try await device.values(of: value)
+            let long = [UInt8](0..<50)
+            try await hosts.peripheral.update(value.valueHandle, to: long, truncating: true)
+            let (heard, _) = await drain(values, 1)
+            #expect(heard == [long])
+            for try await value in cut {
+                #expect(value.value == Array(long.prefix(20)) && value.mayBeCut)
+                break
+            }
+            // The value has changed before its rest was read: heads and tails are not mixed.
+            port.inject([0x1b] + value.valueHandle.wire + [UInt8](repeating: 9, count: 20))
+            port.inject([0x1b] + value.valueHandle.wire + [9])
+            let again = try await device.values(of: value, completing: true)
+            port.inject([0x1b] + value.valueHandle.wire + [UInt8](repeating: 9, count: 20))
+            port.inject([0x1b] + value.valueHandle.wire + [9])
+            let (changed, _) = await drain(again, 2)
+            #expect(changed == [[UInt8](repeating: 9, count: 20), [9]])
+            await device.disconnect()
+        }
+    }
+
+    @Test func theServerIsToldWhatAllSubscribersWant() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let descriptor = try #require(value.descriptor(.clientCharacteristicConfiguration))
+            port.forget()
+            let notified = try await device.values(of: value)
+            do {
+                let indicated = try await device.values(of: value, indications: true)
+                let second = try await device.values(of: value)
+                withExtendedLifetime((indicated, second)) {}
+            }
+            _ = try await device.read(value)
+            _ = try await device.read(value)
+            let writes = port.received.filter { $0.starts(with: [0x12] + descriptor.handle.wire) }
+            #expect(writes.map { $0[3] } == [1, 3, 1])
+            try await hosts.peripheral.update(value.valueHandle, to: [5])
+            let (heard, _) = await drain(notified, 1)
+            #expect(heard == [[5]])
+            await device.disconnect()
+        }
+    }
+
+    @Test func aStreamHasOneConsumer() async throws {
+        try await TwoHosts.meddled { hosts, _ in
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let values = try await device.values(of: value)
+            let waiting = Task(executorPreference: hosts.loop) { await drain(values, 1).values }
+            _ = try await device.read(value)
+            let second = await drain(values, 1).end
+            #expect(second == .invalidRequest("another task waits for this stream's next value"))
+            try await hosts.peripheral.update(value.valueHandle, to: [5])
+            #expect(await waiting.value == [[5]])
+            await device.disconnect()
+        }
+    }
+}
+
+/// The values of a stream, at most so many, and what ended it.
+private func drain(
+    _ stream: BoundedStream<ReceivedValue>, _ limit: Int = .max
+) async -> (values: [[UInt8]], end: BLEError?) {
+    var values: [[UInt8]] = []
+    do throws(BLEError) {
+        for try await value in stream {
+            values.append(value.value)
+            if values.count == limit { break }
+        }
+        return (values, nil)
+    } catch {
+        return (values, error)
+    }
+}
