@@ -40,10 +40,11 @@ extension GATTResponder {
         return .readMultipleVariable(list)
     }
 
-    /// Tells the application what was read; declarations are the server's own business.
+    /// Tells the application what was read; declarations, and what GATT itself works by, are the server's own
+    /// business.
     func tellRead(_ index: Int, _ value: [UInt8], _ shared: inout GATTServer.Shared) {
-        let kind = shared.database.attributes[index].kind
-        guard kind != .declaration else { return }
+        let attribute = shared.database.attributes[index]
+        guard attribute.kind != .declaration, attribute.role == nil else { return }
         let handle = shared.database.attributes[index].handle
         let uuid = shared.database.attributes[index].type
         shared.events.append(.read(central: central, handle: handle, uuid: uuid, value: value))

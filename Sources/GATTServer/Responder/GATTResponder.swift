@@ -109,7 +109,8 @@ struct GATTResponder: Sendable {
         }
     }
 
-    /// Remembers how the central wants a characteristic's values, and tells it when that is new.
+    /// Remembers how the central wants a characteristic's values, and tells it when that is new, unless it is
+    /// Service Changed, which is the server's own business.
     mutating func configure(
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
         _ shared: inout GATTServer.Shared
@@ -117,11 +118,11 @@ struct GATTResponder: Sendable {
         guard let index = shared.database.index(of: handle), configurations[handle] ?? [] != configuration
         else { return }
         let uuid = shared.database.attributes[index].type
+        configurations[handle] = configuration.isEmpty ? nil : configuration
+        guard shared.database.attributes[index].role == nil else { return }
         if configuration.isEmpty {
-            configurations[handle] = nil
             shared.events.append(.unsubscribed(central: central, handle: handle, uuid: uuid))
         } else {
-            configurations[handle] = configuration
             shared.events.append(.subscribed(central: central, handle: handle, uuid: uuid, configuration))
         }
     }
