@@ -85,7 +85,9 @@ struct DatabaseCacheTests {
             let old = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: old)
             let range = try #require(try await hosts.peripheral.add([battery]))
-            // The answer comes after the indication. A bare handle is ours to judge.
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(port.hasReceived([0x1e]))
+            // A bare handle is ours to judge.
             #expect(try await device.read(old.valueHandle) == [1])
             port.forget()
             await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
@@ -180,6 +182,68 @@ struct DatabaseCacheTests {
             #expect(port.received.count { $0 == [0x08, 0x01, 0x00, 0xff, 0xff, 0x2a, 0x2b] } == 2)
             #expect(await hosts.client.cachedDatabases[address]?.database == database)
             await device.disconnect()
+        }
+    }
+
+    @Test func oneServiceIsFoundInAFewRequests() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect()
+            port.forget()
+            let services = try await device.discover(service: Sample.service)
+            #expect(services.map(\.uuid) == [Sample.service])
+            let asked = port.received.map { $0[0] }
+            #expect(!asked.contains(0x10) && asked.first == 0x06)
+            let value = try #require(services.first?.characteristic(Sample.value))
+            port.forget()
+            #expect(try await device.read(value) == [1])
+            #expect(port.received == [[0x0a] + value.valueHandle.wire])
+            // Discovery of all does not make it wrong, and then nothing is asked for a service.
+            let database = try await device.discover()
+            #expect(try await device.read(value) == [1])
+            port.forget()
+            #expect(try await device.discover(service: Sample.service) == services)
+            #expect(try await device.discover(service: 0x180f).isEmpty)
+            #expect(port.received == [])
+            #expect(database.services(Sample.service) == services)
+            // A change does.
+            try await hosts.peripheral.add([battery])
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            await refuses(value) { () throws(BLEError) in _ = try await device.read(value) }
+            await device.disconnect()
+        }
+    }
+
+    @Test func anyProcedureCanBeRun() async throws {
+        try await TwoHosts.meddled { hosts, _ in
+            let device = try await hosts.connect()
+            let services = try await device.run(DiscoverServices.primary)
+            #expect(services.map(\.uuid) == [0x1800, 0x1801, Sample.service])
+            #expect(try await device.run(DiscoverServices.secondary).isEmpty)
+            let range = try #require(services.last?.range)
+            let found = try await device.run(DiscoverCharacteristics(in: range, uuid: Sample.other))
+            #expect(found.map(\.uuid) == [Sample.other])
+            #expect(try await device.read(Sample.other, in: range).map(\.value) == [[2]])
+            await device.disconnect()
+        }
+    }
+
+    @Test func whatGATTWorksByIsNoEventOfTheApplication() async throws {
+        try await TwoHosts.meddled { hosts, _ in
+            let events = hosts.peripheral.events()
+            let device = try await hosts.connect()
+            _ = try await device.discover()
+            await device.disconnect()
+            var seen: [PeripheralEvent] = []
+            for try await event in events {
+                seen.append(event)
+                if case .disconnected = event { break }
+            }
+            for event in seen {
+                switch event {
+                case .connected, .disconnected, .mtu, .parameters: break
+                default: Issue.record("\(event)")
+                }
+            }
         }
     }
 

@@ -162,6 +162,27 @@ struct TransactionTests {
         }
     }
 
+    @Test func aSignedWriteIsACommandThatTheKeyVouchesFor() async throws {
+        try await TwoHosts.meddled { hosts, port in
+            let device = try await hosts.connect(mtu: .default)
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let key = ATTSigningKey(csrk: 0x0123_4567_89ab_cdef)
+            port.forget()
+            try await device.writeSigned([1, 2], to: value, with: key, counter: 7)
+            _ = try await device.read(value)
+            let sent = try #require(port.received.first)
+            let command = try ATTCommand(sent)
+            #expect(key.verifies(command))
+            #expect(command.handle == value.valueHandle && command.value == [1, 2])
+            let tooLong = await failure { () throws(BLEError) in
+                try await device.writeSigned(
+                    [UInt8](repeating: 0, count: 9), to: value, with: key, counter: 8)
+            }
+            #expect(tooLong == .limit("the length of Signed Write Command at this MTU", limit: 23, value: 24))
+            await device.disconnect()
+        }
+    }
+
     @Test func withoutASecurityManagerAnEncryptedValueIsRefusedOnce() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()

@@ -47,7 +47,9 @@ func primaryServicesByUUID() throws {
 }
 
 @Test func secondaryServicesOfAServerThatDoesNotGroupThem() throws {
-    #expect(try talk(DiscoverServices.secondary, [("10 0100 ffff 0128", "01 10 0100 10")]).isEmpty)
+    for code in ["0a", "10", "06"] {
+        #expect(try talk(DiscoverServices.secondary, [("10 0100 ffff 0128", "01 10 0100" + code)]).isEmpty)
+    }
     let found = try talk(
         DiscoverServices.secondary, [("10 0100 ffff 0128", "11 06 1000 ffff 0d18")])
     #expect(found == [RemoteService(uuid: 0x180d, handle: 0x0010, endHandle: 0xffff, isPrimary: false)])
@@ -123,6 +125,23 @@ func descriptors() throws {
             RemoteDescriptor(uuid: 0x2904, handle: 0x001f),
         ])
     #expect(try talk(DiscoverDescriptors(in: nil), []).isEmpty)
+}
+
+@Test func oneServiceWithAllThatIsInIt() throws {
+    let database = try talk(
+        DiscoverDatabase(service: 0x180d),
+        [
+            ("06 0100 ffff 0028 0d18", "07 1000 1f00"), ("06 2000 ffff 0028 0d18", "01 06 2000 0a"),
+            ("08 1000 1f00 0228", "01 08 1000 0a"),
+        ] + characteristics + [
+            ("04 1300 1300", "05 01 1300 0229"), ("04 1600 1700", "01 04 1600 0a"),
+            ("04 1b00 1f00", "01 04 1b00 0a"),
+        ])
+    #expect(database.services.map(\.uuid) == [0x180d])
+    #expect(database.characteristics(0x2a37).first?.descriptors.map(\.handle) == [0x0013])
+    #expect(
+        try talk(DiscoverDatabase(service: 0x180d), [("06 0100 ffff 0028 0d18", "01 06 0100 0a")])
+            .services.isEmpty)
 }
 
 @Test func theWholeDatabase() throws {

@@ -9,7 +9,7 @@ func runCentralSample() async throws {
     try await central.withConnection(to: address) { peripheral in
         let database = try await peripheral.discover()
         guard let temperature = database.characteristics(0x2a6e).first else { return }
-        print(try await peripheral.read(temperature.valueHandle))
+        print(try await peripheral.read(temperature))
         for try await measured in try await peripheral.values(of: temperature) {
             print(measured.value)
         }

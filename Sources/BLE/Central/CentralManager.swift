@@ -10,7 +10,7 @@ import HCISocket
 /// try await central.withConnection(to: address) { peripheral in
 ///     let database = try await peripheral.discover()
 ///     guard let temperature = database.characteristics(0x2a6e).first else { return }
-///     print(try await peripheral.read(temperature.valueHandle))
+///     print(try await peripheral.read(temperature))
 /// }
 /// ```
 public struct CentralManager: Sendable {

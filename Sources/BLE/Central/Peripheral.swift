@@ -42,6 +42,25 @@ public struct Peripheral: Sendable {
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         try await adapter.discover(on: link, refreshing: refreshing)
     }
+
+    /// The primary services of one type with all that is in them, in a few requests (Core Specification 5.4,
+    /// Vol 3, Part G, 4.4.2). Nothing is asked when the whole database is known. The server is only asked to
+    /// tell of changes by `discover()`.
+    public func discover(service uuid: BluetoothUUID) async throws(BLEError) -> [RemoteService] {
+        try await adapter.discover(service: uuid, on: link)
+    }
+
+    /// Runs a procedure of GATTClient, or one of your own, when those before it are done. Handles in it are
+    /// not checked.
+    ///
+    /// ```swift
+    /// let services = try await peripheral.run(DiscoverServices.secondary)
+    /// ```
+    public func run<Procedure: GATTProcedure>(
+        _ procedure: Procedure
+    ) async throws(BLEError) -> Procedure.Output {
+        try await adapter.run(procedure, on: link)
+    }
 }
 
 // MARK: - Values
@@ -108,6 +127,17 @@ extension Peripheral {
     ) async throws(BLEError) {
         let checked = CheckedHandle(attribute)
         try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
+    }
+
+    /// Sends a value without an answer, signed with the key that this side gave the device when they were
+    /// bonded, for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2). No `counter`
+    /// may be used twice with a key. At most the MTU less 15 octets.
+    public func writeSigned(
+        _ value: [UInt8], to attribute: some AttributeReference, with key: ATTSigningKey, counter: UInt32
+    ) async throws(BLEError) {
+        let checked = CheckedHandle(attribute)
+        let command = key.sign(checked.handle, value: value, counter: counter)
+        try await adapter.command(command, about: [checked], on: link)
     }
 
     /// The values that a characteristic notifies or indicates. The stream owns the subscription: it begins

@@ -32,9 +32,27 @@ extension Adapter {
     /// Finds out about handles that are of an earlier link: without that nobody knows whether they are still
     /// right.
     func locate(_ handles: [CheckedHandle], on id: LinkID) async throws(BLEError) {
-        let isChecked = handles.contains { $0.generation.number != DatabaseGeneration.unknown.number }
-        guard isChecked, try link(id).client.database == nil else { return }
+        let client = try link(id).client
+        guard client.database == nil, handles.contains(where: { !client.isCurrent($0.generation) }) else {
+            return
+        }
         _ = try await discover(on: id)
+    }
+
+    /// The primary services of a type: of the database, if it is known, else what looking for them finds.
+    func discover(service uuid: BluetoothUUID, on id: LinkID) async throws(BLEError) -> [RemoteService] {
+        let link = try link(id)
+        if let database = link.client.currentDatabase {
+            return database.services(uuid).filter(\.isPrimary)
+        }
+        let changes = link.client.changes
+        let found = try await run(DiscoverDatabase(service: uuid), on: id)
+        guard link.client.changes == changes else {
+            throw .databaseChanged(found.services.first?.handle ?? .none)
+        }
+        let generation = link.client.partial ?? clients.cache.newGeneration()
+        link.client.partial = generation
+        return found.stamped(generation).services
     }
 
     /// The server said that something among these handles has changed. Streams of it end: what comes under
@@ -43,6 +61,7 @@ extension Adapter {
         log.debug("the database of \(link.peer) has changed among \(range)")
         link.client.changes += 1
         link.client.isStale = link.client.database != nil
+        link.client.partial = nil
         clients.cache.invalidate(link.identity)
         for stream in link.client.streams.values where stream.isChecked(in: range) {
             stream.buffer.finish(.failure(.databaseChanged(stream.characteristic.valueHandle)))

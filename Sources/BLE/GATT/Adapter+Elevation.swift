@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import HCISocket
+import Logging
 
 extension Adapter {
     /// Raises a link's security because the server refused something with `code`, unless the link's owner
@@ -16,8 +17,14 @@ extension Adapter {
         case .socket(let channel):
             let present = channel.securityLevel ?? .low
             guard let wanted = present.level(after: code) else { return false }
-            try secure(link.id, wanted)
-            return true
+            do throws(BLEError) {
+                try secure(link.id, wanted)
+                return true
+            } catch .port(let error) {
+                // What the server said is worth more than that the kernel cannot.
+                log.debug("raising the security of the link to \(link.peer): \(error)")
+                return false
+            }
         }
     }
 

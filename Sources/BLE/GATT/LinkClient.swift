@@ -18,6 +18,8 @@ struct LinkClient {
 
     /// What the last discovery found.
     var database: RemoteDatabase?
+    /// What was found of it by looking for some services only.
+    var partial: DatabaseGeneration?
     /// Whether the server has said that this is not true any more.
     var isStale = false
     /// How often the server said so.
@@ -41,6 +43,7 @@ struct LinkClient {
     /// Whether handles of that generation may be used.
     func isCurrent(_ generation: DatabaseGeneration) -> Bool {
         guard generation.number != DatabaseGeneration.unknown.number else { return true }
+        if generation.number == partial?.number { return true }
         return !isStale && generation.number == database?.generation.number
     }
 

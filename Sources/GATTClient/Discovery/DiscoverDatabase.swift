@@ -1,8 +1,8 @@
 import ATT
 import BLECore
 
-/// Finds everything: services, the services they include, characteristics, descriptors (Core Specification
-/// 5.4, Vol 3, Part G, 4.4 to 4.7).
+/// Finds everything, or all of the primary services of one type: services, the services they include,
+/// characteristics, descriptors (Core Specification 5.4, Vol 3, Part G, 4.4 to 4.7).
 public struct DiscoverDatabase: GATTProcedure {
     /// What is being looked for; the numbers are places in `services` and in a service's characteristics.
     private enum Place: Equatable {
@@ -18,13 +18,23 @@ public struct DiscoverDatabase: GATTProcedure {
     private var types: [AttributeHandle: BluetoothUUID] = [:]
     private var request: ATTRequest?
 
-    private var findServices = DiscoverServices.primary
+    private let isPartial: Bool
+    private var findServices: DiscoverServices
     private var findIncludes = DiscoverIncludes(in: .all)
     private var findCharacteristics = DiscoverCharacteristics(in: .all)
     private var findDescriptors = DiscoverDescriptors(in: nil)
 
     /// Discovery of the whole database.
-    public init() {}
+    public init() {
+        isPartial = false
+        findServices = .primary
+    }
+
+    /// Discovery of the primary services of type `uuid`.
+    public init(service uuid: BluetoothUUID) {
+        isPartial = true
+        findServices = .primary(uuid)
+    }
 
     /// The next request, or the database.
     public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<RemoteDatabase> {
@@ -50,6 +60,10 @@ public struct DiscoverDatabase: GATTProcedure {
         case .primaryServices:
             guard let found = try Self.step(&findServices, mtu, &request) else { return }
             services = found
+            if isPartial {
+                try join([])
+                return enter(service: 0)
+            }
             findServices = .secondary
             place = .secondaryServices
         case .secondaryServices:

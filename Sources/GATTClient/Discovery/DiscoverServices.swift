@@ -34,7 +34,8 @@ public struct DiscoverServices: WalkingProcedure {
     /// declarations (2.5.3); a server that does not has none to show.
     public static var secondary: DiscoverServices {
         let walk = AttributeWalk(
-            .groups(.secondaryService), in: .all, endings: [.attributeNotFound, .unsupportedGroupType])
+            .groups(.secondaryService), in: .all,
+            endings: [.attributeNotFound, .unsupportedGroupType, .requestNotSupported])
         return DiscoverServices(walk, isPrimary: false)
     }
 

@@ -9,7 +9,7 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
     let mtu = 23 + Int(bytes[1]) * 2
     var answers = ByteReader(bytes.extracting(droppingFirst: 2), of: "fuzz input")
-    switch bytes[0] % 14 {
+    switch bytes[0] % 17 {
     case 0:
         converse(DiscoverServices.primary, mtu, &answers) { checkOrder($0.map { ($0.handle, $0.endHandle) }) }
     case 1: converse(DiscoverServices.primary(0x180d), mtu, &answers)
@@ -24,6 +24,9 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     case 9: converse(ReadByUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
     case 10: converse(ReadMultipleVariable([3, 4, 9]), mtu, &answers) { precondition($0.count <= 3) }
     case 11: converse(WriteValue(3, [1]), mtu, &answers)
+    case 14: converse(ReadDatabaseHash(), mtu, &answers) { precondition($0?.count ?? 16 == 16) }
+    case 15: converse(DiscoverDatabase(service: 0x180d), mtu, &answers, check)
+    case 16: converse(WriteWholeValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
     case 12: converse(WriteLongValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
     default:
         let values = [(AttributeHandle(3), [UInt8](repeating: 7, count: 40)), (AttributeHandle(4), [8])]

@@ -9,6 +9,7 @@ private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("att", fuzzATTPDU),
     ("gatt-server", fuzzGATTServer),
     ("gatt-client", fuzzGATTClient),
+    ("value-reassembler", fuzzValueReassembler),
     ("smp", fuzzSMP),
     ("virtual-air", fuzzVirtualAir),
     ("recordings", fuzzRecordings),

@@ -1,0 +1,32 @@
+import BLECore
+import GATTClient
+
+/// However the octets are cut into parts, no message is over the limit, no octet is in two messages, and those
+/// that are waited for are no more than were received. The input is a rule, then parts, each after an octet
+/// that tells its length.
+public func fuzzValueReassembler(_ bytes: Span<UInt8>) {
+    guard bytes.count >= 2 else { return }
+    let number = Int(bytes[1])
+    let rule: ValueReassembler.Rule =
+        switch bytes[0] % 5 {
+        case 0: .length(number)
+        case 1: .prefixedLength(octets: number & 0x0f, .littleEndian)
+        case 2: .prefixedLength(octets: number & 0x0f, .bigEndian)
+        case 3: .delimiter([UInt8](repeating: 0, count: number & 3))
+        default: .silence(.nanoseconds(number))
+        }
+    var reassembler = ValueReassembler(rule, limit: 64)
+    var reader = ByteReader(bytes.extracting(droppingFirst: 2), of: "fuzz input")
+    var (received, given, now) = (0, 0, Instant.zero)
+    while let count = try? reader.u8("length"), let part = try? reader.bytes(Int(count), "part") {
+        now = now + .nanoseconds(Int(count))
+        received += part.count
+        let isTaken = (try? reassembler.receive(part, at: now)) != nil
+        precondition(isTaken || reassembler.pending == 0)
+        while let message = reassembler.next() {
+            precondition(message.count <= 64)
+            given += message.count
+        }
+        precondition(given + reassembler.pending <= received)
+    }
+}
