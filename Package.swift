@@ -94,6 +94,10 @@ let package = Package(
             name: "GATTServerTests", dependencies: ["GATTServer", "ATT", "BLECore"], swiftSettings: strict),
         .testTarget(
             name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),
+        // Dialogues under the SIG's test ids, and server and client against models.
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["GATTServer", "GATTClient", "ATT", "BLECore"],
+            swiftSettings: strict),
         .testTarget(name: "SMPTests", dependencies: ["SMP", "BLECore"], swiftSettings: strict),
         .testTarget(
             name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],

@@ -72,7 +72,7 @@ public struct ATTBearer: Machine, Sendable {
             ATTPDU.confirmation.encode(into: &output)
             return true
         }
-        guard let pdu = outbox.popFirst() else { return false }
+        guard let pdu = nextPDU() else { return false }
         pdu.encode(into: &output)
         switch pdu {
         case .request: client.current?.isSent = true
@@ -137,6 +137,16 @@ public struct ATTBearer: Machine, Sendable {
             throw error
         }
         outbox.append(pdu)
+    }
+
+    /// The next PDU that may go. Between our MTU request and its response that is no notification or
+    /// indication, since the peer may have taken the new MTU already or not yet (3.4.2.2).
+    private mutating func nextPDU() -> ATTPDU? {
+        guard case .exchangeMTU? = client.current?.request, client.current?.isSent == true else {
+            return outbox.popFirst()
+        }
+        let index = outbox.firstIndex { if case .push = $0 { false } else { true } }
+        return index.map { outbox.remove(at: $0) }
     }
 
     private var peerDeadline: Instant? {

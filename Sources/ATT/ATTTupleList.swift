@@ -23,8 +23,8 @@ extension ATTTuple {
 }
 
 /// Values with their lengths, as they came and read where they lie. The PDU may be full in the middle of
-/// the last tuple: a value that is cut comes with what there is of it, a header that is cut is left out
-/// (Core Specification 5.4, Vol 3, Part F, 3.4.4.12).
+/// the last value, which then comes with what there is of it; a header is never cut (Core Specification
+/// 5.4, Vol 3, Part F, 3.4.4.12), and what a peer cut nevertheless is left out.
 public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
     /// All tuples, one after the other.
     public private(set) var bytes: [UInt8]
@@ -35,9 +35,11 @@ public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Adds a tuple and cuts the list at `limit` octets; says whether nothing was cut.
+    /// Adds a tuple and cuts its value where the list would pass `limit` octets; a tuple whose header does
+    /// not fit is left out. Says whether nothing was cut.
     @discardableResult
     public mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
+        guard bytes.count + Tuple.headerLength <= limit else { return false }
         let length = UInt16(clamping: tuple.length)
         for word in (Tuple.handleLength == 0 ? [length] : [tuple.handle.rawValue, length]) {
             bytes.append(UInt8(truncatingIfNeeded: word))
@@ -45,7 +47,7 @@ public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
         }
         bytes.append(contentsOf: tuple.value)
         guard bytes.count > limit else { return true }
-        bytes.removeLast(bytes.count - Swift.max(0, limit))
+        bytes.removeLast(bytes.count - limit)
         return false
     }
 

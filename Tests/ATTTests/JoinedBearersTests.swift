@@ -55,6 +55,28 @@ private struct Pair {
     #expect(pair.right.ignored.total == 0)
 }
 
+@Test("No push goes between our MTU request and its response (3.4.2.2)")
+func pushesWaitForTheMTU() throws {
+    var bearer = ATTBearer()
+    try bearer.notify(8, value: [8])
+    _ = try bearer.exchangeMTU(at: .zero)
+    #expect(bearer.frames() == ["1b080008", "020502"])
+    try bearer.notify(8, value: [9])
+    _ = try bearer.indicate(9, value: [9], at: .zero)
+    // Responses and commands go; the request that came meanwhile is answered with the default MTU.
+    bearer.receive("0a0300")
+    _ = bearer.events()
+    try bearer.respond(.read([7]))
+    try bearer.send(.write(4, value: [4]))
+    #expect(bearer.frames() == ["0b07", "52040004"])
+    #expect(throws: ATTLimitError(.pdu(.handleValueNotification), maximum: 23, value: 24)) {
+        try bearer.notify(8, value: [UInt8](repeating: 0, count: 21))
+    }
+    bearer.receive("034000")
+    #expect(bearer.frames() == ["1b080009", "1d090009"])
+    #expect(bearer.mtu == 64)
+}
+
 @Test func bothEndsMayExchangeTheMTU() throws {
     var pair = Pair()
     var configuration = ATTBearer.Configuration()

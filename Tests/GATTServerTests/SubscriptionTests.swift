@@ -59,8 +59,7 @@ func improperConfigurations() throws {
         &dialogue,
         [
             Exchange("1204000200", "01120400fd"), Exchange("1204000300", "01120400fd"),
-            Exchange("1207000100", "01120700fd"), Exchange("120a000400", "01120a00fd"),
-            Exchange("120a000001", "01120a00fd"),
+            Exchange("1207000100", "01120700fd"), Exchange("1207000580", "01120700fd"),
             Exchange("12040001", "011204000d"), Exchange("120400", "011204000d"),
             Exchange("1204000100" + "00", "011204000d"),
             Exchange("1604000000" + "01", "1704000000" + "01"), Exchange("1801", "011804000d"),

@@ -140,12 +140,13 @@ extension GATTWrite {
     }
 
     /// The configuration that is written to a CCCD of a characteristic with `properties`; bits that the
-    /// characteristic lacks are improper (Core Specification Supplement, Part B, 1.2).
+    /// characteristic lacks are improper (Core Specification Supplement, Part B, 1.2), bits that are reserved
+    /// are ignored (Vol 1, Part E, 2.1).
     fileprivate func configuration(
         _ properties: CharacteristicProperties
     ) throws(GATTResponder.Interruption) -> ClientCharacteristicConfiguration {
         guard value.count == 2 else { throw .refused(.invalidAttributeValueLength, handle) }
-        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(value[0]) | UInt16(value[1]) << 8)
+        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(value[0])).intersection([.notify, .indicate])
         guard bits.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties)) else {
             throw .refused(.clientCharacteristicConfigurationImproper, handle)
         }

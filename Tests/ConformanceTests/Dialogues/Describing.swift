@@ -1,0 +1,105 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+
+extension AttributeHandle {
+    /// `0003`.
+    var short: String { rawValue.hex }
+
+    init?(hex: some StringProtocol) {
+        guard hex.count == 4, let number = UInt16(hex, radix: 16) else { return nil }
+        self.init(number)
+    }
+}
+
+/// What a server tells; of reads nothing, since their answers tell it.
+func describe(_ event: GATTServerEvent) -> String? {
+    switch event {
+    case .read: nil
+    case .write(_, let write, let kind):
+        "written \(write.handle.short) \(write.value.isEmpty ? "-" : write.value.hex) by \(kind.rawValue)"
+    case .subscribed(_, let handle, _, let configuration):
+        "subscribed \(handle.short) \(configuration.rawValue)"
+    case .unsubscribed(_, let handle, _): "unsubscribed \(handle.short)"
+    }
+}
+
+/// What a bearer tells.
+func describe(_ event: ATTBearer.Event) -> String {
+    switch event {
+    case .request(let request): "request \(request.encoded.hex)"
+    case .command(let command): "command \(command.encoded.hex)"
+    case .push(.notification(let handle, let value)): "notified \(handle.short) \(value.hex)"
+    case .push(.indication(let handle, let value)): "indicated \(handle.short) \(value.hex)"
+    case .push(.multipleNotification(let list)):
+        "notified " + list.map { "\($0.handle.short) \($0.value.hex)" }.joined(separator: ", ")
+    case .response(_, let response): "response \(response.encoded.hex)"
+    case .failed(_, let error): "failed: \(error)"
+    case .confirmed: "confirmed"
+    case .overdue: "overdue"
+    case .mtu(let mtu): "mtu \(mtu)"
+    case .ready: "ready"
+    case .closed(let reason): "closed: \(reason)"
+    }
+}
+
+/// A procedure's outcome, a line for each thing.
+func describe(_ output: Any) -> [String] {
+    switch output {
+    case let services as [RemoteService]: services.flatMap(describe)
+    case let database as RemoteDatabase: database.services.flatMap(describe)
+    case let includes as [RemoteInclude]: includes.map(describe)
+    case let characteristics as [RemoteCharacteristic]: characteristics.flatMap(describe)
+    case let descriptors as [RemoteDescriptor]: descriptors.map(describe)
+    case let value as [UInt8]: ["value \(value.hex)"]
+    case let values as [RemoteValue]: values.map(describe)
+    default: ["done"]
+    }
+}
+
+private func describe(_ service: RemoteService) -> [String] {
+    let kind = service.isPrimary ? "service" : "secondary service"
+    let head = "\(kind) \(service.handle.short)-\(service.endHandle.short) \(service.uuid)"
+    return [head] + service.includes.map(describe) + service.characteristics.flatMap(describe)
+}
+
+private func describe(_ include: RemoteInclude) -> String {
+    let range = "\(include.serviceHandle.short)-\(include.endHandle.short)"
+    return "include \(include.handle.short) \(range) \(include.uuid)"
+}
+
+private func describe(_ characteristic: RemoteCharacteristic) -> [String] {
+    let range = "\(characteristic.handle.short)-\(characteristic.endHandle.short)"
+    let value = "value \(characteristic.valueHandle.short) \(characteristic.properties)"
+    return ["characteristic \(range) \(characteristic.uuid) \(value)"]
+        + characteristic.descriptors.map(describe)
+}
+
+private func describe(_ descriptor: RemoteDescriptor) -> String {
+    "descriptor \(descriptor.handle.short) \(descriptor.uuid)"
+}
+
+private func describe(_ value: RemoteValue) -> String {
+    let cut = value.isTruncated ? ", of \(value.length ?? 0)" : ""
+    return "value \(value.handle.short) \(value.value.hex)\(cut)"
+}
+
+/// Why a procedure has none.
+func describe(_ error: GATTClientError) -> String {
+    switch error {
+    case .att(let refusal): "refused \(refusal.code.rawValue.hex) at \(refusal.handle.short)"
+    case .limit(let what, _, _): "limit: \(what)"
+    case .misbehaving(_, let how):
+        switch how {
+        case .unexpectedResponse: "misbehaving: another response"
+        case .malformed: "misbehaving: malformed"
+        case .unexpectedHandle: "misbehaving: handle"
+        case .badGroup: "misbehaving: group"
+        case .badValueHandle: "misbehaving: value handle"
+        case .overlong: "misbehaving: too long"
+        case .wrongCount: "misbehaving: count"
+        case .wrongEcho: "misbehaving: echo"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import BLECore
+import Testing
+
+@Test(arguments: Dialogue.all)
+func dialogue(_ dialogue: Dialogue) throws {
+    if dialogue.isClient {
+        var tester = ClientTester()
+        try hold(dialogue, with: &tester)
+    } else {
+        var tester = ServerTester()
+        try hold(dialogue, with: &tester)
+    }
+}
+
+@Test func thereAreDialogues() {
+    #expect(Dialogue.all.count > 150)
+    #expect(Set(Dialogue.all.map(\.id)).count == Dialogue.all.count)
+}
+
+/// Speaks the peer's lines and compares ours. Whatever we send or tell beside the script is an issue.
+private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
+    var sent: [[UInt8]] = []
+    var told: [String] = []
+    func turn(_ place: Comment) {
+        #expect(sent.map(\.hex) == [], "sent before \(place)")
+        #expect(told == [], "told before \(place)")
+        (sent, told) = tester.turn()
+    }
+    let lines = try dialogue.lines()
+    #expect(!lines.isEmpty)
+    for line in lines {
+        let place = Comment(rawValue: "\(dialogue.file):\(line.number)")
+        switch line.step {
+        case .theirs(let pdu, let more):
+            tester.receive(pdu)
+            if !more { turn(place) }
+        case .ours(let pdu): #expect(sent.popFirst()?.hex == pdu.hex, place)
+        case .told(let text): #expect(told.popFirst() == text, place)
+        case .happens(let command, let arguments):
+            try tester.perform(command, arguments)
+            turn(place)
+        }
+    }
+    #expect(sent.map(\.hex) == [], "sent at the end")
+    #expect(told == [], "told at the end")
+}
+
+extension Array {
+    fileprivate mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
+}

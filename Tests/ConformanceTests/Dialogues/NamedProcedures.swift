@@ -1,0 +1,82 @@
+import ATT
+import BLECore
+import GATTClient
+
+/// The procedure that a line `do NAME ARGUMENTS` begins.
+func namedProcedure(_ name: String, _ arguments: [String]) throws -> RunningProcedure {
+    let words = Words(name, arguments)
+    switch name {
+    case "primary-services" where arguments.isEmpty: return RunningProcedure(DiscoverServices.primary)
+    case "primary-services": return RunningProcedure(DiscoverServices.primary(try words.uuid(0)))
+    case "secondary-services": return RunningProcedure(DiscoverServices.secondary)
+    case "includes": return RunningProcedure(DiscoverIncludes(in: try words.range(0)))
+    case "characteristics" where arguments.count == 2:
+        return RunningProcedure(DiscoverCharacteristics(in: try words.range(0), uuid: try words.uuid(1)))
+    case "characteristics": return RunningProcedure(DiscoverCharacteristics(in: try words.range(0)))
+    case "descriptors": return RunningProcedure(DiscoverDescriptors(in: try words.range(0)))
+    case "everything": return RunningProcedure(DiscoverDatabase())
+    case "read": return RunningProcedure(ReadValue(try words.handle(0)))
+    case "read-long": return RunningProcedure(ReadLongValue(try words.handle(0)))
+    case "read-from":
+        return RunningProcedure(ReadLongValue(try words.handle(0), from: try words.number(1)))
+    case "read-by-uuid" where arguments.count == 2:
+        return RunningProcedure(ReadByUUID(try words.uuid(0), in: try words.range(1)))
+    case "read-by-uuid": return RunningProcedure(ReadByUUID(try words.uuid(0)))
+    case "read-multiple": return RunningProcedure(ReadMultiple(try words.handles()))
+    case "read-multiple-variable": return RunningProcedure(ReadMultipleVariable(try words.handles()))
+    case "write": return RunningProcedure(WriteValue(try words.handle(0), try words.octets(1)))
+    case "configure":
+        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(try words.number(1)))
+        return RunningProcedure(WriteValue(try words.handle(0), configuration: bits))
+    case "write-long": return RunningProcedure(WriteLongValue(try words.handle(0), try words.octets(1)))
+    case "reliable-write":
+        let writes = try stride(from: 0, to: arguments.count, by: 2).map {
+            (handle: try words.handle($0), value: try words.octets($0 + 1))
+        }
+        return RunningProcedure(ReliableWrite(writes))
+    default: throw CommandError(name, arguments)
+    }
+}
+
+/// The command that a line `do NAME ARGUMENTS` sends; nil when it begins a procedure.
+func namedCommand(_ name: String, _ arguments: [String]) throws -> ATTCommand? {
+    let words = Words(name, arguments)
+    guard name == "write-without-response" else { return nil }
+    return .write(try words.handle(0), value: try words.octets(1))
+}
+
+/// Arguments as what they are.
+private struct Words {
+    let name: String
+    let words: [String]
+
+    init(_ name: String, _ words: [String]) {
+        self.name = name
+        self.words = words
+    }
+
+    func uuid(_ index: Int) throws -> BluetoothUUID { try word(index) { BluetoothUUID($0) } }
+
+    func handle(_ index: Int) throws -> AttributeHandle { try word(index) { AttributeHandle(hex: $0) } }
+
+    func handles() throws -> [AttributeHandle] { try words.indices.map(handle) }
+
+    func number(_ index: Int) throws -> Int { try word(index) { Int($0) } }
+
+    func octets(_ index: Int) throws -> [UInt8] { try word(index) { $0 == "-" ? [] : Dialogue.octets($0) } }
+
+    /// `0001-ffff`.
+    func range(_ index: Int) throws -> AttributeRange {
+        try word(index) { word in
+            let ends = word.split(separator: "-").compactMap { AttributeHandle(hex: $0) }
+            return ends.count == 2 ? AttributeRange(ends[0], ends[1]) : nil
+        }
+    }
+
+    private func word<Value>(_ index: Int, _ parse: (String) -> Value?) throws -> Value {
+        guard words.indices.contains(index), let value = parse(words[index]) else {
+            throw CommandError(name, words)
+        }
+        return value
+    }
+}
