@@ -84,7 +84,7 @@ struct ServiceChangeTests {
         speak(
             &dialogue,
             [
-                Exchange("1801", "011816000e"), Exchange("0a1600", "0b3c"), Exchange("0a1700", "0b0000"),
+                Exchange("1801", "0118160012"), Exchange("0a1600", "0b3c"), Exchange("0a1700", "0b0000"),
                 Exchange("1801", "19"),
             ])
     }
@@ -128,13 +128,15 @@ struct RobustCachingTests {
             [
                 // Ranges are how it finds out.
                 Exchange("101000ffff0028", "1106" + "100013000f18" + "140017000d18"),
+                Exchange("081000ffff0328", "0907" + "1100121200192a" + "15001a1600372a"),
+                Exchange("080100ffff192a", "0903" + "120064"),
                 Exchange("0a1200", "010a120012"), Exchange("0a1200", "0b64"),
             ])
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
         // Each change counts anew, and so does each kind of request.
         for (request, refusal) in [
             ("0c12000000", "010c120012"), ("0e12001600", "010e120012"), ("2012001600", "0120120012"),
-            ("1216003d", "0112160012"), ("16160000003d", "0116160012"),
+            ("1216003d", "0112160012"), ("16160000003d", "0116160012"), ("081200ffff192a", "0108120012"),
         ] {
             try dialogue.server.add([GATTService(0xff00)])
             #expect(dialogue.ask(request) == refusal)

@@ -55,7 +55,8 @@ extension GATTResponder {
     /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler wants time.
     mutating func execute(_ shared: inout GATTServer.Shared) throws(Interruption) {
         do throws(Interruption) {
-            if prepared.isBroken { throw .refused(.unlikelyError, prepared.handles.first ?? .none) }
+            // The code is that of version 6.1 on, which has a rule for this (3.4.6.3).
+            if let broken = prepared.broken { throw .refused(.databaseOutOfSync, broken) }
             var writes: [GATTWrite] = []
             for handle in prepared.handles {
                 let index = try writableIndex(of: handle, .prepared, shared)

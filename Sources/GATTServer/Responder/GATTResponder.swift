@@ -38,9 +38,9 @@ struct GATTResponder: Sendable {
     mutating func answer(_ request: ATTRequest, mtu: ATTMTU, _ shared: inout GATTServer.Shared) -> GATTAnswer
     {
         let isRobust = features.contains(.robustCaching)
-        guard awareness.admit(usesHandle: request.attribute != nil, isRobust: isRobust) else {
-            let handle = request.attribute ?? .none
-            return .respond(.error(ATTErrorResponse(request.opcode, handle, .databaseOutOfSync)))
+        let known = request.knownHandle
+        guard awareness.admit(usesHandle: known != nil, isRobust: isRobust) else {
+            return .respond(.error(ATTErrorResponse(request.opcode, known ?? .none, .databaseOutOfSync)))
         }
         // It found out by itself.
         if awareness.isAware { reports.waiting = nil }
@@ -129,13 +129,17 @@ struct GATTResponder: Sendable {
 }
 
 extension ATTRequest {
-    /// The attribute that it names, the first of several; nil when it names a range or nothing.
-    fileprivate var attribute: AttributeHandle? {
+    /// The handle that a client has from an earlier discovery, the first of several; nil when the request is
+    /// one of those that discover, or has none (Part G, 2.5.2.1).
+    fileprivate var knownHandle: AttributeHandle? {
         switch self {
         case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
             .prepareWrite(let handle, _, _):
             handle
         case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first
+        case .readByType(let range, let type)
+        where range != .all && type.uuid != .include && type.uuid != .characteristic:
+            range.start
         case .exchangeMTU, .findInformation, .findByTypeValue, .readByType, .readByGroupType, .executeWrite:
             nil
         }

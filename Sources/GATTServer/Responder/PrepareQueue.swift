@@ -11,8 +11,9 @@ struct PreparedWrite: Hashable, Sendable {
 /// The prepared writes of one link, in order (Core Specification 5.4, Vol 3, Part F, 3.4.6).
 struct PrepareQueue: Hashable, Sendable {
     private(set) var parts: [PreparedWrite] = []
-    /// Whether an attribute of a part went away meanwhile, so that the parts are not what they were.
-    private(set) var isBroken = false
+    /// The attribute of the first part whose attribute went away meanwhile, so that the parts are not what
+    /// they were.
+    private(set) var broken: AttributeHandle?
 
     /// Queues a part; false when the queue is full.
     mutating func append(_ part: PreparedWrite, limit: Int) -> Bool {
@@ -25,7 +26,7 @@ struct PrepareQueue: Hashable, Sendable {
 
     /// Attributes with these handles are gone.
     mutating func breakParts(in range: AttributeRange) {
-        isBroken = isBroken || parts.contains { range.contains($0.handle) }
+        broken = broken ?? parts.first { range.contains($0.handle) }?.handle
     }
 
     /// The attributes in the order of their first parts.

@@ -17,6 +17,7 @@ extension AttributeHandle {
 func describe(_ event: GATTServerEvent) -> String? {
     switch event {
     case .read: nil
+    case .signed(_, let next): "signed, next counter \(next)"
     case .write(_, let write, let kind):
         "written \(write.handle.short) \(write.value.isEmpty ? "-" : write.value.hex) by \(kind.rawValue)"
     case .subscribed(_, let handle, _, let configuration):

@@ -6,6 +6,8 @@ import GATTServer
 /// beside it. `long(0x10)` is the 128-bit UUID whose octets on the air count up from 0x10.
 struct ReferenceDatabase {
     var services: [GATTService]
+    /// The generic services before them.
+    var generic: GenericServices?
     var configuration = GATTServer.Configuration()
 
     static func named(_ name: String) throws -> ReferenceDatabase {
@@ -18,6 +20,11 @@ struct ReferenceDatabase {
         case "pushing": return ReferenceDatabase(services: pushing)
         case "refusing": return ReferenceDatabase(services: refusing)
         case "formats": return ReferenceDatabase(services: formats)
+        case "changing":
+            return ReferenceDatabase(services: changing, generic: GenericServices(deviceName: "changing"))
+        case "heart": return ReferenceDatabase(services: [heart])
+        case "empty": return ReferenceDatabase(services: [GATTService(0xff60, handle: 0x0030)])
+        case "signing": return ReferenceDatabase(services: signing)
         case "short-queue":
             var configuration = GATTServer.Configuration()
             configuration.prepareQueueLimit = 2
@@ -209,5 +216,30 @@ private let formats = [
                     GATTDescriptor(0x2904, value: [0x04, 0x00, 0xad, 0x27, 1, 0, 0], handle: 0x0008),
                     GATTDescriptor(0x2905, value: [0x07, 0x00, 0x08, 0x00], handle: 0x0009),
                 ]),
+        ])
+]
+
+/// Service Changed is 0x0008, its CCCD 0x0009, Client Supported Features 0x000b, the Database Hash 0x000d,
+/// Server Supported Features 0x000f.
+private let changing = [
+    GATTService(
+        0xff50, handle: 0x0010,
+        characteristics: [
+            at(0x0011, 0xff51, [.read, .notify], [0x51]), at(0x0014, 0xff52, [.read, .indicate], [0x52]),
+            at(0x0017, 0xff53, writable, [0x53]), at(0x0019, 0xff54, [.read, .notify], [0x54]),
+        ])
+]
+
+/// A service that comes and goes: 0x0020 to 0x0023.
+private let heart = GATTService(
+    0x180d, handle: 0x0020, characteristics: [at(0x0021, 0x2a37, [.read, .write, .notify], [0, 60])])
+
+/// 0x0012 takes signed writes, 0x0014 those of any kind but signed ones.
+private let signing = [
+    GATTService(
+        0xff70, handle: 0x0010,
+        characteristics: [
+            at(0x0011, 0xff71, [.read, .authenticatedSignedWrites], [0], length: .variable(max: 4)),
+            at(0x0013, 0xff72, writable, [0]),
         ])
 ]

@@ -8,11 +8,17 @@ struct ServerTester: Tester {
         var bearer = ATTBearer()
         var security = LinkSecurity.none
         var waiting: [[UInt8]] = []
+        /// The indication of Service Changed that is on its way.
+        var serviceChange: ATTTransactionID?
+        /// Whether now is the time for one: the services changed, the peer came, or it confirmed the last.
+        var mayHear = true
     }
 
     private var server = GATTServer(.empty)
     private var configuration = ATTBearer.Configuration()
     private var links = [1: Link()]
+    /// What is remembered of bonded peers that are away.
+    private var bonds: [Int: GATTClientRecord] = [:]
     private var peer = 1
     private var now = Instant.zero
 
@@ -24,8 +30,15 @@ struct ServerTester: Tester {
         case ("receive", let octets?): try receive(upTo: octets)
         case ("peer", let number?): try meet(number)
         case ("security", let level?): try secure(level, arguments.dropFirst())
-        case ("reconnect", _): reconnect()
+        case ("disconnect", let number?): try disconnect(number)
+        case ("reconnect", _):
+            try disconnect(String(peer))
+            connect()
         case ("update", let handle?): try update(handle, arguments.dropFirst().joined())
+        case ("update-together", _?): try updateTogether(arguments)
+        case ("key", let csrk?): try useKey(csrk)
+        case ("add", let name?): try add(name)
+        case ("remove", let handle?): try remove(handle)
         case ("wait", let seconds?): try wait(seconds)
         default: throw CommandError(command, arguments)
         }
@@ -39,7 +52,15 @@ struct ServerTester: Tester {
             guard var link = links.removeValue(forKey: number) else { continue }
             while let event = link.bearer.nextEvent(serving: central(number), from: &server) {
                 told.append(describe(event))
+                if case .confirmed(let id) = event, id == link.serviceChange {
+                    server.confirmServiceChange(for: central(number))
+                    link.mayHear = true
+                }
             }
+            if link.mayHear, let change = server.serviceChange(for: central(number)) {
+                link.serviceChange = try? link.bearer.indicate(change.handle, value: change.value, at: now)
+            }
+            link.mayHear = false
             while let frame = link.bearer.frame() { link.waiting.append(frame) }
             links[number] = link
         }
@@ -55,7 +76,7 @@ struct ServerTester: Tester {
     private mutating func use(_ name: String) throws {
         let reference = try ReferenceDatabase.named(name)
         server = GATTServer(
-            try AttributeDatabase(reference.services, generic: nil), reference.configuration)
+            try AttributeDatabase(reference.services, generic: reference.generic), reference.configuration)
         server.connect(central(peer))
     }
 
@@ -66,13 +87,11 @@ struct ServerTester: Tester {
         links[peer]?.bearer = ATTBearer(configuration)
     }
 
-    /// `peer NUMBER`: what follows is said to and by that peer, which connects if it is new.
+    /// `peer NUMBER`: what follows is said to and by that peer, which connects if it is not there.
     private mutating func meet(_ number: String) throws {
         guard let number = Int(number) else { throw CommandError("peer", [number]) }
         peer = number
-        guard links[number] == nil else { return }
-        links[number] = Link(bearer: ATTBearer(configuration))
-        server.connect(central(number))
+        if links[number] == nil { connect() }
     }
 
     /// `security LEVEL [key OCTETS] [bonded]`: the link is that safe from now on.
@@ -88,14 +107,21 @@ struct ServerTester: Tester {
         server.setSecurity(security, of: central(peer))
     }
 
-    /// `reconnect`: the link goes, and comes again. A bonded peer is known, though the link is not encrypted
-    /// yet.
-    private mutating func reconnect() {
-        let bonded = links[peer]?.security.isBonded == true
-        let kept = server.disconnect(central(peer))
-        let security = LinkSecurity(level: .none, isBonded: bonded)
+    /// `disconnect NUMBER`: that peer's link goes.
+    private mutating func disconnect(_ number: String) throws {
+        guard let number = Int(number), let link = links.removeValue(forKey: number) else {
+            throw CommandError("disconnect", [number])
+        }
+        let record = server.disconnect(central(number))
+        bonds[number] = link.security.isBonded ? record : nil
+    }
+
+    /// The peer's link comes up. A bonded one is known, though the link is not encrypted yet.
+    private mutating func connect() {
+        let record = bonds.removeValue(forKey: peer)
+        let security = LinkSecurity(level: .none, isBonded: record != nil)
         links[peer] = Link(bearer: ATTBearer(configuration), security: security)
-        server.connect(central(peer), security: security, configurations: bonded ? kept : [:])
+        server.connect(central(peer), security: security, record: record)
     }
 
     /// `update HANDLE OCTETS`: the application has a new value for those who want it.
@@ -108,6 +134,46 @@ struct ServerTester: Tester {
             let number = Int(subscriber.central.rawValue)
             try links[number]?.bearer.push(value, of: handle, to: subscriber, truncating: true, at: now)
         }
+    }
+
+    /// `update-together HANDLE OCTETS …`: new values of several attributes, in one PDU for who takes that
+    /// (Part G, 4.10.2), else in one for each.
+    private mutating func updateTogether(_ words: [String]) throws {
+        var lists: [Int: ATTTupleList<ATTHandleLengthValue>] = [:]
+        for index in stride(from: 0, to: words.count - 1, by: 2) {
+            guard let handle = AttributeHandle(hex: words[index]),
+                let value = Dialogue.octets(words[index + 1])
+            else { throw CommandError("update-together", words) }
+            try server.setValue(value, of: handle)
+            for subscriber in server.subscribers(of: handle) {
+                let number = Int(subscriber.central.rawValue)
+                if server.features(of: subscriber.central).contains(.multipleNotifications) {
+                    lists[number, default: .init()].append(ATTHandleLengthValue(handle, value))
+                } else {
+                    try links[number]?.bearer.push(value, of: handle, to: subscriber, at: now)
+                }
+            }
+        }
+        for (number, list) in lists { try links[number]?.bearer.notify(list) }
+    }
+
+    /// `key CSRK`: the key by which the peer signs, as a number in hex.
+    private mutating func useKey(_ csrk: String) throws {
+        guard let number = UInt128(csrk, radix: 16) else { throw CommandError("key", [csrk]) }
+        server.setSigningKey(ATTSigningKey(csrk: number), of: central(peer))
+    }
+
+    /// `add NAME`: the services of that name come.
+    private mutating func add(_ name: String) throws {
+        try server.add(ReferenceDatabase.named(name).services)
+        for number in links.keys { links[number]?.mayHear = true }
+    }
+
+    /// `remove HANDLE`: the service there goes.
+    private mutating func remove(_ handle: String) throws {
+        guard let handle = AttributeHandle(hex: handle) else { throw CommandError("remove", [handle]) }
+        try server.remove(handle)
+        for number in links.keys { links[number]?.mayHear = true }
     }
 
     /// `wait SECONDS`: so much time goes by.
