@@ -147,7 +147,9 @@ extension GATTWrite {
         _ properties: CharacteristicProperties
     ) throws(GATTResponder.Interruption) -> ClientCharacteristicConfiguration {
         guard value.count == 2 else { throw .refused(.invalidAttributeValueLength, handle) }
-        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(value[0])).intersection([.notify, .indicate])
+        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(value[0])).intersection([
+            .notify, .indicate,
+        ])
         guard bits.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties)) else {
             throw .refused(.clientCharacteristicConfigurationImproper, handle)
         }

@@ -19,7 +19,7 @@ func describe(_ event: GATTServerEvent) -> String? {
     case .read: nil
     case .signed(_, let next): "signed, next counter \(next)"
     case .write(_, let write, let kind):
-        "written \(write.handle.short) \(write.value.isEmpty ? "-" : write.value.hex) by \(kind.rawValue)"
+        "written \(pair(write.handle, write.value)) by \(kind.rawValue)"
     case .subscribed(_, let handle, _, let configuration):
         "subscribed \(handle.short) \(configuration.rawValue)"
     case .unsubscribed(_, let handle, _): "unsubscribed \(handle.short)"
@@ -31,10 +31,10 @@ func describe(_ event: ATTBearer.Event) -> String {
     switch event {
     case .request(let request): "request \(request.encoded.hex)"
     case .command(let command): "command \(command.encoded.hex)"
-    case .push(.notification(let handle, let value)): "notified \(handle.short) \(value.hex)"
-    case .push(.indication(let handle, let value)): "indicated \(handle.short) \(value.hex)"
+    case .push(.notification(let handle, let value)): "notified \(pair(handle, value))"
+    case .push(.indication(let handle, let value)): "indicated \(pair(handle, value))"
     case .push(.multipleNotification(let list)):
-        "notified " + list.map { "\($0.handle.short) \($0.value.hex)" }.joined(separator: ", ")
+        "notified " + list.map { pair($0.handle, $0.value) }.joined(separator: ", ")
     case .response(_, let response): "response \(response.encoded.hex)"
     case .failed(_, let error): "failed: \(error)"
     case .confirmed: "confirmed"
@@ -43,6 +43,11 @@ func describe(_ event: ATTBearer.Event) -> String {
     case .ready: "ready"
     case .closed(let reason): "closed: \(reason)"
     }
+}
+
+/// `0003 0102`, or `0003` where the value is empty.
+private func pair(_ handle: AttributeHandle, _ value: some Collection<UInt8>) -> String {
+    value.isEmpty ? handle.short : "\(handle.short) \(value.hex)"
 }
 
 /// A procedure's outcome, a line for each thing.
@@ -83,7 +88,7 @@ private func describe(_ descriptor: RemoteDescriptor) -> String {
 
 private func describe(_ value: RemoteValue) -> String {
     let cut = value.isTruncated ? ", of \(value.length ?? 0)" : ""
-    return "value \(value.handle.short) \(value.value.hex)\(cut)"
+    return "value \(pair(value.handle, value.value))\(cut)"
 }
 
 /// Why a procedure has none.

@@ -13,7 +13,7 @@ func dialogue(_ dialogue: Dialogue) throws {
 }
 
 @Test func thereAreDialogues() {
-    #expect(Dialogue.all.count > 150)
+    #expect(Dialogue.all.count > 250)
     #expect(Set(Dialogue.all.map(\.id)).count == Dialogue.all.count)
 }
 

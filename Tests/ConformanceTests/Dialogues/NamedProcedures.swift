@@ -41,8 +41,14 @@ func namedProcedure(_ name: String, _ arguments: [String]) throws -> RunningProc
 /// The command that a line `do NAME ARGUMENTS` sends; nil when it begins a procedure.
 func namedCommand(_ name: String, _ arguments: [String]) throws -> ATTCommand? {
     let words = Words(name, arguments)
-    guard name == "write-without-response" else { return nil }
-    return .write(try words.handle(0), value: try words.octets(1))
+    switch name {
+    case "write-without-response": return .write(try words.handle(0), value: try words.octets(1))
+    case "signed-write":
+        let key = ATTSigningKey(csrk: try words.key(3))
+        let counter = UInt32(try words.number(2))
+        return key.sign(try words.handle(0), value: try words.octets(1), counter: counter)
+    default: return nil
+    }
 }
 
 /// Arguments as what they are.
@@ -62,6 +68,8 @@ private struct Words {
     func handles() throws -> [AttributeHandle] { try words.indices.map(handle) }
 
     func number(_ index: Int) throws -> Int { try word(index) { Int($0) } }
+
+    func key(_ index: Int) throws -> UInt128 { try word(index) { UInt128($0, radix: 16) } }
 
     func octets(_ index: Int) throws -> [UInt8] { try word(index) { $0 == "-" ? [] : Dialogue.octets($0) } }
 
