@@ -30,7 +30,12 @@ extension AdapterSpecification {
         switch (parts[0], rest) {
         case ("virtual", nil): self = .virtual(name: nil)
         case ("virtual", let name?): self = .virtual(name: try Self.virtualName(name))
-        case ("unix", _?), ("tcp", _?): self = .stream(try StreamAddress(text))
+        case ("unix", _?), ("tcp", _?):
+            let address = try StreamAddress(text)
+            if case .tcp(_, port: 0) = address {
+                throw AdapterSpecificationError("the port must be 1 to 65535, not 0")
+            }
+            self = .stream(address)
         case ("serial", let port?): self = try Self.serial(port)
         case ("user", let name?):
             guard let adapter = KernelAdapter(name) else {
@@ -121,7 +126,8 @@ extension AdapterSpecification.KernelAdapter {
 }
 
 extension StreamAddress {
-    /// `tcp:HOST:PORT`, the host in brackets where it is an IPv6 address, or `unix:PATH`.
+    /// `tcp:HOST:PORT`, the host in brackets where it is an IPv6 address, or `unix:PATH`. Port 0 is for
+    /// those that listen and takes a free one.
     public init(_ text: some StringProtocol) throws(AdapterSpecificationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch (parts[0], parts.count == 2 ? parts[1] : "") {
@@ -133,7 +139,7 @@ extension StreamAddress {
                     hint: "tcp:HOST:PORT; IPv6 as tcp:[::1]:PORT")
             }
             let (host, port) = (place[..<colon], place[place.index(after: colon)...])
-            guard let number = UInt16(port), number > 0 else {
+            guard let number = UInt16(port) else {
                 throw AdapterSpecificationError(
                     "the port must be 1 to 65535, not \(String(port).debugDescription)")
             }

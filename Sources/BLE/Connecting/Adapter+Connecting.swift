@@ -6,15 +6,32 @@ import SystemPackage
 
 extension Adapter {
     /// Connects to `peer`; waits for as long as that takes. Cancelling the task cancels the attempt.
+    ///
+    /// A connection request that the peer never heard, since another central's came first or the air was
+    /// full, looks like a link until it ends with Connection Failed to be Established (Core Specification
+    /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again, a few times.
     func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkID {
-        let link = try await connects.wait(in: self) { adapter, id in
-            adapter.cancel(id)
-        } start: { () throws(BLEError) in
-            try beginConnecting(to: peer, options)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let link = try await connects.wait(in: self) { adapter, id in
+                adapter.cancel(id)
+            } start: { () throws(BLEError) in
+                try beginConnecting(to: peer, options)
+            }
+            do throws(BLEError) {
+                try await prepare(link, options)
+                return link
+            } catch .disconnected(.status(.connectionFailedToBeEstablished)) {
+                guard attempts < Self.connectionAttempts else {
+                    throw .connectFailed(.status(.connectionFailedToBeEstablished))
+                }
+                log.info("the connection to \(peer) was not established; trying again")
+            }
         }
-        try await prepare(link, options)
-        return link
     }
+
+    private static let connectionAttempts = 6
 
     private func beginConnecting(
         to peer: DeviceAddress, _ options: ConnectionOptions

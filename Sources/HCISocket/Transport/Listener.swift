@@ -22,7 +22,11 @@ public final class Listener: @unchecked Sendable {
     }
 
     /// Ends it. More calls do nothing.
-    public func close() { socket.close() }
+    public func close() {
+        // While it listens, the file is its own and no newer one's.
+        if socket.isOpen { StreamSockets.removeFile(of: socket.descriptor) }
+        socket.close()
+    }
 
     private func ready(_ readiness: Readiness, _ failed: @Sendable (PortError) -> Void) {
         do throws(PortError) {

@@ -30,22 +30,8 @@ public enum StreamSockets {
         case .unix(let path):
             let name = try unixAddress(path)
             // Of two processes that find the same abandoned file, one at a time may replace it.
-            let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
-                throw .system(.current, during: "open \(path).lock")
-            }
-            defer { Glibc.close(lock) }
-            let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
-            return try Sockets.closing(descriptor) { () throws(PortError) in
-                do throws(PortError) {
-                    try Sockets.bind(descriptor, to: name)
-                } catch {
-                    guard error.errno == .addressInUse, try isAbandoned(name) else { throw error }
-                    unlink(path)
-                    try Sockets.bind(descriptor, to: name)
-                }
-                try Sockets.listen(descriptor, backlog: 64)
-                return (descriptor, address)
+            return try LockFile.holding(path + ".lock") { () throws(PortError) in
+                (try bind(name, at: path), address)
             }
         case .tcp(let host, let port):
             return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
@@ -58,6 +44,43 @@ public enum StreamSockets {
                 }
             }
         }
+    }
+
+    private static func bind(_ name: sockaddr_un, at path: String) throws(PortError) -> CInt {
+        let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
+        return try Sockets.closing(descriptor) { () throws(PortError) in
+            do throws(PortError) {
+                try Sockets.bind(descriptor, to: name)
+            } catch {
+                guard error.errno == .addressInUse else { throw error }
+                guard isSocket(path) else {
+                    throw .system(.fileExists, during: "\(path), which is no socket")
+                }
+                guard try isAbandoned(name) else { throw error }
+                unlink(path)
+                try Sockets.bind(descriptor, to: name)
+            }
+            try Sockets.listen(descriptor, backlog: 64)
+            return descriptor
+        }
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var information = stat()
+        return lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Removes the file of a Unix socket that still listens, so that the next to come makes a new one; other
+    /// sockets have no file.
+    public static func removeFile(of listening: CInt) {
+        var address = sockaddr_un()
+        guard (try? Sockets.localAddress(listening, into: &address)) != nil,
+            address.sun_family == sa_family_t(AF_UNIX)
+        else { return }
+        let path = withUnsafeBytes(of: address.sun_path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if isSocket(path) { unlink(path) }
     }
 
     /// Accepts connections of a socket that listens; takes it over.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BLE
 import Glibc
 import HCISocket
+import SystemPackage
 
 /// `bletool air`.
 struct AirCommand: ToolCommand {
@@ -34,6 +35,8 @@ struct AirCommand: ToolCommand {
 
     func perform(_ console: Console) async throws(Failure) {
         Logs.start(global.logLevel)
+        try global.refuse(["--adapter", "--capture"], for: "air")
+        let limit = try global.timeLimit()
         if let controllers, controllers < 1 {
             throw Failure(.usage, "--controllers", "an air needs room for at least one controller")
         }
@@ -47,12 +50,14 @@ struct AirCommand: ToolCommand {
             }
         }
         let result = await Interruption.result { () throws(Failure) in
-            background ? try await runInBackground() : try await run(addresses, console)
+            background ? try await runInBackground() : try await run(addresses, limit, console)
         }
         try result.get()
     }
 
-    private func run(_ addresses: [StreamAddress], _ console: Console) async throws(Failure) {
+    private func run(
+        _ addresses: [StreamAddress], _ limit: Duration?, _ console: Console
+    ) async throws(Failure) {
         let air = AirServer(on: .shared, maximumControllers: controllers)
         let wanted =
             addresses.isEmpty
@@ -62,11 +67,17 @@ struct AirCommand: ToolCommand {
             do throws(BLEError) {
                 bound.append(try await air.listen(at: address))
             } catch {
+                await air.close()
+                if case .port(.system(.addressInUse, _)) = error {
+                    throw Failure(
+                        .adapter, "\(address)", "somebody listens there already",
+                        hint: "an air that started by itself ends some time after its last client; "
+                            + "BLETOOL_AIR=PATH names another")
+                }
                 throw Failure(error, while: "air \(address)")
             }
         }
-        console.show(AirReadyEvent(places: bound))
-        await Interruption.wait()
+        if console.show(AirReadyEvent(places: bound)) { await Interruption.wait(limit) }
         await air.close()
     }
 

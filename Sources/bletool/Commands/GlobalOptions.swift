@@ -57,6 +57,14 @@ extension GlobalOptions {
         }
     }
 
+    /// Refuses options that would be ignored: a command that uses no radio takes none.
+    func refuse(_ options: [String], for command: String) throws(Failure) {
+        let given = ["--adapter": adapter, "--capture": capture, "--timeout": timeout]
+        for option in options where given[option] != .some(nil) {
+            throw Failure(.usage, option, "means nothing to \(command)")
+        }
+    }
+
     /// The time limit.
     func timeLimit() throws(Failure) -> Duration? { try duration(timeout, of: "--timeout") }
 

@@ -22,6 +22,7 @@ struct LookupCommand: ToolCommand {
     @OptionGroup var global: GlobalOptions
 
     func perform(_ console: Console) async throws(Failure) {
+        try global.refuse(["--adapter", "--capture", "--timeout"], for: "lookup")
         for entry in try found() { guard console.show(entry) else { return } }
     }
 

@@ -57,19 +57,35 @@ struct ServeCommand: RadioCommand {
                 try await manager.advertise(wanted, maximumLinks: maxLinks)
             }
         }
-        radio.console.show(
-            ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan))
+        let ready = ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan)
+        guard radio.console.show(ready) else { return }
         let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
-        let (console, once) = (radio.console, once)
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
+        // Not cancelled with the command: what the end of the adapter brings about is told, too.
+        let told = Task { await tell(events, radio.console) }
         _ = try await radio.attempt { () throws(BLEError) in
-            try await radio.limited(limit) { () throws(BLEError) in
-                for try await event in events {
-                    guard console.show(ServerEvent(event)) else { return }
-                    if once, case .disconnected = event { return }
+            _ = try await radio.limited(limit) { [adapter = radio.adapter] () throws(BLEError) in
+                let end = await withTaskCancellationHandler {
+                    await told.value
+                } onCancel: {
+                    Task { await adapter.close() }
                 }
+                if let end, end != .adapter(.closed) { throw end }
             }
+        }
+    }
+
+    /// Shows what happens, until the adapter ends or nobody reads any more; gives what ended it.
+    private func tell(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
+        do throws(BLEError) {
+            for try await event in events {
+                guard console.show(ServerEvent(event)) else { return nil }
+                if once, case .disconnected = event { return nil }
+            }
+            return nil
+        } catch {
+            return error
         }
     }
 

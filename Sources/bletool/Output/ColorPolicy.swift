@@ -38,6 +38,8 @@ enum Style: String, Hashable, Sendable {
 
 /// The environment of the process.
 enum Environment {
-    /// The value of a variable, or nil when it is not set.
-    static func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    /// The value of a variable, or nil when it is not set or empty.
+    static func value(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 }

@@ -36,6 +36,8 @@ enum Interruption {
         return result
     }
 
-    /// Waits until the command is cancelled.
-    static func wait() async { _ = await EventLoop.shared.sleep(for: .seconds(Int64.max)) }
+    /// Waits until the command is cancelled, or for `limit`.
+    static func wait(_ limit: Duration? = nil) async {
+        _ = await EventLoop.shared.sleep(for: limit ?? .seconds(Int64.max))
+    }
 }

@@ -28,10 +28,10 @@ extension RadioCommand {
             do throws(Failure) {
                 try await run(radio)
             } catch {
-                await radio.close()
+                _ = await radio.close()
                 throw error
             }
-            await radio.close()
+            if let problem = await radio.close() { throw problem }
         }
         try result.get()
     }
@@ -68,10 +68,10 @@ struct Radio: Sendable {
         }
     }
 
-    /// Ends what the command did on the radio, and its recording.
-    func close() async {
+    /// Ends what the command did on the radio, and its recording; says what is missing in that.
+    func close() async -> Failure? {
         await adapter.close()
-        if let problem = recording?.close() { console.note(problem) }
+        return recording?.close().map { Failure(.input, "--capture", $0) }
     }
 
     /// The central's side of the adapter.

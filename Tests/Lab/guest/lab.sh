@@ -196,13 +196,34 @@ not_heard() { not output "$1" heard; }
 
 # --- bluetoothd ------------------------------------------------------------------------------------------------
 
-# bluetoothd with the GATT server of `gatt-server` on hci0, advertised.
-bluetoothd_server() {
+bluetoothd() {
     mkdir -p /run/dbus
     dbus-daemon --system --fork
     background bluetoothd /usr/libexec/bluetooth/bluetoothd -n
     wait_for 15 dbus-send --system --print-reply --dest=org.bluez /org/bluez/hci0 \
         org.freedesktop.DBus.Introspectable.Introspect || die 'bluetoothd does not start'
+}
+
+# bluetoothctl, which takes commands from `bluez`; what it says is in bluetoothctl.out.
+bluetoothctl() {
+    mkfifo /scratch/bluetoothctl
+    exec 8<>/scratch/bluetoothctl
+    background bluetoothctl sh -c 'exec stdbuf -oL bluetoothctl </scratch/bluetoothctl'
+}
+bluez() { echo "$*" >&8; }
+
+# says SECONDS PATTERN COMMAND…: whether bluetoothctl prints PATTERN after COMMAND.
+says() {
+    local limit=$1 pattern=$2 lines
+    lines=$(wc -l <bluetoothctl.out)
+    bluez "${@:3}"
+    said() { tail -n +$((lines + 1)) bluetoothctl.out | output "$pattern" cat; }
+    wait_for "$limit" said
+}
+
+# bluetoothd with the GATT server of `gatt-server` on hci0, advertised.
+bluetoothd_server() {
+    bluetoothd
     background gatt-server "$here/gatt-server" hci0
     wait_for 15 grep -q ready gatt-server.out || die 'bluetoothd refuses the GATT server'
     mgmt 0 add-adv -c -u fff0 1 >/dev/null
