@@ -109,7 +109,7 @@ extension Adapter {
         case .success(let descriptor): return descriptor
         case .failure(let error):
             switch error.errno {
-            case .connectionRefused, .noSuchFileOrDirectory: throw .adapter(.missing("\(address): \(error)"))
+            case .connectionRefused, .noSuchFileOrDirectory: throw .adapter(.missing("there (\(error))"))
             default: throw .port(error)
             }
         }

@@ -2,11 +2,11 @@ import Glibc
 
 /// Folders that belong to the user who runs the process.
 enum UserFolder {
-    /// A folder for sockets, made if it is missing, that nobody else can enter: below $XDG_RUNTIME_DIR,
-    /// else in /tmp under the user's number. Another user's folder of that name is not used.
+    /// A folder for sockets, made if it is missing, that nobody else can enter: below $XDG_RUNTIME_DIR
+    /// where that is, else in /tmp under the user's number. Another user's folder of that name is not used.
     static var runtime: String {
         let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
-        let path = base.isEmpty ? "/tmp/bletool-\(getuid())" : "\(base)/bletool"
+        let path = access(base, W_OK) == 0 ? "\(base)/bletool" : "/tmp/bletool-\(getuid())"
         mkdir(path, 0o700)
         var information = stat()
         let isOurs =

@@ -19,3 +19,14 @@ public struct Advertisement: Hashable, Sendable {
     /// The name, whole or shortened.
     public var name: String? { fields.localName?.text }
 }
+
+extension Advertisement: CustomStringConvertible {
+    /// `C0:11:22:33:44:55/random -50 dBm "Thermometer" 1809`.
+    public var description: String {
+        var parts = [address.map { "\($0)" } ?? "anonymous"]
+        if let rssi { parts.append("\(rssi) dBm") }
+        if let name { parts.append(name.debugDescription) }
+        parts += fields.serviceUUIDs.map { "\($0)" }
+        return parts.joined(separator: " ")
+    }
+}

@@ -15,7 +15,7 @@ struct AdvertiseCommand: RadioCommand {
 
     @OptionGroup var options: AdvertiseOptions
 
-    @Option(help: ArgumentHelp("Stop after this time.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "duration"))
     var duration: String?
 
     @Flag(help: "Only print the packets, and the octets that each field takes. Needs no radio.")

@@ -52,7 +52,9 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The whole scan response, as it is.", valueName: "hex"))
     var rawScanResponse: String?
 
-    @Option(help: ArgumentHelp("The time between two packets, 20ms to 10.24s.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The time between two packets, 20ms to 10.24s.", valueName: "duration"))
     var interval: String?
 
     @Option(help: ArgumentHelp("What others may do with it.", valueName: "type"))

@@ -22,7 +22,9 @@ struct AirCommand: ToolCommand {
             "Where to listen: unix:PATH or tcp:HOST:PORT; port 0 takes a free one.", valueName: "place"))
     var places: [String] = []
 
-    @Option(help: ArgumentHelp("Let at most this many controllers join at a time.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Let at most this many controllers join at a time.", valueName: "count"))
     var controllers: Int?
 
     @Flag(help: .hidden)

@@ -60,8 +60,14 @@ struct BLETool: ParsableCommand {
                 .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
                 hint: "commands are \(commands.joined(lastBy: "and"))")
         }
+        let message = message(for: error).lowercasedFirst
+        if arguments.contains(where: { $0.first == "-" && $0.dropFirst().first?.isNumber == true }) {
+            return Failure(
+                .usage, path.dropFirst().joined(separator: " "), message,
+                hint: "a value that begins with - stands behind -- or says its type, as in i8:-5")
+        }
         return Failure(
-            .usage, path.dropFirst().joined(separator: " "), message(for: error).lowercasedFirst,
+            .usage, path.dropFirst().joined(separator: " "), message,
             hint: "`\(path.joined(separator: " ")) --help` tells what there is")
     }
 

@@ -47,7 +47,9 @@ struct GATTOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The security to reach first: low, medium, high, fips.", valueName: "level"))
     var security = SecurityLevel.low
 
-    @Option(help: ArgumentHelp("Give up connecting after this time.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up connecting after this time.", valueName: "duration"))
     var connectTimeout: String?
 
     @Option(
@@ -55,10 +57,13 @@ struct GATTOptions: ParsableArguments {
     var interval: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
     var latency: String?
 
-    @Option(help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
     var supervision: String?
 
     static let valued: Set = [

@@ -18,10 +18,10 @@ struct GATTNotifyCommand: GATTVerb {
     @Flag(help: "Ask for indications where there are both.")
     var indicate = false
 
-    @Option(help: ArgumentHelp("End after so many values.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many values.", valueName: "count"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
     @Option(

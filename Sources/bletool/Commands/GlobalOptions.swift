@@ -14,7 +14,9 @@ struct GlobalOptions: ParsableArguments {
     @Flag(help: "Print JSON objects, one a line, on stdout.")
     var json = false
 
-    @Option(help: ArgumentHelp("Give up after this time: 500ms, 10s, 2m.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up after this time: 500ms, 10s, 2m.", valueName: "duration"))
     var timeout: String?
 
     @Option(help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"))

@@ -48,10 +48,10 @@ struct ScanCommand: RadioCommand {
     @Option(help: ArgumentHelp("PHYs to listen on: 1m, coded, or 1m,coded.", valueName: "phys"))
     var phy = "1m"
 
-    @Option(help: ArgumentHelp("End after so many.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
     @OptionGroup var global: GlobalOptions

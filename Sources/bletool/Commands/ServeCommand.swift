@@ -20,7 +20,9 @@ struct ServeCommand: RadioCommand {
     @Option(help: "Another name than the configuration's.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Serve at most this many centrals at a time.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Serve at most this many centrals at a time.", valueName: "count"))
     var maxLinks = 8
 
     @Flag(help: "Do not advertise.")
@@ -29,7 +31,7 @@ struct ServeCommand: RadioCommand {
     @Flag(help: "End when the first central has left.")
     var once = false
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
     @OptionGroup var global: GlobalOptions
@@ -37,6 +39,9 @@ struct ServeCommand: RadioCommand {
     func check() throws(Failure) {
         _ = try bletool.duration(duration, of: "--duration")
         guard maxLinks >= 1 else { throw Failure(.usage, "--max-links", "must be 1 at least") }
+        if let name, !(1...248).contains(name.utf8.count) {
+            throw Failure(.usage, "--name", "has \(name.utf8.count) octets, a name has 1 to 248")
+        }
         let served = try served()
         if !noAdvertise { _ = try served.advertising.checkedPlan() }
     }

@@ -28,13 +28,13 @@ struct ConfiguredServer: Sendable {
         var (onRead, onWrite): (ReadHandler?, WriteHandler?)
         if let program = characteristic.read {
             onRead = { request in
-                run(program, on: runner, [], for: request.pending)
+                run(program, on: runner, [], for: request.pending, of: characteristic.uuid)
                 return .later
             }
         }
         if let program = characteristic.write {
             onWrite = { request in
-                run(program, on: runner, request.value, for: request.pending)
+                run(program, on: runner, request.value, for: request.pending, of: characteristic.uuid)
                 return .later
             }
         }
@@ -42,14 +42,15 @@ struct ConfiguredServer: Sendable {
     }
 
     private func run(
-        _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer
+        _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
+        of uuid: BluetoothUUID
     ) {
         Task {
             let result: Result<[UInt8], ATTErrorCode>
             do throws(ProgramRunner.Problem) {
                 result = .success(try await runner.run(program, input: input))
             } catch {
-                console.note(error.reason)
+                console.note("\(uuid): \(error.reason)")
                 result = .failure(.unlikelyError)
             }
             await manager.complete(pending, with: result)
@@ -81,8 +82,8 @@ struct ConfiguredServer: Sendable {
                 }
                 try await manager.update(characteristic.valueHandle, to: value)
             } catch let problem as ProgramRunner.Problem {
-                console.note(problem.reason)
-            } catch BLEError.cancelled {
+                console.note("\(characteristic.uuid): \(problem.reason)")
+            } catch BLEError.cancelled, BLEError.adapter(.closed) {
                 return
             } catch {
                 console.note("\(characteristic.uuid): \(error)")

@@ -52,7 +52,7 @@ actor ProgramRunner {
                 program.executable, arguments: Arguments(program.arguments), input: .array(input),
                 output: .bytes(limit: StoredValue.limit + 1), error: .discarded)
             guard ended.terminationStatus.isSuccess else {
-                return .failure(Problem(reason: "\(program.name) failed: \(ended.terminationStatus)"))
+                return .failure(Problem(reason: "\(program.name) \(ended.terminationStatus.words)"))
             }
             var output = ended.standardOutput
             if output.last == UInt8(ascii: "\n") { output.removeLast() }
@@ -63,6 +63,16 @@ actor ProgramRunner {
             return .success(output)
         } catch {
             return .failure(Problem(reason: "\(program.name): \(error)"))
+        }
+    }
+}
+
+extension TerminationStatus {
+    /// How a program failed.
+    fileprivate var words: String {
+        switch self {
+        case .exited(let code): "ended with status \(code)"
+        case .signaled(let signal): "was ended by signal \(signal)"
         }
     }
 }

@@ -74,7 +74,9 @@ struct AdvertisementEvent: Event {
         let services = fields.serviceUUIDs.map(\.description)
         if !services.isEmpty { parts.append("services \(services.joined(separator: ","))") }
         for data in fields.manufacturerData {
-            parts.append("\((companyName(data.company) ?? "\(data.company)").printable):\(data.data.hex)")
+            // The name of 0xffff, which is for tests, is a sentence.
+            let name = companyName(data.company).flatMap { $0.count <= 48 ? $0.printable : nil }
+            parts.append("\(name ?? "\(data.company)"):\(data.data.hex)")
         }
         for data in fields.serviceData { parts.append("\(data.uuid):\(data.data.hex)") }
         if let problem = fields.problem { parts.append(Style.red("malformed: \(problem)", when: colored)) }
