@@ -1,0 +1,36 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// Our server with two links, octets in and octets out.
+struct ServedLinks {
+    private(set) var server: GATTServer
+    private var bearers = [ATTBearer(), ATTBearer()]
+
+    init(_ services: [GATTService]) throws {
+        var configuration = GATTServer.Configuration()
+        configuration.prepareQueueLimit = ReferenceModel.queueLimit
+        configuration.authorize = { ReferenceModel.authorizes(Int($0.handle.rawValue)) }
+        server = GATTServer(try AttributeDatabase(services, generic: nil), configuration)
+        for number in bearers.indices { server.connect(central(number)) }
+    }
+
+    /// What is sent to a PDU.
+    mutating func answers(to pdu: [UInt8], on link: Int) -> [[UInt8]] {
+        bearers[link].receive(pdu.span, at: .zero)
+        while bearers[link].nextEvent(serving: central(link), from: &server) != nil {}
+        while server.nextEvent() != nil {}
+        var sent: [[UInt8]] = []
+        while let frame = bearers[link].frame() { sent.append(frame) }
+        return sent
+    }
+
+    /// The link is as the model's.
+    mutating func secure(_ link: Int, as model: ModelLink) {
+        let level = LinkSecurity.Level(rawValue: UInt8(model.level)) ?? .none
+        server.setSecurity(
+            LinkSecurity(level: level, keySize: model.keySize, isBonded: model.isBonded), of: central(link))
+    }
+
+    private func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
+}
