@@ -9,14 +9,21 @@ public struct DiscoverCharacteristics: WalkingProcedure {
 
     var walk: AttributeWalk
     private var found: [RemoteCharacteristic] = []
-    private let end: AttributeHandle
+    /// The services that may have some, those first that come first.
+    private var services: ArraySlice<AttributeRange>
     private let uuid: BluetoothUUID?
 
     /// Looks for those in `range`, a service's handles; only for those of type `uuid` if it is given. The
     /// client compares the types, since where a characteristic ends only the next one tells.
     public init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
+        self.init(in: range, of: [range], uuid: uuid)
+    }
+
+    /// Looks for those of several services at once, whose handles ascend within `range`. What is in none of
+    /// them is left out.
+    init(in range: AttributeRange, of services: [AttributeRange], uuid: BluetoothUUID? = nil) {
         walk = AttributeWalk(.values(.characteristic), in: range)
-        end = range.end
+        self.services = services[...]
         self.uuid = uuid
     }
 
@@ -25,19 +32,21 @@ public struct DiscoverCharacteristics: WalkingProcedure {
     /// The value comes after its declaration, and the next declaration after that (3.3).
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
         let declaration = try walk.declaration(entry, CharacteristicDeclaration.self)
+        services = services.drop { $0.end < entry.handle }
+        guard let service = services.first, service.contains(entry.handle) else { return }
         if let last = found.indices.last {
             guard entry.handle > found[last].valueHandle else {
                 let value = found[last].valueHandle
                 throw .misbehaving(walk.opcode, .badValueHandle(found[last].handle, value: value))
             }
-            found[last].endHandle = AttributeHandle(entry.handle.rawValue - 1)
+            found[last].endHandle = min(found[last].endHandle, AttributeHandle(entry.handle.rawValue - 1))
         }
-        guard declaration.valueHandle > entry.handle, declaration.valueHandle <= end else {
+        guard declaration.valueHandle > entry.handle, declaration.valueHandle <= service.end else {
             throw .misbehaving(walk.opcode, .badValueHandle(entry.handle, value: declaration.valueHandle))
         }
         found.append(
             RemoteCharacteristic(
                 uuid: declaration.uuid, handle: entry.handle, valueHandle: declaration.valueHandle,
-                endHandle: end, properties: declaration.properties))
+                endHandle: service.end, properties: declaration.properties))
     }
 }

@@ -3,19 +3,27 @@ import BLECore
 
 /// Finds everything, or all of the primary services of one type: services, the services they include,
 /// characteristics, descriptors (Core Specification 5.4, Vol 3, Part G, 4.4 to 4.7).
+///
+/// Each request costs a connection interval or two, so it asks for whole ranges: for the includes and the
+/// characteristics of all services at once, and for the descriptors of as many characteristics as one
+/// response may hold.
 public struct DiscoverDatabase: GATTProcedure {
-    /// What is being looked for; the numbers are places in `services` and in a service's characteristics.
+    /// What is being looked for; the numbers are places in `spans` and `gaps`.
     private enum Place: Equatable {
         case primaryServices, secondaryServices
         case includes(Int)
         case characteristics(Int)
-        case descriptors(Int, Int)
+        case descriptors(Int)
         case end
     }
 
     private var place = Place.primaryServices
     private var services: [RemoteService] = []
     private var types: [AttributeHandle: BluetoothUUID] = [:]
+    /// Where includes and characteristics are looked for.
+    private var spans: [AttributeRange] = []
+    /// Where descriptors are looked for.
+    private var gaps: [AttributeRange] = []
     private var request: ATTRequest?
 
     private let isPartial: Bool
@@ -62,30 +70,35 @@ public struct DiscoverDatabase: GATTProcedure {
             services = found
             if isPartial {
                 try join([])
-                return enter(service: 0)
+                return enter(span: 0, mtu)
             }
             findServices = .secondary
             place = .secondaryServices
         case .secondaryServices:
             guard let found = try Self.step(&findServices, mtu, &request) else { return }
             try join(found)
-            enter(service: 0)
-        case .includes(let service):
+            enter(span: 0, mtu)
+        case .includes(let span):
             guard let found = try Self.step(&findIncludes, mtu, &request) else { return }
-            services[service].includes = found
-            findCharacteristics = DiscoverCharacteristics(in: services[service].range)
-            place = .characteristics(service)
-        case .characteristics(let service):
+            for index in services.indices {
+                services[index].includes += found.filter { services[index].range.contains($0.handle) }
+            }
+            findCharacteristics = DiscoverCharacteristics(in: spans[span], of: services.map(\.range))
+            place = .characteristics(span)
+        case .characteristics(let span):
             guard let found = try Self.step(&findCharacteristics, mtu, &request) else { return }
-            services[service].characteristics = found
-            enter(characteristic: 0, of: service)
-        case .descriptors(let service, let characteristic):
+            for index in services.indices {
+                services[index].characteristics += found.filter { services[index].range.contains($0.handle) }
+            }
+            enter(span: span + 1, mtu)
+        case .descriptors(let gap):
             guard let found = try Self.step(&findDescriptors, mtu, &request) else { return }
-            services[service].characteristics[characteristic].descriptors = found
-            enter(characteristic: characteristic + 1, of: service)
+            take(found)
+            enter(gap: gap + 1)
         case .end: break
         }
     }
+
     /// What a procedure found; nil when it first has to ask.
     private static func step<Procedure: GATTProcedure>(
         _ procedure: inout Procedure, _ mtu: Int, _ request: inout ATTRequest?
@@ -105,27 +118,54 @@ public struct DiscoverDatabase: GATTProcedure {
             throw .misbehaving(.readByGroupTypeRequest, .badGroup(service.handle, end: service.endHandle))
         }
         types = Dictionary(uniqueKeysWithValues: services.map { ($0.handle, $0.uuid) })
+        // Those that have more than their declaration.
+        let ranges = services.map(\.range).filter { $0.start < $0.end }
+        if isPartial {
+            spans = ranges
+        } else if let first = ranges.first, let last = ranges.last {
+            spans = [AttributeRange(first.start, last.end)]
+        }
     }
 
-    /// Moves to the first service from `index` on that has more than its declaration.
-    private mutating func enter(service index: Int) {
-        let rest = services.indices.dropFirst(index)
-        guard let service = rest.first(where: { services[$0].handle < services[$0].endHandle }) else {
+    private mutating func enter(span: Int, _ mtu: Int) {
+        guard span < spans.count else {
+            gaps = Self.joined(services.flatMap(\.characteristics).compactMap(\.descriptorRange), mtu)
+            return enter(gap: 0)
+        }
+        findIncludes = DiscoverIncludes(in: spans[span], known: types)
+        place = .includes(span)
+    }
+
+    private mutating func enter(gap: Int) {
+        guard gap < gaps.count else {
             place = .end
             return
         }
-        findIncludes = DiscoverIncludes(in: services[service].range, known: types)
-        place = .includes(service)
+        findDescriptors = DiscoverDescriptors(in: gaps[gap])
+        place = .descriptors(gap)
     }
 
-    /// Moves to the first characteristic from `index` on that has room for descriptors.
-    private mutating func enter(characteristic index: Int, of service: Int) {
-        let characteristics = services[service].characteristics
-        let rest = characteristics.indices.dropFirst(index)
-        guard let next = rest.first(where: { characteristics[$0].descriptorRange != nil }) else {
-            return enter(service: service + 1)
+    /// The ranges, those joined that one response with 16-bit UUIDs may answer together.
+    private static func joined(_ ranges: [AttributeRange], _ mtu: Int) -> [AttributeRange] {
+        let entries = max(1, (mtu - 2) / 4)
+        return ranges.reduce(into: []) { joined, range in
+            if let last = joined.last, Int(range.end.rawValue) - Int(last.start.rawValue) < entries {
+                joined[joined.count - 1] = last.union(range)
+            } else {
+                joined.append(range)
+            }
         }
-        findDescriptors = DiscoverDescriptors(in: characteristics[next].descriptorRange)
-        place = .descriptors(service, next)
+    }
+
+    /// Gives descriptors to their characteristics; what else lies between those is known already.
+    private mutating func take(_ found: [RemoteDescriptor]) {
+        for service in services.indices {
+            for index in services[service].characteristics.indices {
+                guard let range = services[service].characteristics[index].descriptorRange else { continue }
+                services[service].characteristics[index].descriptors += found.filter {
+                    range.contains($0.handle)
+                }
+            }
+        }
     }
 }
