@@ -75,10 +75,13 @@ private struct Splitter {
             packet.direction == .hostToController ? (.host, peer) : (peer, .host)
         let isOfClient = pdu.opcode.kind != .response && pdu.opcode.kind != .push
         add(isOfClient ? .client(pdu, link: link) : .server(pdu, link: link), isOfClient ? receiver : sender)
-        // An MTU holds for both directions, whoever asked for it.
+        // An MTU holds for both directions, whoever asked for it, and until its exchange is over, refused or
+        // not, nothing is sent unasked.
         switch pdu {
         case .request(.exchangeMTU): add(.server(pdu, link: link), sender)
         case .response(.exchangeMTU): add(.client(pdu, link: link), receiver)
+        case .response(.error(let error)) where error.requestOpcode == .exchangeMTURequest:
+            add(.client(pdu, link: link), receiver)
         default: break
         }
     }
