@@ -15,6 +15,7 @@ NONSENSE = [
 ]
 IGNORED = ["1b", "1b01", "1e", "1d", "1bff7f00", "70", "f000"]
 NOT_FOUND = "011001000a"
+NO_HASH = "010801000a"
 
 
 async def steps(radio):
@@ -29,6 +30,8 @@ async def steps(radio):
             elif request[0] == Opcode.ATT_READ_BY_GROUP_TYPE_REQUEST:
                 for frame in answers:
                     connection.send_l2cap_pdu(ATT_CID, bytes.fromhex(frame))
+            elif request[0] == Opcode.ATT_READ_BY_TYPE_REQUEST:
+                connection.send_l2cap_pdu(ATT_CID, bytes.fromhex(NO_HASH))
 
         peripheral.l2cap_channel_manager.on_pdu = answer
         await peripheral.start_advertising(
