@@ -73,10 +73,11 @@ struct GATTReadCommand: GATTVerb {
         switch result {
         case .separate(let values):
             for (attribute, value) in zip(attributes, values) {
+                let type = try await device.type(of: attribute, for: format)
                 device.console.show(
                     ValueEvent(
-                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format)
-                )
+                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format,
+                        type: type))
             }
         case .joined(let octets):
             device.console.show(ValueEvent(handles: handles, uuid: nil, value: octets, format: .hex))
