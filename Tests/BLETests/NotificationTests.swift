@@ -228,3 +228,38 @@ private func drain(
         return (values, error)
     }
 }
+
+struct LeavingTests {
+    @Test func aStreamThatIsLeftBeforeTheLinkSwitchesItsNotificationsOff() async throws {
+        let said = Lock<[String]>([])
+        try await TwoHosts.run { hosts in
+            let options = AdapterOptions(
+                loop: hosts.server.loop,
+                capture: { direction, packet in
+                    let hex = [UInt8](copying: packet).hex
+                    switch direction {
+                    case .hostToController where hex.hasPrefix("010604"):
+                        said.withLock { $0.append("disconnect") }
+                    case .hostToController where hex.hasPrefix("02") && hex.dropFirst(18).hasPrefix("12"):
+                        said.withLock { $0.append("write " + hex.suffix(4)) }
+                    case .controllerToHost where hex.hasPrefix("02") && hex.dropFirst(18) == "13":
+                        said.withLock { $0.append("written") }
+                    default: break
+                    }
+                })
+            let client = try await Adapter.open(on: await hosts.air.attach(), options: options)
+            _ = try await hosts.serveThermometer()
+            try await CentralManager(client).withConnection(to: try await hosts.find()) { device in
+                let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                let values = try await device.values(of: temperature)
+                try await hosts.peripheral.update(temperature.valueHandle, to: [1, 2])
+                for try await _ in values { break }
+            }
+            await client.close()
+        }
+        #expect(
+            said.withLock { $0.suffix(5) } == [
+                "write 0100", "written", "write 0000", "written", "disconnect",
+            ])
+    }
+}

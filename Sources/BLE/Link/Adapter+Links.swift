@@ -62,6 +62,7 @@ extension Adapter {
     }
 
     private func endLink(_ id: LinkID) async {
+        await finishProcedures(on: id)
         guard let link = links[id] else { return }
         switch link.channel {
         case .socket: drop(link, .status(.connectionTerminatedByLocalHost))
@@ -72,6 +73,23 @@ extension Adapter {
             }
             if told == nil, let link = links[id] { drop(link, .unknown) }
         }
+    }
+
+    /// Gives what is under way a second to be answered: a stream that was just left switches its
+    /// notifications off, which a bonded peer would remember as on.
+    private func finishProcedures(on id: LinkID) async {
+        guard links[id]?.bearer.closure == nil else { return }
+        // What was left in this turn of the loop begins to do so in the next.
+        await Task.yield()
+        _ = try? await withDeadline(.seconds(1), on: loop, orThrow: .cancelled) { () throws(BLEError) in
+            try await self.passTurnstile(of: id)
+        }
+    }
+
+    private func passTurnstile(of id: LinkID) async throws(BLEError) {
+        let link = try link(id)
+        try await link.procedures.enter(self, of: id, at: \.procedures)
+        link.procedures.leave()
     }
 
     /// Waits for a link's end; returns why it ended.
