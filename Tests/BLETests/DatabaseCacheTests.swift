@@ -222,7 +222,7 @@ struct DatabaseCacheTests {
             let range = try #require(services.last?.range)
             let found = try await device.run(DiscoverCharacteristics(in: range, uuid: Sample.other))
             #expect(found.map(\.uuid) == [Sample.other])
-            #expect(try await device.read(Sample.other, in: range).map(\.value) == [[2]])
+            #expect(try await device.read(allOf: Sample.other, in: range).map(\.value) == [[2]])
             await device.disconnect()
         }
     }

@@ -84,7 +84,7 @@ extension Peripheral {
     /// less than the MTU (Core Specification 5.4, Vol 3, Part G, 4.8.2). When there are none, the server's
     /// Attribute Not Found is the error.
     public func read(
-        _ uuid: BluetoothUUID, in range: AttributeRange = .all
+        allOf uuid: BluetoothUUID, in range: AttributeRange = .all
     ) async throws(BLEError) -> [RemoteValue] {
         try await adapter.run(ReadByUUID(uuid, in: range), on: link)
     }

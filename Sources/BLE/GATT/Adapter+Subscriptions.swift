@@ -113,10 +113,12 @@ extension Adapter {
         for var value in push.values(mtu: link.bearer.mtu, at: now) {
             let listeners = link.client.table.subscribers(of: value.handle)
                 .filter { link.client.streams[$0] != nil }
-            let holding = listeners.filter { link.client.streams[$0]?.confirmation == .whenTaken }
-            if value.isIndication, !holding.isEmpty {
-                value.held = link.client.held.hold(for: holding, at: now)
-                confirms = false
+            if value.isIndication {
+                let holding = listeners.filter { link.client.streams[$0]?.confirmation == .whenTaken }
+                if !holding.isEmpty {
+                    value.held = link.client.held.hold(for: holding, at: now)
+                    confirms = false
+                }
             }
             if value.handle == link.client.serviceChanged {
                 noteChange(ServiceChange(value.value).range, of: link)

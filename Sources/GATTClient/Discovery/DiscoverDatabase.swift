@@ -80,15 +80,17 @@ public struct DiscoverDatabase: GATTProcedure {
             enter(span: 0, mtu)
         case .includes(let span):
             guard let found = try Self.step(&findIncludes, mtu, &request) else { return }
-            for index in services.indices {
-                services[index].includes += found.filter { services[index].range.contains($0.handle) }
+            for include in found {
+                guard let index = services.position(of: include.handle) else { continue }
+                services[index].includes.append(include)
             }
             findCharacteristics = DiscoverCharacteristics(in: spans[span], of: services.map(\.range))
             place = .characteristics(span)
         case .characteristics(let span):
             guard let found = try Self.step(&findCharacteristics, mtu, &request) else { return }
-            for index in services.indices {
-                services[index].characteristics += found.filter { services[index].range.contains($0.handle) }
+            for characteristic in found {
+                guard let index = services.position(of: characteristic.handle) else { continue }
+                services[index].characteristics.append(characteristic)
             }
             enter(span: span + 1, mtu)
         case .descriptors(let gap):
@@ -159,13 +161,12 @@ public struct DiscoverDatabase: GATTProcedure {
 
     /// Gives descriptors to their characteristics; what else lies between those is known already.
     private mutating func take(_ found: [RemoteDescriptor]) {
-        for service in services.indices {
-            for index in services[service].characteristics.indices {
-                guard let range = services[service].characteristics[index].descriptorRange else { continue }
-                services[service].characteristics[index].descriptors += found.filter {
-                    range.contains($0.handle)
-                }
-            }
+        for descriptor in found {
+            guard let service = services.position(of: descriptor.handle),
+                let index = services[service].characteristics.position(of: descriptor.handle),
+                services[service].characteristics[index].descriptorRange?.contains(descriptor.handle) == true
+            else { continue }
+            services[service].characteristics[index].descriptors.append(descriptor)
         }
     }
 }

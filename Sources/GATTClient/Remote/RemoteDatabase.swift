@@ -69,13 +69,16 @@ protocol HandleRun {
 }
 
 extension Array where Element: HandleRun {
-    /// The element that `handle` lies in, found by halving; the array is in the order of the handles.
-    func containing(_ handle: AttributeHandle) -> Element? {
+    /// Where the element is that `handle` lies in, found by halving; the array is in the order of the handles.
+    func position(of handle: AttributeHandle) -> Int? {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2
             if self[middle].endHandle < handle { low = middle + 1 } else { high = middle }
         }
-        return low < endIndex && self[low].handle <= handle ? self[low] : nil
+        return low < endIndex && self[low].handle <= handle ? low : nil
     }
+
+    /// The element that `handle` lies in.
+    func containing(_ handle: AttributeHandle) -> Element? { position(of: handle).map { self[$0] } }
 }
