@@ -14,6 +14,8 @@ func namedProcedure(_ name: String, _ arguments: [String]) throws -> RunningProc
         return RunningProcedure(DiscoverCharacteristics(in: try words.range(0), uuid: try words.uuid(1)))
     case "characteristics": return RunningProcedure(DiscoverCharacteristics(in: try words.range(0)))
     case "descriptors": return RunningProcedure(DiscoverDescriptors(in: try words.range(0)))
+    case "everything" where arguments.count == 1:
+        return RunningProcedure(DiscoverDatabase(service: try words.uuid(0)))
     case "everything": return RunningProcedure(DiscoverDatabase())
     case "read": return RunningProcedure(ReadValue(try words.handle(0)))
     case "read-long": return RunningProcedure(ReadLongValue(try words.handle(0)))

@@ -50,6 +50,7 @@ private struct Case: Sendable {
 private let some = AttributeRange(1, 60)
 private let cases = [
     Case("everything", limit: 6 * 65_536, DiscoverDatabase()),
+    Case("everything of a type", limit: 6 * 65_536, DiscoverDatabase(service: 0x180f)),
     Case("primary services", limit: 65_536, DiscoverServices.primary),
     Case("services of a type", limit: 65_536, DiscoverServices.primary(0x180f)),
     Case("secondary services", limit: 65_536, DiscoverServices.secondary),
