@@ -23,6 +23,7 @@ struct ReferenceDatabase {
         case "changing":
             return ReferenceDatabase(services: changing, generic: GenericServices(deviceName: "changing"))
         case "heart": return ReferenceDatabase(services: [heart])
+        case "described": return ReferenceDatabase(services: described)
         case "empty": return ReferenceDatabase(services: [GATTService(0xff60, handle: 0x0030)])
         case "signing": return ReferenceDatabase(services: signing)
         case "short-queue":
@@ -233,6 +234,24 @@ private let changing = [
 /// A service that comes and goes: 0x0020 to 0x0023.
 private let heart = GATTService(
     0x180d, handle: 0x0020, characteristics: [at(0x0021, 0x2a37, [.read, .write, .notify], [0, 60])])
+
+/// An include at 0x0039, and a descriptor of every kind; 0x0040 to 0x0042 are those that the properties imply.
+private let described = [
+    GATTService(
+        0x180f, isPrimary: false, handle: 0x0030, characteristics: [at(0x0031, 0x2a19, .read, [0x64])]),
+    GATTService(
+        0xff80, handle: 0x0038, includes: [.handle(0x0030)],
+        characteristics: [
+            at(
+                0x003a, 0xff81, [.read, .broadcast, .notify], extended: .reliableWrite,
+                descriptors: [
+                    GATTDescriptor(0x2901, value: Array("a".utf8), handle: 0x003c),
+                    GATTDescriptor(0x2904, value: [4, 0, 0, 0x27, 1, 0, 0], handle: 0x003d),
+                    GATTDescriptor(0x2905, value: [0x3d, 0], handle: 0x003e),
+                    GATTDescriptor(long(0x20), value: [0xaa], handle: 0x003f),
+                ])
+        ]),
+]
 
 /// 0x0012 takes signed writes, 0x0014 those of any kind but signed ones.
 private let signing = [
