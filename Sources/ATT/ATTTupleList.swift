@@ -51,11 +51,12 @@ public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
         return false
     }
 
-    /// Reads a list of at least two headers, which takes all that is left.
+    /// Reads a list, which takes all that is left. The specification wants two tuples at least; BlueZ sends
+    /// one, too, and what it says is as good.
     init(decoding reader: inout ByteReader) throws(DecodeError) {
-        guard reader.remaining >= 2 * Tuple.headerLength else {
+        guard reader.remaining >= Tuple.headerLength else {
             throw reader.failure(
-                "tuple list", .truncated(needed: 2 * Tuple.headerLength, available: reader.remaining))
+                "tuple list", .truncated(needed: Tuple.headerLength, available: reader.remaining))
         }
         bytes = reader.rest()
     }

@@ -178,7 +178,7 @@ import Testing
     var bearer = ATTBearer()
     bearer.receive("1d03")
     bearer.receive("1b03")
-    bearer.receive("2303000100")
+    bearer.receive("23030001")
     #expect(bearer.events() == [])
     #expect(bearer.frames() == ["1e"])
     #expect(bearer.ignored.malformed == 3)

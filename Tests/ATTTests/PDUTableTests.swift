@@ -93,10 +93,10 @@ private let samples: [Sample] = [
     Sample("2003000500", .request(.readMultipleVariable([3, 5])), least: 5),
     Sample(
         "21" + "0100aa" + "0000" + "0200bbcc",
-        .response(.readMultipleVariable(tuples(.init([0xaa]), .init([]), .init([0xbb, 0xcc])))), least: 5),
+        .response(.readMultipleVariable(tuples(.init([0xaa]), .init([]), .init([0xbb, 0xcc])))), least: 3),
     Sample(
         "23" + "03000100aa" + "05000200bbcc",
-        .push(.multipleNotification(tuples(.init(3, [0xaa]), .init(5, [0xbb, 0xcc])))), least: 9),
+        .push(.multipleNotification(tuples(.init(3, [0xaa]), .init(5, [0xbb, 0xcc])))), least: 5),
     Sample("52030007", .command(.write(3, value: [7])), least: 3),
     Sample(
         "d2030007" + "01000000" + "8877665544332211",

@@ -63,7 +63,9 @@ struct LargeValueTests {
             let tooLong = await failure { () throws(BLEError) in
                 try await device.write([UInt8](repeating: 0, count: 600), to: value, inPartsOf: 515)
             }
-            #expect(tooLong == .limit("the length of Write Command at this MTU", limit: 517, value: 518))
+            #expect(
+                tooLong == .limit("the octets of a Write Command's value at this MTU", limit: 514, value: 515)
+            )
             await device.disconnect()
         }
     }

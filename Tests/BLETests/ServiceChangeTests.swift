@@ -99,7 +99,7 @@ struct ServiceChangeTests {
             let error = await failure { () throws(BLEError) in
                 try await hosts.peripheral.update(temperature.valueHandle, to: long)
             }
-            guard case .limit(_, 23, 33) = error else { return #expect(error == nil) }
+            guard case .limit(_, 20, 30) = error else { return #expect(error == nil) }
             try await hosts.peripheral.update(temperature.valueHandle, to: long, truncating: true)
             for try await value in values {
                 #expect(value.value == Array(long.prefix(20)))

@@ -178,7 +178,9 @@ struct TransactionTests {
                 try await device.writeSigned(
                     [UInt8](repeating: 0, count: 9), to: value, with: key, counter: 8)
             }
-            #expect(tooLong == .limit("the length of Signed Write Command at this MTU", limit: 23, value: 24))
+            #expect(
+                tooLong
+                    == .limit("the octets of a Signed Write Command's value at this MTU", limit: 8, value: 9))
             await device.disconnect()
         }
     }

@@ -109,7 +109,7 @@ struct EventTests {
                 == #"{"event":"indication","handle":3,"uuid":"2a1c","value":1,"time":"1970-01-01T00:00:00.000Z"}"#
         )
         #expect(
-            WrittenEvent(handle: 3, octets: 2).json.description
+            WrittenEvent(handle: 3, value: [1, 2]).json.description
                 == #"{"event":"written","handle":3,"octets":2}"#)
     }
 
@@ -123,7 +123,7 @@ struct EventTests {
                     characteristics: [
                         .init(
                             uuid: 0x2a19, handle: 3, valueHandle: 4, properties: ["read", "notify"],
-                            value: [100],
+                            value: .read([100]),
                             descriptors: [.init(uuid: 0x2902, handle: 5)])
                     ])
             ], name: { $0 == 0x180f ? "Battery Service" : nil })

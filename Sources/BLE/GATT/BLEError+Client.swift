@@ -16,14 +16,18 @@ extension BLEError {
 
     /// Something of ours that a bearer does not take.
     init(_ error: ATTLimitError) {
-        let name =
-            switch error.limit {
-            case .pdu(let opcode): "the length of \(opcode) at this MTU"
-            case .requests: "the number of requests that wait on one link"
-            case .pushes: Self.waitingPushes
-            case .indications: "the number of indications that wait on one link"
-            }
-        self = .limit(name, limit: error.maximum, value: error.value)
+        let name: String
+        var head = 0
+        switch error.limit {
+        case .pdu(let opcode):
+            // What a caller knows is the value, and not what stands before it.
+            head = opcode.octetsBeforeValue
+            name = "the octets of a \(opcode)'s value at this MTU"
+        case .requests: name = "the number of requests that wait on one link"
+        case .pushes: name = Self.waitingPushes
+        case .indications: name = "the number of indications that wait on one link"
+        }
+        self = .limit(name, limit: error.maximum - head, value: error.value - head)
     }
 
     /// Why a transaction got no answer.
@@ -33,6 +37,17 @@ extension BLEError {
             self = .timedOut("the peer's answer", after: ATTLimits.transactionTimeout)
         case .closed(.disconnected): self = .disconnected(.unknown)
         case .unexpectedResponse, .malformedResponse: self = .peer("\(error)")
+        }
+    }
+}
+
+extension ATTOpcode {
+    /// Octets of a PDU that are not its value's; of most that have one, opcode and handle.
+    fileprivate var octetsBeforeValue: Int {
+        switch self {
+        case .signedWriteCommand: 3 + ATTSignature.encodedCount
+        case .prepareWriteRequest: 5
+        default: 3
         }
     }
 }

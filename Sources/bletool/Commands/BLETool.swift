@@ -61,6 +61,11 @@ struct BLETool: ParsableCommand {
                 hint: "commands are \(commands.joined(lastBy: "and"))")
         }
         let message = message(for: error).lowercasedFirst
+        if path == ["bletool", "gatt"] {
+            return Failure(
+                .usage, "gatt", "say what to do: tree, read, write or notify",
+                hint: "`bletool gatt DEVICE tree` shows what a device has")
+        }
         if arguments.contains(where: { $0.first == "-" && $0.dropFirst().first?.isNumber == true }) {
             return Failure(
                 .usage, path.dropFirst().joined(separator: " "), message,

@@ -49,7 +49,7 @@ struct GATTOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give up connecting after this time.", valueName: "duration"))
+        help: ArgumentHelp("Give up connecting after this time; default: 20s.", valueName: "duration"))
     var connectTimeout: String?
 
     @Option(
@@ -164,10 +164,17 @@ extension GATTOptions {
             timing.supervisionTimeout = range.upperBound
         }
         // Core Specification 5.4, Vol 4, Part E, 7.8.12.
-        guard timing.supervisionTimeout > timing.interval.upperBound * 2 * (1 + timing.latency) else {
+        let least = timing.interval.upperBound * 2 * (1 + timing.latency)
+        if supervision == nil {
+            timing.supervisionTimeout = max(timing.supervisionTimeout, least + .seconds(1))
+        }
+        guard timing.supervisionTimeout > least, timing.supervisionTimeout <= .seconds(32) else {
             throw Failure(
-                .usage, "--supervision", "must be longer than twice the interval times the latency and one",
-                hint: "at least \((timing.interval.upperBound * 2 * (1 + timing.latency)).text)")
+                .usage, supervision == nil ? "--latency" : "--supervision",
+                "the link would be lost after \(timing.supervisionTimeout.text) of silence",
+                hint:
+                    "the supervision timeout is more than \(least.text), which is twice the interval for each "
+                    + "event that may be left out and one, and at most 32s")
         }
         return timing
     }
@@ -179,7 +186,8 @@ extension GATTOptions {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let least = try Duration(text: parts[0])
         let most = try Duration(text: parts[parts.count - 1])
-        guard least <= most, limits.contains(least), limits.contains(most) else {
+        guard least <= most else { throw BadInput("\(text.quoted) begins after its end") }
+        guard limits.contains(least), limits.contains(most) else {
             throw BadInput(
                 "\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")
         }

@@ -32,7 +32,9 @@ struct GATTNotifyCommand: GATTVerb {
     @OptionGroup var global: GlobalOptions
 
     func checkArguments() throws(Failure) {
-        _ = try ConnectedDevice.paths(attributes)
+        guard Set(try ConnectedDevice.paths(attributes)).count == attributes.count else {
+            throw Failure(.usage, "notify", "an attribute is there twice")
+        }
         _ = try shownFormat(format, global)
         _ = try bletool.duration(duration, of: "--duration")
         if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
@@ -42,7 +44,7 @@ struct GATTNotifyCommand: GATTVerb {
         let format = try shownFormat(format, global)
         let duration = try bletool.duration(duration, of: "--duration")
         var listeners: [Listener] = []
-        for (text, attribute) in zip(attributes, try await device.resolve(attributes)) {
+        for (text, attribute) in zip(attributes, try await device.resolve(attributes, describing: true)) {
             guard let characteristic = attribute.characteristic, attribute.isValue else {
                 throw Failure(.input, text, "is no characteristic, so it has nothing to notify")
             }

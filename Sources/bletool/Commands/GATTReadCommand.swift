@@ -47,12 +47,23 @@ struct GATTReadCommand: GATTVerb {
                 [peripheral = device.peripheral] () throws(BLEError) in
                 try await peripheral.read(attribute.handle, from: start)
             }
-            let type = try await device.type(of: attribute, for: format)
-            device.console.show(
-                ValueEvent(
-                    handles: [attribute.handle], uuid: attribute.uuid, value: value, format: format,
-                    type: type))
+            try await show(value, of: attribute, device, format)
         }
+    }
+
+    private func show(
+        _ value: [UInt8], of attribute: RemoteAttribute, _ device: ConnectedDevice, _ format: ValueFormat
+    ) async throws(Failure) {
+        let uuid = try await device.uuid(of: attribute)
+        guard format.fits(value) else {
+            throw Failure(
+                .input, uuid.map { "\($0)" } ?? "\(attribute.handle)",
+                "\(value.hex) (octets: \(value.count)) is not \(format.rawValue)",
+                hint: "--format auto and hex show any value")
+        }
+        let type = try await device.type(of: attribute, for: format)
+        device.console.show(
+            ValueEvent(handles: [attribute.handle], uuid: uuid, value: value, format: format, type: type))
     }
 
     private func start() throws(Failure) -> Int {
@@ -73,11 +84,7 @@ struct GATTReadCommand: GATTVerb {
         switch result {
         case .separate(let values):
             for (attribute, value) in zip(attributes, values) {
-                let type = try await device.type(of: attribute, for: format)
-                device.console.show(
-                    ValueEvent(
-                        handles: [attribute.handle], uuid: attribute.uuid, value: value.value, format: format,
-                        type: type))
+                try await show(value.value, of: attribute, device, format)
             }
         case .joined(let octets):
             device.console.show(ValueEvent(handles: handles, uuid: nil, value: octets, format: .hex))
@@ -94,7 +101,7 @@ func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> Va
 extension ConnectedDevice {
     /// What a value means: by its Characteristic Presentation Format where it has one, else by its UUID.
     func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
-        guard format == .auto, let uuid = attribute.uuid else { return nil }
+        guard format == .auto, let uuid = try await uuid(of: attribute) else { return nil }
         let described =
             attribute.isValue
             ? attribute.characteristic?.descriptors.first { $0.uuid == 0x2904 }?.handle : nil

@@ -22,7 +22,7 @@ struct GATTTreeCommand: GATTVerb {
         let mtu = try await device.attempt("tree") { [peripheral = device.peripheral] () throws(BLEError) in
             try await peripheral.mtu
         }
-        var read: [AttributeHandle: [UInt8]] = [:]
+        var read: [AttributeHandle: TreeEvent.Value] = [:]
         if values { read = try await readAll(of: database, device) }
         device.console.show(
             TreeEvent(
@@ -30,11 +30,11 @@ struct GATTTreeCommand: GATTVerb {
                 services: database.services.map { TreeEvent.Service($0, database, read) }, name: Names.name))
     }
 
-    /// Every value that can be read; those that the server refuses are left out.
+    /// Every value that can be read, or why the server refuses it.
     private func readAll(
         of database: RemoteDatabase, _ device: ConnectedDevice
-    ) async throws(Failure) -> [AttributeHandle: [UInt8]] {
-        var read: [AttributeHandle: [UInt8]] = [:]
+    ) async throws(Failure) -> [AttributeHandle: TreeEvent.Value] {
+        var read: [AttributeHandle: TreeEvent.Value] = [:]
         let characteristics = database.services.flatMap(\.characteristics)
         let handles = characteristics.flatMap { characteristic in
             (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
@@ -42,11 +42,11 @@ struct GATTTreeCommand: GATTVerb {
         }
         for handle in handles {
             read[handle] = try await device.attempt("\(handle)") {
-                [peripheral = device.peripheral] () throws(BLEError) -> [UInt8]? in
+                [peripheral = device.peripheral] () throws(BLEError) in
                 do throws(BLEError) {
-                    return try await peripheral.read(handle)
-                } catch .att {
-                    return nil
+                    return .read(try await peripheral.read(handle))
+                } catch .att(let refusal) {
+                    return .refused("\(refusal.code)")
                 }
             }
         }
@@ -55,8 +55,9 @@ struct GATTTreeCommand: GATTVerb {
 }
 
 extension TreeEvent.Service {
-    fileprivate init(_ service: RemoteService, _ database: RemoteDatabase, _ read: [AttributeHandle: [UInt8]])
-    {
+    fileprivate init(
+        _ service: RemoteService, _ database: RemoteDatabase, _ read: [AttributeHandle: TreeEvent.Value]
+    ) {
         self.init(
             uuid: service.uuid, handle: service.handle, endHandle: service.endHandle,
             isPrimary: service.isPrimary,

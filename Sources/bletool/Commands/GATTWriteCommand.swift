@@ -8,7 +8,8 @@ struct GATTWriteCommand: GATTVerb {
         commandName: "write", abstract: "Write a value.",
         usage: "bletool gatt <device> write <attr> <value> [--without-response | --reliable] [--chunk <n>]",
         discussion: """
-            A value is hex, or says what it is: utf8:Hello, u16:500. --format reads it in another way.
+            A value is hex, or says what it is: utf8:Hello, u16:500. --format reads it in another way; auto is \
+            how `read` shows the attribute.
 
             A value over the MTU less 3 octets is written in parts that take effect together; with \
             --without-response it is an error, unless --chunk makes writes of that size of it.
@@ -31,7 +32,7 @@ struct GATTWriteCommand: GATTVerb {
     @Option(help: ArgumentHelp("Write parts of this many octets one after the other.", valueName: "octets"))
     var chunk: String?
 
-    @Option(help: ArgumentHelp("Write what this file holds.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"))
     var from: String?
 
     @Option(help: ArgumentHelp("How the value is written.", valueName: "format"))
@@ -41,35 +42,53 @@ struct GATTWriteCommand: GATTVerb {
 
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute])
-        _ = try octets()
+        // What `auto` means only the attribute tells.
+        if try shape() != .auto { _ = try octets(as: nil) }
         _ = try chunkSize()
         if withoutResponse, reliable {
             throw Failure(.usage, "--reliable", "needs responses, so it does not go with --without-response")
         }
+        if format != nil, from != nil {
+            throw Failure(.usage, "--format", "goes with a value, not with --from")
+        }
     }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
-        let value = try octets()
         guard let attribute = try await device.resolve([attribute]).first else { return }
-        for part in try parts(of: value) {
-            try await device.attempt(self.attribute) {
-                [peripheral = device.peripheral, withoutResponse, reliable] () throws(BLEError) in
-                if withoutResponse {
-                    try await peripheral.writeWithoutResponse(part, to: attribute.handle)
-                } else if reliable {
-                    try await peripheral.writeReliably(part, to: attribute.handle)
-                } else {
-                    try await peripheral.write(part, to: attribute.handle)
-                }
+        try check(attribute)
+        let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
+        let (size, handle) = (try chunkSize(), attribute.handle)
+        try await device.attempt(self.attribute) {
+            [peripheral = device.peripheral, withoutResponse, reliable] () throws(BLEError) in
+            if let size {
+                try await peripheral.write(
+                    value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse)
+            } else if withoutResponse {
+                try await peripheral.writeWithoutResponse(value, to: handle)
+            } else if reliable {
+                try await peripheral.writeReliably(value, to: handle)
+            } else {
+                try await peripheral.write(value, to: handle)
             }
         }
-        device.console.show(WrittenEvent(handle: attribute.handle, octets: value.count))
+        device.console.show(WrittenEvent(handle: handle, value: value))
     }
 
-    private func parts(of value: [UInt8]) throws(Failure) -> [[UInt8]] {
-        guard let size = try chunkSize(), value.count > size else { return [value] }
-        return stride(from: 0, to: value.count, by: size).map {
-            Array(value[$0..<min($0 + size, value.count)])
+    /// Nobody hears of a command that the server does not take. Who names a handle knows better.
+    private func check(_ attribute: RemoteAttribute) throws(Failure) {
+        guard withoutResponse, attribute.isValue, let characteristic = attribute.characteristic,
+            case .uuids? = try ConnectedDevice.paths([self.attribute]).first,
+            !characteristic.properties.contains(.writeWithoutResponse)
+        else { return }
+        throw Failure(
+            .input, self.attribute,
+            "takes no writes without response: [\(characteristic.properties.names.joined(separator: " "))]",
+            hint: "\(attribute.handle) instead of its name is written all the same")
+    }
+
+    private func shape() throws(Failure) -> ValueFormat? {
+        try format.map { text throws(Failure) in
+            try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
         }
     }
 
@@ -79,14 +98,12 @@ struct GATTWriteCommand: GATTVerb {
             try reading("--chunk") { () throws(BadInput) in try UInt16(text: chunk, in: 1...512, "a part") })
     }
 
-    private func octets() throws(Failure) -> [UInt8] {
-        let format = try format.map { text throws(Failure) in
-            try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
-        }
+    private func octets(as type: ValueType?) throws(Failure) -> [UInt8] {
+        let format = try shape()
         switch (value, from) {
         case (let value?, nil):
             return try reading("value") { () throws(BadInput) in
-                try ValueFormat.octets(argument: value, format: format)
+                try ValueFormat.octets(argument: value, format: format, type: type)
             }
         case (nil, let path?): return try Self.contents(of: path)
         case (nil, nil): throw Failure(.usage, "write", "a value is missing", hint: "VALUE or --from FILE")
@@ -98,6 +115,8 @@ struct GATTWriteCommand: GATTVerb {
     private static let limit = 1 << 20
 
     private static func contents(of path: String) throws(Failure) -> [UInt8] {
-        try reading("--from") { () throws(BadInput) in try File.contents(path, limit: limit) }
+        try reading("--from \(path)") { () throws(BadInput) in
+            path == "-" ? try File.standardInput.get() : try File.contents(path, limit: limit)
+        }
     }
 }

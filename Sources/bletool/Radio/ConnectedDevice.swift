@@ -1,3 +1,4 @@
+import ATT
 import BLE
 import BLECore
 import GATTClient
@@ -25,17 +26,31 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// The attributes that paths stand for. Handles are taken as they are; only other paths need to know
-    /// what the server has.
-    func resolve(_ texts: [String]) async throws(Failure) -> [RemoteAttribute] {
+    /// The attributes that paths stand for. Handles are taken as they are, so that only other paths need to
+    /// know what the server has; `describing`: handles, too, are told with their characteristics.
+    func resolve(_ texts: [String], describing: Bool = false) async throws(Failure) -> [RemoteAttribute] {
         let paths = try ConnectedDevice.paths(texts)
+        let handles = paths.compactMap { if case .handle(let handle) = $0 { handle } else { nil } }
+        if handles.count == paths.count, !describing { return handles.map { RemoteAttribute(handle: $0) } }
         let database = try await discover()
         return try paths.map { path throws(Failure) in
-            if let found = database.attribute(path) { return found }
+            let matches = database.attributes(path)
+            if let others = matches.first?.rivals(matches.count) { console.note("\(path): \(others)") }
+            if let found = matches.first { return found }
             throw Failure(
                 .notFound, "\(path)", "\(peripheral.address.text) has no such attribute",
                 hint: "bletool gatt \(peripheral.address) tree shows what it has")
         }
+    }
+
+    /// The type of an attribute; of a bare handle the server is asked.
+    func uuid(of attribute: RemoteAttribute) async throws(Failure) -> BluetoothUUID? {
+        if let uuid = attribute.uuid { return uuid }
+        let handle = attribute.handle
+        let found = try? await attempt("\(handle)") { [peripheral] () throws(BLEError) in
+            try await peripheral.run(DiscoverDescriptors(in: AttributeRange(handle, handle)))
+        }
+        return found?.first?.uuid
     }
 
     /// The paths that arguments spell.
@@ -60,28 +75,36 @@ struct RemoteAttribute: Sendable {
 }
 
 extension RemoteDatabase {
-    /// The attribute that a path stands for: the first match. A handle need not have been discovered.
-    func attribute(_ path: AttributePath) -> RemoteAttribute? {
+    /// The attributes that a path may stand for, in the order of their handles. A handle need not have been
+    /// discovered.
+    func attributes(_ path: AttributePath) -> [RemoteAttribute] {
         let all = services.flatMap { service in service.characteristics.map { (service.uuid, $0) } }
         switch path {
         case .handle(let handle):
             for (_, characteristic) in all {
-                if characteristic.valueHandle == handle { return RemoteAttribute(characteristic) }
+                if characteristic.valueHandle == handle { return [RemoteAttribute(characteristic)] }
                 for descriptor in characteristic.descriptors where descriptor.handle == handle {
-                    return RemoteAttribute(descriptor, of: characteristic)
+                    return [RemoteAttribute(descriptor, of: characteristic)]
                 }
             }
-            return RemoteAttribute(handle: handle)
+            return [RemoteAttribute(handle: handle)]
         case .uuids(let service, let uuid, let descriptor):
             let matches = all.filter { (service == nil || service == $0.0) && $0.1.uuid == uuid }.map(\.1)
-            guard let wanted = descriptor else { return matches.first.map { RemoteAttribute($0) } }
-            for characteristic in matches {
-                for found in characteristic.descriptors where found.uuid == wanted {
-                    return RemoteAttribute(found, of: characteristic)
-                }
+            guard let descriptor else { return matches.map { RemoteAttribute($0) } }
+            return matches.flatMap { characteristic in
+                characteristic.descriptors.filter { $0.uuid == descriptor }
+                    .map { RemoteAttribute($0, of: characteristic) }
             }
-            return nil
         }
+    }
+}
+
+extension RemoteAttribute {
+    /// A note for who named one of several without saying which.
+    fileprivate func rivals(_ count: Int) -> String? {
+        guard count > 1 else { return nil }
+        return
+            "there are \(count) of it, and \(handle) is taken; SERVICE/CHARACTERISTIC or a handle says which"
     }
 }
 

@@ -73,6 +73,9 @@ extension ValueFormat {
         reading(value, type) ?? .string(value.hex)
     }
 
+    /// Whether the value is of this format; any is of `auto`, whose text says what it is.
+    func fits(_ value: [UInt8]) -> Bool { self == .auto || reading(value, nil) != nil }
+
     private func reading(_ value: [UInt8], _ type: ValueType?) -> JSONValue? {
         switch self {
         case .hex: return .string(value.hex)

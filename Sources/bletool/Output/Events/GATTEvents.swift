@@ -76,10 +76,15 @@ struct NotificationEvent: Event {
 struct WrittenEvent: Event {
     /// Where.
     var handle: AttributeHandle
-    /// How much.
-    var octets: Int
+    /// What.
+    var value: [UInt8]
 
-    var json: JSONValue { ["event": "written", "handle": JSONValue(handle), "octets": JSONValue(octets)] }
+    var json: JSONValue {
+        ["event": "written", "handle": JSONValue(handle), "octets": JSONValue(value.count)]
+    }
 
-    func lines(colored: Bool) -> [String] { ["wrote \(octets) octets to \(handle)"] }
+    func lines(colored: Bool) -> [String] {
+        let count = value.count == 1 ? "1 octet" : "\(value.count) octets"
+        return ["wrote \(value.count > 32 ? count : "\(value.hex) (\(count))") to \(handle)"]
+    }
 }

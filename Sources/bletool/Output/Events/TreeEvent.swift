@@ -2,6 +2,24 @@ import BLECore
 
 /// `gatt … tree`: all that a server has.
 struct TreeEvent: Event {
+    /// What reading a value gave.
+    enum Value: Hashable, Sendable {
+        case read([UInt8])
+        /// Why the server does not give it.
+        case refused(String)
+
+        /// The value, if there is one.
+        var octets: [UInt8]? { if case .read(let octets) = self { octets } else { nil } }
+
+        /// What stands behind the attribute, for people.
+        func text(_ type: ValueType?) -> String {
+            switch self {
+            case .read(let octets): " = \(ValueFormat.auto.text(octets, type: type))"
+            case .refused(let reason): " (\(reason))"
+            }
+        }
+    }
+
     /// A service.
     struct Service: Hashable, Sendable {
         var uuid: BluetoothUUID
@@ -26,8 +44,8 @@ struct TreeEvent: Event {
         var valueHandle: AttributeHandle
         /// The properties' names, in the order of their bits.
         var properties: [String]
-        /// The value, when it was asked for and could be read.
-        var value: [UInt8]?
+        /// The value, when it was asked for.
+        var value: Value?
         var descriptors: [Descriptor] = []
     }
 
@@ -35,8 +53,8 @@ struct TreeEvent: Event {
     struct Descriptor: Hashable, Sendable {
         var uuid: BluetoothUUID
         var handle: AttributeHandle
-        /// The value, when it was asked for and could be read.
-        var value: [UInt8]?
+        /// The value, when it was asked for.
+        var value: Value?
     }
 
     /// The server.
@@ -70,17 +88,15 @@ struct TreeEvent: Event {
     private func lines(_ characteristic: Characteristic, _ colored: Bool) -> [String] {
         let type = ValueType(
             of: characteristic.uuid,
-            presentation: characteristic.descriptors.first { $0.uuid == 0x2904 }?.value)
-        let value = characteristic.value.map { " = \(ValueFormat.auto.text($0, type: type))" } ?? ""
+            presentation: characteristic.descriptors.first { $0.uuid == 0x2904 }?.value?.octets)
+        let value = characteristic.value?.text(type) ?? ""
         let handle = Style.dim("\(characteristic.valueHandle)", when: colored)
         let properties = "[\(characteristic.properties.joined(separator: " "))]"
         return ["  \(title(characteristic.uuid))  \(handle)  \(properties)\(value)"]
             + characteristic.descriptors.map { descriptor in
-                let text = descriptor.value.map {
-                    ValueFormat.auto.text($0, type: ValueType(of: descriptor.uuid))
-                }
+                let text = descriptor.value?.text(ValueType(of: descriptor.uuid)) ?? ""
                 let handle = Style.dim("\(descriptor.handle)", when: colored)
-                return "    \(title(descriptor.uuid))  \(handle)\(text.map { " = \($0)" } ?? "")"
+                return "    \(title(descriptor.uuid))  \(handle)\(text)"
             }
     }
 
@@ -108,12 +124,12 @@ extension TreeEvent.Characteristic {
     fileprivate var json: JSONValue {
         [
             "uuid": JSONValue(uuid), "handle": JSONValue(handle), "valueHandle": JSONValue(valueHandle),
-            "properties": .array(properties.map { JSONValue($0) }), "value": JSONValue(value?.hex),
+            "properties": .array(properties.map { JSONValue($0) }), "value": JSONValue(value?.octets?.hex),
             "descriptors": .array(
                 descriptors.map {
                     [
                         "uuid": JSONValue($0.uuid), "handle": JSONValue($0.handle),
-                        "value": JSONValue($0.value?.hex),
+                        "value": JSONValue($0.value?.octets?.hex),
                     ]
                 }),
         ]
