@@ -82,7 +82,13 @@ struct Replay {
     /// it.
     private mutating func send(_ push: ATTPush, on link: Int) throws {
         switch push {
-        case .multipleNotification: compare(push.encoded, with: [])
+        case .multipleNotification(let list):
+            pushes += 1
+            if storesPushes {
+                for tuple in list { try server.setValue(Array(tuple.value), of: tuple.handle) }
+            }
+            try bearers[link]?.notify(list)
+            compare(push.encoded, with: said(on: link))
         case .notification(let handle, let value), .indication(let handle, let value):
             pushes += 1
             let central = CentralID(rawValue: UInt64(link))

@@ -131,7 +131,7 @@ public struct DiscoverDatabase: GATTProcedure {
 
     private mutating func enter(span: Int, _ mtu: Int) {
         guard span < spans.count else {
-            gaps = Self.joined(services.flatMap(\.characteristics).compactMap(\.descriptorRange), mtu)
+            gaps = Self.descriptorRanges(of: services.flatMap(\.characteristics), mtu)
             return enter(gap: 0)
         }
         findIncludes = DiscoverIncludes(in: spans[span], known: types)
@@ -147,16 +147,27 @@ public struct DiscoverDatabase: GATTProcedure {
         place = .descriptors(gap)
     }
 
-    /// The ranges, those joined that one response with 16-bit UUIDs may answer together.
-    private static func joined(_ ranges: [AttributeRange], _ mtu: Int) -> [AttributeRange] {
+    /// Where the characteristics may have descriptors. What one response may answer together is joined: it
+    /// holds UUIDs of one width, so no value of a long type may lie between.
+    private static func descriptorRanges(
+        of characteristics: [RemoteCharacteristic], _ mtu: Int
+    ) -> [AttributeRange] {
         let entries = max(1, (mtu - 2) / 4)
-        return ranges.reduce(into: []) { joined, range in
-            if let last = joined.last, Int(range.end.rawValue) - Int(last.start.rawValue) < entries {
-                joined[joined.count - 1] = last.union(range)
+        var ranges: [AttributeRange] = []
+        var isInterrupted = true
+        for characteristic in characteristics {
+            isInterrupted = isInterrupted || characteristic.uuid.uint16 == nil
+            guard let range = characteristic.descriptorRange else { continue }
+            if !isInterrupted, let last = ranges.last,
+                Int(range.end.rawValue) - Int(last.start.rawValue) < entries
+            {
+                ranges[ranges.count - 1] = last.union(range)
             } else {
-                joined.append(range)
+                ranges.append(range)
             }
+            isInterrupted = false
         }
+        return ranges
     }
 
     /// Gives descriptors to their characteristics; what else lies between those is known already.
