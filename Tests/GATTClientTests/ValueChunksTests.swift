@@ -47,8 +47,8 @@ private func messages(
     var reassembler = ValueReassembler(rule, limit: limit)
     var messages: [[UInt8]] = []
     for part in parts {
-        try reassembler.receive(part, at: .zero)
-        while let message = reassembler.next() { messages.append(message) }
+        reassembler.receive(part, at: .zero)
+        while let message = try reassembler.next() { messages.append(message) }
     }
     return messages
 }
@@ -79,22 +79,22 @@ func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
     let start = Instant.zero
     var reassembler = ValueReassembler(.silence(.milliseconds(100)))
     #expect(reassembler.deadline == nil)
-    try reassembler.receive([1], at: start)
-    try reassembler.receive([2], at: start + .milliseconds(99))
+    reassembler.receive([1], at: start)
+    reassembler.receive([2], at: start + .milliseconds(99))
     #expect(reassembler.deadline == start + .milliseconds(199))
     reassembler.expire(at: start + .milliseconds(198))
-    #expect(reassembler.next() == nil)
+    #expect(try reassembler.next() == nil)
     reassembler.expire(at: start + .milliseconds(199))
-    #expect(reassembler.next() == [1, 2])
-    #expect(reassembler.next() == nil)
+    #expect(try reassembler.next() == [1, 2])
+    #expect(try reassembler.next() == nil)
     #expect(reassembler.deadline == nil)
     // A part that comes late says as much as the clock, and begins the next message.
-    try reassembler.receive([3], at: start + .seconds(1))
-    try reassembler.receive([4], at: start + .seconds(2))
-    try reassembler.receive([5], at: start + .seconds(3))
-    #expect(reassembler.next() == [3])
-    #expect(reassembler.next() == [4])
-    #expect(reassembler.next() == nil)
+    reassembler.receive([3], at: start + .seconds(1))
+    reassembler.receive([4], at: start + .seconds(2))
+    reassembler.receive([5], at: start + .seconds(3))
+    #expect(try reassembler.next() == [3])
+    #expect(try reassembler.next() == [4])
+    #expect(try reassembler.next() == nil)
     #expect(reassembler.pending == 1)
 }
 
@@ -108,16 +108,28 @@ func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
     for (rule, parts, octets) in tooLong {
         var reassembler = ValueReassembler(rule, limit: 4)
         #expect(throws: ValueTooLong(limit: 4, octets: octets)) {
-            for part in parts { try reassembler.receive(part, at: .zero) }
+            for part in parts {
+                reassembler.receive(part, at: .zero)
+                _ = try reassembler.next()
+            }
         }
         #expect(reassembler.pending == 0)
     }
     // Several short messages together are none that is long.
     #expect(try messages(.delimiter([0]), limit: 4, [[1, 0, 2, 0, 3, 0, 4, 0]]) == [[1], [2], [3], [4]])
     var lines = ValueReassembler(.delimiter([0]), limit: 2)
-    #expect(throws: ValueTooLong.self) { try lines.receive([1, 2, 3, 4], at: .zero) }
-    try lines.receive([5, 0], at: .zero)
-    #expect(lines.next() == [5])
+    lines.receive([1, 2, 3, 4], at: .zero)
+    #expect(throws: ValueTooLong(limit: 2, octets: 4)) { try lines.next() }
+    // One that is whole and too long costs nothing but itself.
+    lines.receive([5, 0, 1, 2, 3, 0, 6, 0], at: .zero)
+    #expect(try lines.next() == [5])
+    #expect(throws: ValueTooLong(limit: 2, octets: 3)) { try lines.next() }
+    #expect(try lines.next() == [6])
+    var prefixed = ValueReassembler(.prefixedLength(octets: 1, .bigEndian), limit: 2)
+    prefixed.receive([1, 7, 3, 7], at: .zero)
+    #expect(try prefixed.next() == [7])
+    #expect(throws: ValueTooLong(limit: 2, octets: 3)) { try prefixed.next() }
+    #expect(prefixed.pending == 0)
     #expect("\(ValueTooLong(limit: 4, octets: 6))" == "a message of 6 octets, the limit is 4")
 }
 
@@ -132,8 +144,8 @@ func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
         var reassembler = ValueReassembler(rule, limit: 16)
         for turn in 0..<200 {
             let part = (0..<(random.next() % 9)).map { _ in UInt8(truncatingIfNeeded: random.next() & 3) }
-            try? reassembler.receive(part, at: Instant(nanoseconds: UInt64(turn)))
-            while let message = reassembler.next() { #expect(message.count <= 16) }
+            reassembler.receive(part, at: Instant(nanoseconds: UInt64(turn)))
+            while let message = try? reassembler.next() { #expect(message.count <= 16) }
             #expect(reassembler.pending <= 64)
         }
     }

@@ -6,8 +6,8 @@ import BLECore
 /// ```swift
 /// var lines = ValueReassembler(.delimiter([0x0a]), limit: 1024)
 /// for try await part in try await device.values(of: uart) {
-///     try lines.receive(part.value, at: part.received)
-///     while let line = lines.next() { print(line) }
+///     lines.receive(part.value, at: part.received)
+///     while let line = try lines.next() { print(line) }
 /// }
 /// ```
 public struct ValueReassembler: Sendable {
@@ -61,24 +61,33 @@ public struct ValueReassembler: Sendable {
     /// Octets that wait to become a message.
     public var pending: Int { buffer.count - consumed }
 
-    /// Takes a part. Take the messages with `next` before the following one. Throws when a message is, or says
-    /// that it is, longer than the limit; what waited is dropped then, and the next part begins a new message.
-    public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) throws(ValueTooLong) {
+    /// Takes a part. Take the messages with `next` before the following one: what is not taken is kept.
+    public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) {
         expire(at: now)
         compact()
         buffer += part
         lastPart = now
-        try check()
     }
 
-    /// The next whole message, the oldest first; nil when there is none.
-    public mutating func next() -> [UInt8]? {
+    /// The next whole message, the oldest first; nil when there is none. Throws when it is, or says that it is,
+    /// longer than the limit; it is dropped then, and with it what waits where its end cannot be known.
+    public mutating func next() throws(ValueTooLong) -> [UInt8]? {
         switch rule {
-        case .length(let length): take(length)
+        case .length(let length):
+            try check(length)
+            return take(length)
         case .prefixedLength(let octets, let order):
-            length(octets, order).flatMap { take($0, after: octets) }
-        case .delimiter(let delimiter): nextDelimited(delimiter)
-        case .silence: ended.isEmpty ? nil : ended.removeFirst()
+            guard let length = length(octets, order) else { return nil }
+            try check(length)
+            return take(length, after: octets)
+        case .delimiter(let delimiter): return try nextDelimited(delimiter)
+        case .silence:
+            let message = ended.isEmpty ? nil : ended.removeFirst()
+            if let message, message.count > limit {
+                throw ValueTooLong(limit: limit, octets: message.count)
+            }
+            if message == nil { try check(pending) }
+            return message
         }
     }
 
@@ -97,8 +106,7 @@ public struct ValueReassembler: Sendable {
     // MARK: - The rules
 
     private mutating func take(_ count: Int, after skipped: Int = 0) -> [UInt8]? {
-        // The limit keeps both far from overflow.
-        guard count <= limit, pending - skipped >= count else { return nil }
+        guard pending - skipped >= count else { return nil }
         let start = consumed + skipped
         consumed = start + count
         return Array(buffer[start..<consumed])
@@ -112,42 +120,35 @@ public struct ValueReassembler: Sendable {
         return Int(clamping: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
-    private mutating func nextDelimited(_ delimiter: [UInt8]) -> [UInt8]? {
-        guard !delimiter.isEmpty else { return nil }
+    private mutating func nextDelimited(_ delimiter: [UInt8]) throws(ValueTooLong) -> [UInt8]? {
+        guard !delimiter.isEmpty else {
+            try check(pending)
+            return nil
+        }
         var at = max(consumed, searched)
         while at + delimiter.count <= buffer.count {
-            if buffer[at..<(at + delimiter.count)].elementsEqual(delimiter) {
-                let message = Array(buffer[consumed..<at])
-                consumed = at + delimiter.count
-                searched = consumed
-                return message
+            guard buffer[at..<(at + delimiter.count)].elementsEqual(delimiter) else {
+                at += 1
+                continue
             }
-            at += 1
+            let message = consumed..<at
+            consumed = at + delimiter.count
+            searched = consumed
+            if message.count > limit { throw ValueTooLong(limit: limit, octets: message.count) }
+            return Array(buffer[message])
         }
         searched = at
+        // The last octets may be the beginning of a delimiter.
+        if at - consumed > limit { try check(pending) }
         return nil
     }
 
-    /// Throws when what waits cannot become a message within the limit.
-    private mutating func check() throws(ValueTooLong) {
-        let octets: Int =
-            switch rule {
-            case .length(let length): length
-            case .prefixedLength(let octets, let order): length(octets, order) ?? 0
-            case .delimiter(let delimiter): longest(delimiter)
-            case .silence: pending
-            }
+    /// Throws, and drops what waits, when the message that has begun has `octets` over the limit.
+    private mutating func check(_ octets: Int) throws(ValueTooLong) {
         guard octets > limit else { return }
         buffer.removeAll()
         (consumed, searched) = (0, 0)
         throw ValueTooLong(limit: limit, octets: octets)
-    }
-
-    /// Octets of the first message as far as it is there.
-    private func longest(_ delimiter: [UInt8]) -> Int {
-        guard pending > limit + delimiter.count else { return 0 }
-        var copy = self
-        return copy.nextDelimited(delimiter)?.count ?? pending
     }
 
     private mutating func compact() {
