@@ -29,7 +29,7 @@ peers: setup ## the same tool against Bumble, over H4
 bench: setup ## speed and allocations
 	Benchmarks/run
 
-fuzz: setup ## every parser and machine under libFuzzer, SECONDS each (default 20)
+fuzz: setup ## every parser and machine under libFuzzer, 20 s each, or SECONDS_EACH
 	Tests/Fuzz/run
 
 check: ## format, lint, forbidden constructs, links, file sizes
