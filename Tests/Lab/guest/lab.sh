@@ -180,10 +180,10 @@ unplug() {
 unlinked() { not output 'LE' hcitool -i hci1 con; }
 
 # mgmt_finds PATTERN: what a discovery of ten seconds prints. The air reports an advertiser only when a scan starts, and
-# the kernel drops a report that comes before it has noted that the scan did; so there are three attempts.
+# the kernel drops a report that comes before it has noted that the scan did; so there are six attempts.
 mgmt_finds() {
     local attempt
-    for attempt in 1 2 3; do
+    for attempt in 1 2 3 4 5 6; do
         output "$1" mgmt 1 find -l && return
         echo "attempt $attempt is over"
     done
