@@ -114,7 +114,9 @@ extension Adapter {
         default: return false
         }
         guard !scanning.consumers.isEmpty else { return true }
-        try AdvertisingReport.forEach(in: packet.extracting(3..<packet.count)) { heard($0) }
+        try AdvertisingReport.forEach(in: packet.extracting(3..<packet.count)) { report in
+            for whole in scanning.chains.take(report) { heard(whole) }
+        }
         return true
     }
 

@@ -29,6 +29,8 @@ struct ScanState {
 
     var consumers: [UInt64: Consumer] = [:]
     var devices = DeviceTable()
+    /// Extended advertising that is told in several reports.
+    var chains = ReportAssembler()
     var radio = Radio.off
     var isChanging = false
     var nextID: UInt64 = 0

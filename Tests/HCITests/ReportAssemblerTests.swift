@@ -1,0 +1,56 @@
+import BLECore
+import HCI
+import Testing
+
+/// A report of an extended scanner: part of what the set `sid` of an advertiser says.
+private func report(
+    _ data: [UInt8], _ status: AdvertisingEventType.DataStatus, sid: UInt8 = 1, from address: UInt64 = 1
+) -> AdvertisingReport {
+    AdvertisingReport(
+        LEExtendedAdvertisingReports.Report(
+            type: AdvertisingEventType.connectable.with(status),
+            address: HCIAddress(DeviceAddress(address, type: .public)), primaryPHY: .le1M,
+            secondaryPHY: .le2M, sid: sid, rssi: -40, data: data))
+}
+
+struct ReportAssemblerTests {
+    @Test func aWholeReportPasses() {
+        var assembler = ReportAssembler()
+        #expect(assembler.take(report([1, 2], .complete)) == [report([1, 2], .complete)])
+        #expect(assembler.take(report([1], .truncated)) == [report([1], .truncated)])
+    }
+
+    @Test func aChainIsToldWhenItIsWhole() {
+        var assembler = ReportAssembler()
+        #expect(assembler.take(report([1, 2], .moreToCome)) == [])
+        #expect(assembler.take(report([3], .moreToCome)) == [])
+        #expect(assembler.take(report([4], .complete)) == [report([1, 2, 3, 4], .complete)])
+        #expect(assembler.take(report([5], .complete)) == [report([5], .complete)])
+    }
+
+    @Test func chainsOfSeveralSetsDoNotMix() {
+        var assembler = ReportAssembler()
+        #expect(assembler.take(report([1], .moreToCome)) == [])
+        #expect(assembler.take(report([2], .moreToCome, sid: 2)) == [])
+        #expect(assembler.take(report([3], .moreToCome, from: 2)) == [])
+        #expect(assembler.take(report([9], .complete, from: 3)) == [report([9], .complete, from: 3)])
+        #expect(assembler.take(report([4], .truncated)) == [report([1, 4], .truncated)])
+        #expect(assembler.take(report([5], .complete, from: 2)) == [report([3, 5], .complete, from: 2)])
+        #expect(assembler.take(report([6], .complete, sid: 2)) == [report([2, 6], .complete, sid: 2)])
+    }
+
+    @Test func aChainThatNeverEndsIsGivenUp() {
+        var assembler = ReportAssembler()
+        let part = [UInt8](repeating: 7, count: 229)
+        var told: [AdvertisingReport] = []
+        for _ in 0..<8 { told += assembler.take(report(part, .moreToCome)) }
+        #expect(told.map(\.data.count) == [1650])
+        #expect(told.map(\.dataStatus) == [.truncated])
+    }
+
+    @Test func theOldestOfTooManyChainsIsToldAsItIs() {
+        var assembler = ReportAssembler()
+        for number in 1...16 { #expect(assembler.take(report([1], .moreToCome, from: UInt64(number))) == []) }
+        #expect(assembler.take(report([1], .moreToCome, from: 17)) == [report([1], .truncated, from: 1)])
+    }
+}
