@@ -36,6 +36,8 @@ public actor Adapter {
     var commands: CommandQueue
     var acl: ACLFlow
     var timer: LoopTimer?
+    /// The look at what is left of a scan once others have done with the radio.
+    var settling: LoopTimer?
     /// Where packets are written before they go; kept, so that a packet costs no allocation.
     private var scratch: [UInt8] = []
 
@@ -129,6 +131,7 @@ extension Adapter {
             if try hearReports(packet) { return }
             receive(try HCIEvent(reader.restInPlace()))
         case .acl: receive(try ACLPacket(reader.restInPlace()))
+        case .command: noteForeign(reader.restInPlace())
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
         default: break
         }
@@ -200,6 +203,7 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
+        settling?.set(nil)
         for link in Array(links.values) { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))

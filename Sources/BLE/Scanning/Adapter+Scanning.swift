@@ -79,6 +79,10 @@ extension Adapter {
     }
 
     private func beginScan(_ wanted: ScanParameters) async throws(BLEError) {
+        if scanning.takesOver {
+            scanning.takesOver = false
+            await stopScan(wanted)
+        }
         switch wanted.family {
         case .legacy:
             _ = try await send(
@@ -130,19 +134,40 @@ extension Adapter {
         }
     }
 
-    /// Somebody else switched scanning on a shared adapter: the kernel for its own connections, or another
-    /// process. Scan again, but not without bound.
-    func scanWasSwitchedByOthers() {
-        guard kernel != nil, scanning.radio != .off, !scanning.consumers.isEmpty else { return }
+    /// A command of somebody else's passed by on a shared adapter. When it switches scanning, what is left of
+    /// ours is looked at as soon as they have done: they say off, parameters, on.
+    func noteForeign(_ command: Span<UInt8>) {
+        guard kernel != nil, scanning.foreign.note(command), !scanning.consumers.isEmpty else { return }
+        settleForeign(after: Self.settling)
+    }
+
+    private static let settling = Duration.milliseconds(250)
+    /// How often a minute the scan is taken back from others.
+    private static let restartLimit = 30
+
+    private func settleForeign(after delay: Duration) {
+        if settling == nil {
+            settling = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.foreignSettled() } }
+        }
+        settling?.set(loop.now + delay)
+    }
+
+    private func foreignSettled() {
+        guard end == nil, !scanning.consumers.isEmpty, !scanning.isChanging else { return }
+        guard scanning.foreign.verdict == .takeOver else {
+            scanning.radio = .joined
+            return
+        }
         let now = loop.now
         scanning.restarts.removeAll { $0 + .seconds(60) <= now }
-        guard scanning.restarts.count < 30 else {
-            return scanning.finishAll(
-                .failure(.adapter(.inUse("another program that keeps switching the scan off"))))
+        if scanning.restarts.count >= Self.restartLimit, let first = scanning.restarts.first {
+            log.warning("others switch the scan too often: waiting until it is taken back once more")
+            return settleForeign(after: now.duration(until: first + .seconds(60)))
         }
         scanning.restarts.append(now)
         log.info("another program switched the scan: switching it on again")
         scanning.radio = .off
+        scanning.takesOver = true
         reconcileScan()
     }
 

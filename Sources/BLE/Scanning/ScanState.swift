@@ -34,7 +34,11 @@ struct ScanState {
     var radio = Radio.off
     var isChanging = false
     var nextID: UInt64 = 0
-    /// When the radio was started again because somebody else had stopped it, to bound that.
+    /// What others make a shared adapter scan.
+    var foreign = ForeignScan()
+    /// Whether the next start ends their scan first.
+    var takesOver = false
+    /// When the radio was taken back from others, to bound that.
     var restarts: [Instant] = []
 
     mutating func finishAll(_ end: Result<Void, BLEError>) {

@@ -9,15 +9,16 @@ public enum HCISockets {
     /// out no more than its own buffers hold.
     static let maximumPacket = 4096
 
-    /// A raw socket on adapter `index`: sends commands beside the kernel's own, and sees all events and
-    /// what other processes send. Commands need CAP_NET_RAW.
+    /// A raw socket on adapter `index`: sends commands beside the kernel's own, and sees all events and the
+    /// commands of others. Commands need CAP_NET_RAW.
     public static func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(index, channel: HCI_CHANNEL_RAW)
         return try Sockets.closing(descriptor) { () throws(PortError) in
             // Sixteen octets: the struct with its padding. Anything else is EINVAL, and the default filter
             // passes nothing.
             let filter = hci_filter(
-                type_mask: 1 << UInt32(HCI_EVENT_PKT), event_mask: (.max, .max), opcode: 0)
+                type_mask: 1 << UInt32(HCI_EVENT_PKT) | 1 << UInt32(HCI_COMMAND_PKT),
+                event_mask: (.max, .max), opcode: 0)
             assert(MemoryLayout<hci_filter>.stride == 16)
             var padded = [UInt8](repeating: 0, count: MemoryLayout<hci_filter>.stride)
             withUnsafeBytes(of: filter) { source in padded.replaceSubrange(0..<source.count, with: source) }
