@@ -41,6 +41,14 @@ public final class SignalWatch: @unchecked Sendable {
         Glibc.close(input)
     }
 
+    /// Whether this process was started with `signal` ignored, as nohup does with SIGHUP.
+    public static func isIgnored(_ signal: CInt) -> Bool {
+        var action = sigaction()
+        sigaction(signal, nil, &action)
+        let handler = action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) }
+        return handler == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     /// Ends the process by `signal` as if nobody had caught it, so that its parent sees why.
     public static func die(by signal: CInt) -> Never {
         set(signal, to: SIG_DFL)

@@ -5,7 +5,9 @@ import HCISocket
 /// Ctrl-C and SIGTERM: the command is cancelled, undoes what it began, and the process then ends by the
 /// same signal, so that a shell sees why.
 enum Interruption {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    /// Ctrl-C also where a shell's `&` had it ignored, so that scripts can send it; a hang-up not under nohup.
+    private static let signals =
+        SignalWatch.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 
     /// What `body` does; a signal cancels it, and ends the process when `body` has.
     static func result<Success: Sendable>(
