@@ -77,12 +77,17 @@ import VirtualController
 
     /// Whatever hosts send, every command has exactly one answer, every packet for a host can be read, and
     /// every connection that is told of ends at most once and carries data only while it is there.
-    @Test(arguments: 0..<12) func everyCommandHasOneAnswer(_ seed: UInt64) {
+    @Test(arguments: 0..<18) func everyCommandHasOneAnswer(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = Bench(
             seed: seed,
             conditions: seed % 3 == 0 ? .init() : .init(loss: 0.2, delay: .milliseconds(Int64(seed))))
-        let ids = [bench.join(), bench.join(), bench.join()]
+        // From the 12th on, hosts of both families.
+        let isExtended = seed >= 12
+        let ids =
+            isExtended
+            ? [bench.joinExtended(), bench.joinExtended(), bench.join()]
+            : [bench.join(), bench.join(), bench.join()]
         var open: [ID: Set<ConnectionHandle>] = [:]
         for _ in 0..<2500 {
             guard let id = ids.randomElement(using: &random) else { return }
@@ -107,7 +112,9 @@ import VirtualController
                 bench.air.receive(bytes.span, from: id, at: bench.now)
                 bench.drain()
             default:
-                let command = Self.command(&random)
+                let command =
+                    isExtended && UInt8.random(in: 0..<3, using: &random) > 0
+                    ? Self.extendedCommand(&random) : Self.command(&random)
                 bench.send(.command(command), on: id)
                 let packets = bench.packets(id)
                 #expect(Self.answers(packets) == [command.opcode])
@@ -116,7 +123,8 @@ import VirtualController
                 if [.reset, .setEventMask, .leSetEventMask].contains(command.opcode) {
                     if command.opcode == .reset { open[id] = [] }
                     bench.perform(SetEventMask(mask: HCIEventMask(rawValue: .max)), on: id)
-                    bench.perform(LESetEventMask(mask: LEEventMask(rawValue: 0x3ff)), on: id)
+                    bench.perform(
+                        LESetEventMask(mask: LEEventMask(rawValue: isExtended ? 0xff_ffff : 0x3ff)), on: id)
                 }
             }
             for id in ids {

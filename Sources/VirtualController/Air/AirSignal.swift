@@ -4,28 +4,17 @@ import HCI
 /// What simulated controllers send each other. It stands for the packets of the link layer (Core
 /// Specification 5.4, Vol 6, Part B, 2.3 and 2.4), without their bits.
 public enum AirSignal: Hashable, Sendable {
-    /// An advertising event on all its channels: ADV_IND, ADV_DIRECT_IND, ADV_SCAN_IND, ADV_NONCONN_IND.
+    /// An advertising event on all its channels: ADV_IND, ADV_DIRECT_IND, ADV_SCAN_IND, ADV_NONCONN_IND, or
+    /// ADV_EXT_IND with AUX_ADV_IND and its chain.
     case advertising(Advertising)
-    /// SCAN_REQ.
-    case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress)
-    /// SCAN_RSP.
-    case scanResponse(advertiser: DeviceAddress, data: [UInt8])
-    /// CONNECT_IND.
+    /// SCAN_REQ or AUX_SCAN_REQ.
+    case scanRequest(ScanRequest)
+    /// SCAN_RSP, or AUX_SCAN_RSP with its chain.
+    case scanResponse(Advertising)
+    /// CONNECT_IND or AUX_CONNECT_REQ.
     case connectionRequest(ConnectionRequest)
     /// Something on a connection.
     case link(AirLinkID, LinkSignal)
-
-    /// An advertising event.
-    public struct Advertising: Hashable, Sendable {
-        /// What kind it is.
-        public var kind: LEAdvertisingReports.Report.Kind
-        /// Who advertises.
-        public var advertiser: DeviceAddress
-        /// At whom directed advertising is directed.
-        public var target: DeviceAddress?
-        /// What it says, at most 31 octets.
-        public var data: [UInt8]
-    }
 
     /// A wish for a connection.
     public struct ConnectionRequest: Hashable, Sendable {
@@ -35,10 +24,16 @@ public enum AirSignal: Hashable, Sendable {
         public var initiator: DeviceAddress
         /// With whom.
         public var advertiser: DeviceAddress
+        /// Which of the advertiser's sets.
+        public var set: AdvertisingHandle?
         /// How it keeps time.
         public var timing: LinkTiming
         /// The channels that it uses.
         public var channels: ChannelMap
+        /// The PHY both ways in the beginning.
+        public var phy: PHY
+        /// Whether it hops by channel selection algorithm #2.
+        public var usesAlgorithm2: Bool
     }
 }
 
@@ -88,6 +83,14 @@ public enum LinkSignal: Hashable, Sendable {
     case lengthRequest(transmit: DataLength, receive: DataLength)
     /// LL_LENGTH_RSP.
     case lengths(transmit: DataLength, receive: DataLength)
+    /// LL_PHY_REQ: what the sender likes to send and to receive on.
+    case phyRequest(PHYPreference)
+    /// LL_PHY_RSP of a peripheral.
+    case phyResponse(PHYPreference)
+    /// LL_PHY_UPDATE_IND: what central and peripheral send on from now on.
+    case phys(central: PHY, peripheral: PHY)
+    /// LL_UNKNOWN_RSP to LL_PHY_REQ.
+    case physUnknown
     /// The sender's end of the connection is gone without a word, and will not come back. It is no packet:
     /// it tells the receiver that none will come.
     case silence

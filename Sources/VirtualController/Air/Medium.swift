@@ -56,7 +56,7 @@ struct Medium: Sendable {
 
     /// Sends a signal on its way. True when it arrives at once; the caller then delivers it.
     mutating func carry(
-        _ arrival: Arrival, from sender: VirtualController.ID, at now: Instant,
+        _ arrival: inout Arrival, from sender: VirtualController.ID, at now: Instant,
         _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
     ) -> Bool {
         // No radio carries silence.
@@ -70,6 +70,8 @@ struct Medium: Sendable {
             due = max(due, earlier?.due ?? due)
         } else if isLost(conditions, &random) {
             return false
+        } else {
+            cutChain(of: &arrival.signal, conditions, &random)
         }
         guard due > now || flights.contains(where: { $0.sender == sender && $0.due <= now }) else {
             return true
@@ -81,6 +83,24 @@ struct Medium: Sendable {
 
     /// After what time a packet that was lost is sent again: a usual connection interval.
     private static let repetition = Duration.milliseconds(30)
+
+    /// Loses packets of a chain: who misses one does not find those behind it.
+    private func cutChain(
+        of signal: inout AirSignal, _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
+    ) {
+        func cut(_ advertising: AirSignal.Advertising) -> AirSignal.Advertising {
+            var advertising = advertising
+            var heard = 1
+            while heard < advertising.packets, !isLost(conditions, &random) { heard += 1 }
+            advertising.cut(to: heard)
+            return advertising
+        }
+        switch signal {
+        case .advertising(let advertising): signal = .advertising(cut(advertising))
+        case .scanResponse(let response): signal = .scanResponse(cut(response))
+        default: break
+        }
+    }
 
     private func isLost(_ conditions: VirtualAir.Conditions, _ random: inout SplitMix64) -> Bool {
         conditions.loss > 0 && Double.random(in: 0..<1, using: &random) < conditions.loss

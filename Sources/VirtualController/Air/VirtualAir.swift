@@ -195,8 +195,8 @@ extension VirtualAir {
         for index in seats.indices {
             let receiver = seats[index].controller.id
             guard receiver != sender, transmission.receiver ?? receiver == receiver else { continue }
-            let arrival = Medium.Arrival(receiver: receiver, signal: transmission.signal)
-            if medium.carry(arrival, from: sender, at: now, conditions, &random) {
+            var arrival = Medium.Arrival(receiver: receiver, signal: transmission.signal)
+            if medium.carry(&arrival, from: sender, at: now, conditions, &random) {
                 deliver(arrival, from: sender)
             }
         }

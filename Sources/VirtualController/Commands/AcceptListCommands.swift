@@ -13,7 +13,7 @@ extension VirtualController {
         },
         .perform(LEAddDeviceToFilterAcceptList.self) { (controller, command, _) throws(HCIStatus) in
             try check(!controller.usesAcceptList, .commandDisallowed)
-            let device = try address(of: command.device)
+            let device = try controller.listed(command.device)
             guard !controller.settings.acceptList.contains(device) else { return }
             try check(
                 controller.settings.acceptList.count < Int(controller.configuration.acceptListSize),
@@ -23,21 +23,22 @@ extension VirtualController {
         .perform(LERemoveDeviceFromFilterAcceptList.self) {
             (controller, command, _) throws(HCIStatus) in
             try check(!controller.usesAcceptList, .commandDisallowed)
-            let device = try address(of: command.device)
+            let device = try controller.listed(command.device)
             controller.settings.acceptList.removeAll { $0 == device }
         },
     ]
 
     /// Whether something goes on that the list filters, so that it must not change.
     private var usesAcceptList: Bool {
-        let (advertiser, scanner) = (settings.advertiser, settings.scanner)
-        return advertiser.isEnabled && !advertiser.parameters.filterPolicy.isEmpty
+        let scanner = settings.scanner
+        return settings.advertisers.contains { $0.isEnabled && !$0.parameters.filterPolicy.isEmpty }
             || scanner.isEnabled && scanner.parameters.filterPolicy.contains(.acceptListOnly)
-            || settings.initiator?.command.filterPolicy == .acceptList
+            || settings.initiator.map { $0.peer == nil } ?? false
     }
 
-    /// A device that can be on the list. Anonymous advertisers are of the extended family.
-    private static func address(of device: HCIAddress) throws(HCIStatus) -> DeviceAddress {
+    /// A device as it is on the list: nil for anonymous advertisers, whom only extended scanners hear.
+    private func listed(_ device: HCIAddress) throws(HCIStatus) -> DeviceAddress? {
+        if device.type == .anonymous, isExtended { return nil }
         guard device.type == .public || device.type == .random, let address = device.deviceAddress else {
             throw .invalidCommandParameters
         }

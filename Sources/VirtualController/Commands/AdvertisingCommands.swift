@@ -7,16 +7,16 @@ extension VirtualController {
         .perform(LESetAdvertisingParameters.self) { (controller, command, _) throws(HCIStatus) in
             try check(!controller.settings.advertiser.isEnabled, .commandDisallowed)
             try check(command)
-            controller.settings.advertiser.parameters = command
+            controller.settings.advertiser.parameters = Advertiser.Parameters(command)
         },
         .answer(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _, _ in
             Returned(controller.configuration.transmitPower)
         },
         .perform(LESetAdvertisingData.self) { (controller, command, _) throws(HCIStatus) in
-            controller.settings.advertiser.data = try octets(of: command.data)
+            controller.settings.advertiser.data.set(try octets(of: command.data))
         },
         .perform(LESetScanResponseData.self) { (controller, command, _) throws(HCIStatus) in
-            controller.settings.advertiser.scanResponse = try octets(of: command.data)
+            controller.settings.advertiser.scanResponse.set(try octets(of: command.data))
         },
         .perform(LESetAdvertisingEnable.self) { (controller, command, now) throws(HCIStatus) in
             guard try value(of: command.enable) else { return controller.settings.advertiser.stop() }
@@ -24,10 +24,13 @@ extension VirtualController {
             let address = try controller.ownAddress(advertiser.parameters.ownAddressType)
             guard !advertiser.isEnabled else { return }
             try check(
-                !advertiser.parameters.type.isConnectable
+                !advertiser.properties.contains(.connectable)
                     || controller.links.count < controller.configuration.maximumConnections,
                 .connectionLimitExceeded)
-            controller.settings.advertiser.start(as: address, at: now)
+            // Core Specification 5.4, Vol 6, Part B, 4.4.2.4.3.
+            let isShort = advertiser.properties.contains(.highDutyCycle)
+            controller.settings.advertiser.start(
+                as: address, at: now, for: isShort ? .milliseconds(1280) : nil)
         },
     ]
 
@@ -40,7 +43,7 @@ extension VirtualController {
             try check(command.intervalMin <= command.intervalMax)
         }
         try check(command.ownAddressType)
-        if command.type.isDirected {
+        if Advertiser.Parameters.Properties(command.type).contains(.directed) {
             try check(command.peer.type == .public || command.peer.type == .random)
         }
         try check(!command.channels.isEmpty && command.channels.isSubset(of: .all))
@@ -50,5 +53,17 @@ extension VirtualController {
     private static func octets(of data: LegacyAdvertisingData) throws(HCIStatus) -> [UInt8] {
         guard let octets = data.data else { throw .invalidCommandParameters }
         return octets
+    }
+}
+
+extension Advertiser.Parameters {
+    /// What the legacy command says, in the terms of the extended one.
+    fileprivate init(_ command: LESetAdvertisingParameters) {
+        self.init(
+            set: AdvertisingHandle(rawValue: 0), properties: Properties(command.type),
+            intervalMin: LongSlots(rawValue: UInt32(command.intervalMin.rawValue)),
+            intervalMax: LongSlots(rawValue: UInt32(command.intervalMax.rawValue)),
+            channels: command.channels, ownAddressType: command.ownAddressType, peer: command.peer,
+            filterPolicy: command.filterPolicy)
     }
 }

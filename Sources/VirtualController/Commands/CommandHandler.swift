@@ -6,6 +6,8 @@ struct CommandHandler: Sendable {
     let opcode: HCIOpcode
     /// Carries the command out and gives the answer to it.
     let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket
+    /// The answer to a command that is refused before anybody looks at its parameters.
+    let refuse: @Sendable (HCIStatus) -> HCIEventPacket
 
     /// The handler of commands that return something; `body` gives that, or throws the status with which the
     /// command is refused.
@@ -17,7 +19,8 @@ struct CommandHandler: Sendable {
     ) -> CommandHandler {
         let opcode = Command.opcode
         let refusal = refusal(of: Command.self)
-        return CommandHandler(opcode: opcode) { controller, parameters, now in
+        let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket = {
+            controller, parameters, now in
             do throws(HCIStatus) {
                 // Too few octets or too many: that is all that can be wrong with the form.
                 guard let command = try? Command(parameters) else { throw .invalidCommandParameters }
@@ -29,6 +32,7 @@ struct CommandHandler: Sendable {
                 return refusal(error)
             }
         }
+        return CommandHandler(opcode: opcode, run: run, refuse: refusal)
     }
 
     /// The handler of commands that return nothing but the status.
@@ -66,12 +70,20 @@ extension VirtualController {
             controllerCommands, informationCommands, advertisingCommands, scanCommands, connectionCommands,
             linkCommands, dataLengthCommands, acceptListCommands, securityCommands,
         ]
-        return Dictionary(all.joined().map { ($0.opcode, $0) }) { first, _ in first }
+        return Dictionary((all + extendedHandlers).joined().map { ($0.opcode, $0) }) { first, _ in first }
     }()
+
+    /// The commands of controllers with extended abilities.
+    private static let extendedHandlers = [
+        advertisingSetCommands, advertisingDataCommands, extendedScanCommands, extendedConnectionCommands,
+        phyCommands,
+    ]
+    private static let extendedOpcodes = Set(extendedHandlers.joined().map(\.opcode))
 
     /// Whether this controller knows a command.
     func knows(_ opcode: HCIOpcode) -> Bool {
-        opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
+        if Self.extendedOpcodes.contains(opcode) { return isExtended }
+        return opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
     }
 
     /// Carries out a command. Its answer goes before the events that it leads to.
@@ -83,7 +95,9 @@ extension VirtualController {
         let place = toHost.count
         let answer: HCIEventPacket
         if knows(command.opcode), let handler = Self.handlers[command.opcode] {
-            answer = handler.run(&self, command.parameters, now)
+            answer =
+                admits(command.opcode)
+                ? handler.run(&self, command.parameters, now) : handler.refuse(.commandDisallowed)
         } else {
             answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
         }

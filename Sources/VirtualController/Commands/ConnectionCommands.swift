@@ -8,16 +8,12 @@ extension VirtualController {
             try check(controller.settings.initiator == nil, .commandDisallowed)
             try check(interval: command.scanInterval, window: command.scanWindow)
             try check(command.parameters.isInRange)
-            switch command.filterPolicy {
-            case .peer: try controller.checkPeer(command.peer)
-            case .acceptList: break
-            default: throw .invalidCommandParameters
-            }
-            let address = try controller.ownAddress(command.ownAddressType)
-            try check(
-                controller.links.count < controller.configuration.maximumConnections,
-                .connectionLimitExceeded)
-            controller.settings.initiator = Initiator(command: command, address: address, start: now)
+            try controller.initiate(
+                command.filterPolicy, to: command.peer, as: command.ownAddressType,
+                PerPHY(
+                    le1M: .init(
+                        scanInterval: command.scanInterval, scanWindow: command.scanWindow,
+                        parameters: command.parameters)), at: now)
         },
         .perform(LECreateConnectionCancel.self) { (controller, _, _) throws(HCIStatus) in
             try check(controller.settings.initiator != nil, .commandDisallowed)
@@ -53,8 +49,24 @@ extension VirtualController {
         .unacceptableConnectionParameters,
     ]
 
+    /// Begins to listen for the wanted advertiser, when the rest of a command is checked.
+    mutating func initiate(
+        _ policy: InitiatorFilterPolicy, to peer: HCIAddress, as type: OwnAddressType,
+        _ phys: PerPHY<LEExtendedCreateConnection.Initiating>, at now: Instant
+    ) throws(HCIStatus) {
+        let wanted: DeviceAddress?
+        switch policy {
+        case .peer: wanted = try checked(peer)
+        case .acceptList: wanted = nil
+        default: throw .invalidCommandParameters
+        }
+        let address = try ownAddress(type)
+        try Self.check(links.count < configuration.maximumConnections, .connectionLimitExceeded)
+        settings.initiator = Initiator(peer: wanted, phys: phys, address: address, start: now)
+    }
+
     /// Refuses a peer of no type, one that would have to be resolved, and one that is connected.
-    private func checkPeer(_ peer: HCIAddress) throws(HCIStatus) {
+    private func checked(_ peer: HCIAddress) throws(HCIStatus) -> DeviceAddress {
         switch peer.type {
         case .public, .random: break
         case .publicIdentity, .randomIdentity: throw .unsupportedFeatureOrParameterValue
@@ -62,6 +74,7 @@ extension VirtualController {
         }
         guard let address = peer.deviceAddress else { throw .invalidCommandParameters }
         try Self.check(!isConnected(to: address), .connectionAlreadyExists)
+        return address
     }
 
     /// Notes that the host waits for a procedure's end; it cannot wait for the same twice.

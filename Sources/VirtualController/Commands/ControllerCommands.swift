@@ -1,11 +1,6 @@
 import BLECore
 import HCI
 
-extension LEFeatures {
-    /// What this controller can do.
-    static let implemented: LEFeatures = [.peripheralInitiatedFeaturesExchange, .dataPacketLengthExtension]
-}
-
 extension VirtualController {
     /// Core Specification 5.4, Vol 4, Part E, 7.3 and 7.8.1.
     static let controllerCommands: [CommandHandler] = [
@@ -58,7 +53,7 @@ extension VirtualController {
                     aclLength: controller.configuration.aclPacketLength,
                     aclPackets: controller.configuration.aclPackets)
         },
-        .answer(LEReadLocalSupportedFeatures.self) { _, _, _ in Returned(.implemented) },
+        .answer(LEReadLocalSupportedFeatures.self) { controller, _, _ in Returned(controller.features) },
         // All combinations of the states and roles that the legacy commands have, bits 0 to 41.
         .answer(LEReadSupportedStates.self) { _, _, _ in Returned(0x3ff_ffff_ffff) },
     ]

@@ -9,25 +9,33 @@ extension VirtualController {
             try check(command.type == .passive || command.type == .active)
             try check(interval: command.interval, window: command.window)
             try check(command.ownAddressType)
-            try check(command.filterPolicy.rawValue <= 3)
-            // That policy is for controllers that resolve addresses.
-            try check(
-                !command.filterPolicy.contains(.unresolvedDirected), .unsupportedFeatureOrParameterValue)
-            controller.settings.scanner.parameters = command
+            try check(command.filterPolicy)
+            controller.settings.scanner.parameters = LESetExtendedScanParameters(
+                ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy,
+                phys: PerPHY(
+                    le1M: .init(type: command.type, interval: command.interval, window: command.window)))
         },
         .perform(LESetScanEnable.self) { (controller, command, now) throws(HCIStatus) in
             guard try value(of: command.enable) else { return controller.settings.scanner.stop() }
             let filters = try value(of: command.filterDuplicates)
             let address = try controller.ownAddress(controller.settings.scanner.parameters.ownAddressType)
             controller.settings.scanner.start(
-                as: address, filteringDuplicates: filters ? controller.configuration.duplicateMemory : nil,
-                at: now)
+                as: address, filtering: filters ? .on : .off,
+                memory: controller.configuration.duplicateMemory, at: now)
         },
     ]
 
-    /// 2.5 ms to 10.24 s, the window within the interval.
-    static func check(interval: Slots, window: Slots) throws(HCIStatus) {
-        let range = Slots(rawValue: 0x0004)...Slots(rawValue: 0x4000)
+    /// Refuses policies that are none, and that of controllers that resolve addresses.
+    static func check(_ policy: ScanFilterPolicy) throws(HCIStatus) {
+        try check(policy.rawValue <= 3)
+        try check(!policy.contains(.unresolvedDirected), .unsupportedFeatureOrParameterValue)
+    }
+
+    /// 2.5 ms to 10.24 s, for extended commands to 40.96 s; the window within the interval.
+    static func check(
+        interval: Slots, window: Slots, upTo limit: Slots = Slots(rawValue: 0x4000)
+    ) throws(HCIStatus) {
+        let range = Slots(rawValue: 0x0004)...limit
         try check(range.contains(interval) && range.contains(window) && window <= interval)
     }
 }

@@ -1,27 +1,65 @@
 import BLECore
 import HCI
 
-/// What a controller advertises: one set of the parameters, data and state that advertising has.
+/// One advertising set: its parameters, its data and its state. The legacy commands have one of their own,
+/// which is a set of legacy packets like any other.
 struct Advertiser: Sendable {
-    var parameters = LESetAdvertisingParameters(
-        intervalMin: Slots(rawValue: 0x0800), intervalMax: Slots(rawValue: 0x0800))
-    var data: [UInt8] = []
-    var scanResponse: [UInt8] = []
+    typealias Parameters = LESetExtendedAdvertisingParameters
+
+    /// The host's number for it; nil for the one of the legacy commands.
+    let handle: AdvertisingHandle?
+    var parameters: Parameters
+    /// How strong it is sent, in dBm.
+    var power: Int8 = 0
+    /// The address that the host has given to the set.
+    var randomAddress: DeviceAddress?
+    var data = AdvertisingPayload()
+    var scanResponse = AdvertisingPayload()
+    /// Tells scanners that the data are others (Core Specification 5.4, Vol 6, Part B, 4.4.2.11).
+    var dataID: UInt16 = 0
+
     /// The own address, while advertising.
     private(set) var address: DeviceAddress?
     private(set) var nextEvent = Instant.zero
-    /// When high duty cycle directed advertising ends.
-    private(set) var end: Instant?
+    /// When it ends by itself, and with what status.
+    private(set) var end: End?
+    /// How many events there have been, and after how many it ends; zero for no limit.
+    private(set) var events = 0
+    private var eventLimit = 0
 
+    struct End: Sendable {
+        var time: Instant
+        var status: HCIStatus
+    }
+
+    /// The advertiser of the legacy commands, with the parameters that it has after a reset.
+    init() {
+        handle = nil
+        parameters = Parameters(
+            set: AdvertisingHandle(rawValue: 0), properties: [.legacy, .connectable, .scannable],
+            intervalMin: LongSlots(rawValue: 0x0800), intervalMax: LongSlots(rawValue: 0x0800))
+    }
+
+    /// A set that the host has made.
+    init(_ parameters: Parameters) {
+        handle = parameters.set
+        self.parameters = parameters
+    }
+
+    var properties: Parameters.Properties { parameters.properties }
     var isEnabled: Bool { address != nil }
+    var deadline: Instant? { isEnabled ? earlier(nextEvent, end?.time) : nil }
 
-    var deadline: Instant? { isEnabled ? earlier(nextEvent, end) : nil }
-
-    mutating func start(as address: DeviceAddress, at now: Instant) {
+    /// Begins at `now`; with a duration or a number of events it ends by itself. While it advertises already,
+    /// it begins anew.
+    mutating func start(
+        as address: DeviceAddress, at now: Instant, for duration: Duration? = nil, events limit: UInt8 = 0
+    ) {
         self.address = address
         nextEvent = now
-        // Core Specification 5.4, Vol 6, Part B, 4.4.2.4.3.
-        end = parameters.type == .directedHighDutyCycle ? now + .milliseconds(1280) : nil
+        end = duration.map { End(time: now + $0, status: .advertisingTimeout) }
+        events = 0
+        eventLimit = Int(limit)
     }
 
     mutating func stop() {
@@ -30,81 +68,59 @@ struct Advertiser: Sendable {
     }
 
     /// Sets the time of the event after the one at `now`: an interval and up to 10 ms more (4.4.2.2.1); in
-    /// the high duty cycle 3.75 ms (4.4.2.4.3).
+    /// the high duty cycle 3.75 ms (4.4.2.4.3). Behind the last one there is only time for its answers.
     mutating func schedule(after now: Instant, _ random: inout SplitMix64) {
         nextEvent =
-            parameters.type == .directedHighDutyCycle
+            properties.contains(.highDutyCycle)
             ? now + .microseconds(3750)
-            : now + parameters.intervalMin.duration
-                + .microseconds(Int64.random(in: 0...10_000, using: &random))
+            : now + interval + .microseconds(Int64.random(in: 0...10_000, using: &random))
+        events += 1
+        let last = now + .microseconds(2500)
+        if events == eventLimit, end.map({ last < $0.time }) ?? true {
+            end = End(time: last, status: .limitReached)
+        }
     }
 
-    /// What an advertising event says.
-    var signal: AirSignal.Advertising? {
-        guard let address else { return nil }
-        let type = parameters.type
-        return AirSignal.Advertising(
-            kind: type.reportKind, advertiser: address,
-            target: type.isDirected ? parameters.peer.deviceAddress : nil, data: type.isDirected ? [] : data)
+    /// The least interval that the host allows and that has room for the data.
+    private var interval: Duration {
+        max(parameters.intervalMin.duration, airtime(of: max(data.octets.count, scanResponse.octets.count)))
+    }
+
+    /// How long an auxiliary segment of so many octets is: its packets, with S=8 on LE Coded, and 300 us
+    /// behind each (Vol 6, Part B, 4.4.2.4 and Part A, 3).
+    func airtime(of octets: Int) -> Duration {
+        guard !properties.contains(.legacy) else { return .zero }
+        let packets = AirSignal.Advertising.packets(of: octets)
+        let octetTime =
+            switch parameters.secondaryPHY {
+            case .leCoded: 64
+            case .le2M: 4
+            default: 8
+            }
+        return .microseconds((octets + packets * 17) * octetTime + packets * 300)
+    }
+
+    /// The most octets of data in a packet that others can answer with a connection: 255 less the header's
+    /// length, flags, address, data and set number, and what else there is (Vol 6, Part B, 2.3.1.7, 2.3.4).
+    var connectableCapacity: Int {
+        255 - 1 - 1 - 6 - 2 - (properties.contains(.directed) ? 6 : 0)
+            - (properties.contains(.includesTxPower) ? 1 : 0)
     }
 }
 
-extension AdvertisingType {
-    var isDirected: Bool { self == .directedHighDutyCycle || self == .directedLowDutyCycle }
-    var isConnectable: Bool { self == .connectable || isDirected }
-    var isScannable: Bool { self == .connectable || self == .scannable }
+extension Advertiser.Parameters.Properties {
+    /// Whether advertising of this kind says anything by itself: legacy advertising that is not directed,
+    /// extended advertising that is not scannable (Core Specification 5.4, Vol 4, Part E, 7.8.53).
+    var carryData: Bool { contains(.legacy) ? !contains(.directed) : !contains(.scannable) }
 
-    var reportKind: LEAdvertisingReports.Report.Kind {
-        switch self {
-        case .connectable: .connectable
-        case .scannable: .scannable
-        case .nonconnectable: .nonconnectable
-        default: .directed
+    /// What the type of a legacy command says.
+    init(_ type: AdvertisingType) {
+        switch type {
+        case .connectable: self = [.legacy, .connectable, .scannable]
+        case .directedHighDutyCycle: self = [.legacy, .connectable, .directed, .highDutyCycle]
+        case .directedLowDutyCycle: self = [.legacy, .connectable, .directed]
+        case .scannable: self = [.legacy, .scannable]
+        default: self = .legacy
         }
-    }
-}
-
-extension VirtualController {
-    /// Sends the advertising event that is due, or ends advertising whose time is up.
-    mutating func advertise(at now: Instant) {
-        guard let signal = settings.advertiser.signal else { return }
-        if let end = settings.advertiser.end, end <= now {
-            settings.advertiser.stop()
-            return tellNoConnection(.advertisingTimeout, as: .peripheral)
-        }
-        guard settings.advertiser.nextEvent <= now else { return }
-        transmit(.advertising(signal), to: nil)
-        settings.advertiser.schedule(after: now, &random)
-    }
-
-    /// Answers a scan request, if it is meant for this advertiser and its filter lets it pass.
-    mutating func answerScan(
-        by scanner: DeviceAddress, of advertiser: DeviceAddress, from sender: ID
-    ) {
-        let own = settings.advertiser
-        guard own.address == advertiser, own.parameters.type.isScannable,
-            !own.parameters.filterPolicy.contains(.filterScanRequests)
-                || settings.acceptList.contains(scanner)
-        else { return }
-        transmit(.scanResponse(advertiser: advertiser, data: own.scanResponse), to: sender)
-    }
-
-    /// Makes the connection that an initiator asks for, if this advertiser is meant and may.
-    mutating func accept(
-        _ request: AirSignal.ConnectionRequest, from sender: ID, rssi: Int8
-    ) {
-        let own = settings.advertiser
-        guard own.address == request.advertiser, own.parameters.type.isConnectable,
-            links.count < configuration.maximumConnections, !isConnected(to: request.initiator)
-        else { return }
-        if let target = own.signal?.target {
-            guard target == request.initiator else { return }
-        } else if own.parameters.filterPolicy.contains(.filterConnections) {
-            guard settings.acceptList.contains(request.initiator) else { return }
-        }
-        settings.advertiser.stop()
-        addLink(
-            request.link, as: .peripheral, to: request.initiator, at: sender, request.timing,
-            request.channels, rssi: rssi)
     }
 }

@@ -22,8 +22,12 @@ extension VirtualController {
         public var duplicateMemory = 256
         /// How many advertising reports wait for the host. When more are due they are dropped.
         public var reportLimit = 256
-        /// dBm, -127 to 20.
+        /// What it has of Core Specification 5; nil for a controller that knows the legacy commands only.
+        public var extended: ExtendedAbilities?
+        /// dBm, -127 to 20: how strong it sends, at most.
         public var transmitPower: Int8 = 0
+        /// dBm: how strong it sends at least, when the host wants to be heard less.
+        public var minimumTransmitPower: Int8 = -20
         /// The version of the Core Specification that it tells.
         public var version = CoreVersion.v5_4
         /// The maker that it tells, by the SIG's company identifiers; 0xffff is nobody's.
@@ -31,7 +35,10 @@ extension VirtualController {
         /// The maker's own number for the version.
         public var subversion: UInt16 = 0
 
-        /// A controller without a public address.
-        public init(publicAddress: DeviceAddress? = nil) { self.publicAddress = publicAddress }
+        /// A controller without a public address, by default one of the legacy commands only.
+        public init(publicAddress: DeviceAddress? = nil, extended: ExtendedAbilities? = nil) {
+            self.publicAddress = publicAddress
+            self.extended = extended
+        }
     }
 }

@@ -14,6 +14,9 @@ struct Link: Sendable {
 
     var timing: LinkTiming
     var channels: ChannelMap
+    var phys: LinkPHYs
+    /// What the host likes to send and to receive on.
+    var phyPreference: PHYPreference
     var rssi: Int8
     /// What the host wants to send, and what goes each way.
     var wantedLength: DataLength
@@ -37,7 +40,7 @@ struct Link: Sendable {
     var isEnding = false
 
     /// A procedure that ends with an event.
-    enum Procedure: Hashable, Sendable { case features, version, update }
+    enum Procedure: Hashable, Sendable { case features, version, update, phys }
 
     var isEstablished: Bool { establishment == nil }
     /// Whether the peer hears what is sent now.
@@ -69,12 +72,15 @@ extension VirtualController {
     /// A connection begins. A central learns only from the peer's first packet that it is made, for which it
     /// waits six intervals from `now` (Vol 6, Part B, 4.5.2); a peripheral has heard the central already.
     mutating func addLink(
-        _ id: AirLinkID, as role: ConnectionRole, to address: DeviceAddress, at peer: ID,
-        _ timing: LinkTiming, _ channels: ChannelMap, rssi: Int8, at now: Instant? = nil
+        _ request: AirSignal.ConnectionRequest, as role: ConnectionRole, to address: DeviceAddress,
+        at peer: ID, rssi: Int8, at now: Instant? = nil
     ) {
+        let timing = request.timing
         let link = Link(
-            id: id, handle: freeHandle(), role: role, peer: peer, peerAddress: address, timing: timing,
-            channels: channels, rssi: rssi, wantedLength: settings.suggestedLength,
+            id: request.link, handle: freeHandle(), role: role, peer: peer, peerAddress: address,
+            timing: timing, channels: request.channels,
+            phys: LinkPHYs(transmit: request.phy, receive: request.phy),
+            phyPreference: settings.phyPreference, rssi: rssi, wantedLength: settings.suggestedLength,
             establishment: now.map { $0 + timing.interval.duration * 6 })
         links.append(link)
         if wants(.enhancedConnectionComplete) {
@@ -87,6 +93,11 @@ extension VirtualController {
                 LEConnectionComplete(
                     connection: link.handle, role: role, peer: HCIAddress(address), interval: timing.interval,
                     latency: timing.latency, supervisionTimeout: timing.supervisionTimeout))
+        }
+        if isExtended {
+            tell(
+                LEChannelSelectionAlgorithm(
+                    connection: link.handle, algorithm: request.usesAlgorithm2 ? 1 : 0))
         }
         let index = links.count - 1
         if role == .peripheral { send(.established, on: index) }
@@ -123,6 +134,7 @@ extension VirtualController {
                     subversion: 0))
         }
         if link.pending.contains(.update) { tellUpdate(link, status: reason) }
+        if link.pending.contains(.phys) { tellPHYs(link, status: reason) }
         tell(DisconnectionComplete(connection: link.handle, reason: reason))
     }
 

@@ -23,7 +23,7 @@ extension VirtualController {
             links[index].timing = timing
             if links[index].pending.remove(.update) != nil { tellUpdate(links[index]) }
         case .channels(let channels): links[index].channels = channels
-        case .featureRequest: send(.features(.implemented), on: index)
+        case .featureRequest: send(.features(features), on: index)
         case .features(let features):
             guard links[index].pending.remove(.features) != nil else { return }
             tell(LEReadRemoteFeaturesComplete(connection: links[index].handle, features: features))
@@ -43,6 +43,11 @@ extension VirtualController {
             send(.lengths(transmit: links[index].wantedLength, receive: .maximum), on: index)
         case .lengths(let transmit, let receive):
             adopt(peerTransmit: transmit, peerReceive: receive, on: index)
+        case .phyRequest(let wish): hearPHYRequest(wish, on: index)
+        case .phyResponse(let wish): hearPHYResponse(wish, on: index)
+        case .phys(let central, let peripheral):
+            hearPHYs(central: central, peripheral: peripheral, on: index)
+        case .physUnknown: hearPHYsUnknown(on: index)
         }
     }
 

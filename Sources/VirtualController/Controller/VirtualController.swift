@@ -5,8 +5,9 @@ import HCI
 /// A simulated Bluetooth LE controller: HCI packets go in and out at one port, radio signals at the other.
 /// It has no clock and no I/O, so tests run it under virtual time; `VirtualAir` joins several.
 ///
-/// It knows the legacy family of LE commands, and says so in Read Local Supported Commands. What it refuses
-/// it refuses with the status that the Core Specification names, and no bytes from its host can trap it.
+/// It knows the legacy family of LE commands and, if its configuration says so, the extended one, and tells
+/// that in Read Local Supported Commands and its features. What it refuses it refuses with the status that
+/// the Core Specification names, and no bytes from its host can trap it.
 ///
 /// Some things are simpler than in a radio, and no host can tell without a stop-watch:
 /// - Connection events are not simulated. Data and control packets of a link go at once, in order, and are
@@ -15,6 +16,9 @@ import HCI
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
 /// - An advertising event is on all its channels at once, and a scanner hears it when its window is open.
+/// - An extended advertising event is heard with its chain at once, though the air can lose the chain's end. A
+///   scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
+/// - The data length's times are those of LE 1M on every PHY.
 /// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
 ///   length is; start and continuation are told apart by the flags that a controller uses.
 public struct VirtualController: Sendable {
@@ -31,12 +35,24 @@ public struct VirtualController: Sendable {
         var eventMask = HCIEventMask.default
         var leEventMask = LEEventMask.default
         var randomAddress: DeviceAddress?
-        var acceptList: [DeviceAddress] = []
-        var advertiser = Advertiser()
+        /// The family of commands that the host uses.
+        var family: AdvertisingFamily?
+        /// Nil stands for anonymous advertisers.
+        var acceptList: [DeviceAddress?] = []
+        /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
+        var advertisers = [Advertiser()]
         var scanner = Scanner()
         var initiator: Initiator?
         var hostChannels = ChannelMap.all
         var suggestedLength = DataLength.minimum
+        /// What the host likes on new links.
+        var phyPreference = PHYPreference(transmit: nil, receive: nil)
+
+        /// The advertiser of the legacy commands.
+        var advertiser: Advertiser {
+            get { advertisers[0] }
+            set { advertisers[0] = newValue }
+        }
     }
     var settings = Settings()
     /// In the order in which they were made.
@@ -60,8 +76,8 @@ public struct VirtualController: Sendable {
 
     /// Whether the link layer does anything: advertises, scans, connects, or has links.
     public var isActive: Bool {
-        settings.advertiser.isEnabled || settings.scanner.isEnabled || settings.initiator != nil
-            || !links.isEmpty
+        settings.advertisers.contains(where: \.isEnabled) || settings.scanner.isEnabled
+            || settings.initiator != nil || !links.isEmpty
     }
 }
 
@@ -70,12 +86,15 @@ public struct VirtualController: Sendable {
 extension VirtualController {
     /// When `expire(at:)` wants to be called, if nothing else happens before.
     public var deadline: Instant? {
-        links.reduce(settings.advertiser.deadline) { earlier($0, $1.deadline) }
+        let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
+        return links.reduce(radio) { earlier($0, $1.deadline) }
     }
 
-    /// Acts on what was due by `now`: advertising events and their end, links that were silent too long.
+    /// Acts on what was due by `now`: advertising events, the end of advertising and scanning, links that
+    /// were silent too long.
     public mutating func expire(at now: Instant) {
         advertise(at: now)
+        endScan(at: now)
         while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
             let link = links[index]
             // The peer may believe that the link is there, and now misses this end.
@@ -159,10 +178,8 @@ extension VirtualController {
     public mutating func hear(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
         switch signal {
         case .advertising(let advertising): hear(advertising, from: sender, rssi: rssi, at: now)
-        case .scanRequest(let scanner, let advertiser):
-            answerScan(by: scanner, of: advertiser, from: sender)
-        case .scanResponse(let advertiser, let data):
-            hearResponse(of: advertiser, data, rssi: rssi, at: now)
+        case .scanRequest(let request): answerScan(request, from: sender)
+        case .scanResponse(let response): hearResponse(response, rssi: rssi, at: now)
         case .connectionRequest(let request): accept(request, from: sender, rssi: rssi)
         case .link(let link, let signal):
             guard let index = links.firstIndex(where: { $0.id == link }) else { return }

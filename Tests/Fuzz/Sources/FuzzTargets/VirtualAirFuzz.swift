@@ -7,10 +7,12 @@ import VirtualController
 ///
 /// The input is a sequence of steps: an octet that says which host sends (bit 0), whether its packets are
 /// taken out afterwards (bit 1) and how much time passes (6 bits, in steps of 5 ms), then an H4 packet. Both
-/// controllers begin with all events on and a random address, so that much is in reach.
+/// controllers begin with all events on and a random address, so that much is in reach; the second one knows
+/// the extended commands, and both do when the first octet has bit 7.
 public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
     var air = VirtualAir(seed: UInt64(bytes.count))
-    let ids = [air.add(), air.add()]
+    let extended = VirtualController.Configuration(extended: .init())
+    let ids = [air.add(bytes.isEmpty || bytes[0] < 0x80 ? .init() : extended), air.add(extended)]
     var now = Instant.zero
     var unanswered: [VirtualAir.ControllerID: Int] = [:]
 
@@ -22,7 +24,7 @@ public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
         let address = DeviceAddress(0xc000_0000_0000 + UInt64(number), type: .random)
         for command in [
             SetEventMask(mask: HCIEventMask(rawValue: .max)).packet,
-            LESetEventMask(mask: LEEventMask(rawValue: 0x1ff)).packet,
+            LESetEventMask(mask: LEEventMask(rawValue: 0xffff_fdff)).packet,
             LESetRandomAddress(address: address).packet,
         ] {
             send(HCIPacket.command(command).encoded, from: id)

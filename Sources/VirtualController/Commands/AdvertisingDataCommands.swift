@@ -1,0 +1,78 @@
+import BLECore
+import HCI
+
+extension VirtualController {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.54 and 7.8.55.
+    static let advertisingDataCommands: [CommandHandler] = [
+        .perform(LESetExtendedAdvertisingData.self) { (controller, command, _) throws(HCIStatus) in
+            let fragment = command.fragment
+            let index = try controller.index(of: fragment.set)
+            let own = controller.settings.advertisers[index]
+            try check(own.properties.carryData)
+            try check(fragment, own)
+            if fragment.operation == .unchanged {
+                try check(
+                    own.isEnabled && !own.data.isEmpty && !own.properties.contains(.legacy)
+                        && fragment.data.isEmpty)
+            }
+            try controller.take(fragment, into: \.data, of: index)
+            if !own.properties.contains(.legacy) { controller.renewDataID(of: index) }
+        },
+        .perform(LESetExtendedScanResponseData.self) { (controller, command, _) throws(HCIStatus) in
+            let fragment = command.fragment
+            let index = try controller.index(of: fragment.set)
+            let own = controller.settings.advertisers[index]
+            try check(fragment.operation != .unchanged)
+            try check(own.properties.contains(.scannable) || fragment.data.isEmpty)
+            try check(fragment, own)
+            // Scannable extended advertising is nothing without its response.
+            try check(
+                !own.isEnabled || own.properties.contains(.legacy)
+                    || !own.properties.contains(.scannable) || !fragment.data.isEmpty, .commandDisallowed)
+            try controller.take(fragment, into: \.scanResponse, of: index)
+            if !own.properties.contains(.legacy) { controller.renewDataID(of: index) }
+        },
+    ]
+
+    /// Refuses pieces that are none, that are too large for legacy packets, and those that would leave a set
+    /// on the air with half of its data.
+    private static func check(_ fragment: AdvertisingDataFragment, _ own: Advertiser) throws(HCIStatus) {
+        let (operation, count) = (fragment.operation, fragment.data.count)
+        try check(operation.rawValue <= AdvertisingDataFragment.Operation.unchanged.rawValue)
+        try check(fragment.preference.rawValue <= 1 && count <= AdvertisingDataFragment.capacity)
+        if own.properties.contains(.legacy) {
+            try check(operation == .complete && count <= LegacyAdvertisingData.capacity)
+        }
+        let isWhole = operation == .complete || operation == .unchanged
+        try check(isWhole || count > 0)
+        try check(isWhole || !own.isEnabled, .commandDisallowed)
+    }
+
+    /// Takes a piece. When all of it is more than fits, all of it is forgotten.
+    private mutating func take(
+        _ fragment: AdvertisingDataFragment, into payload: WritableKeyPath<Advertiser, AdvertisingPayload>,
+        of index: Int
+    ) throws(HCIStatus) {
+        var own = settings.advertisers[index]
+        try own[keyPath: payload].take(fragment)
+        let count = own[keyPath: payload].octets.count
+        let isConnectable = own.properties.contains(.connectable) && !own.properties.contains(.legacy)
+        let refusal: HCIStatus? =
+            if count > advertisingDataLimit {
+                .memoryCapacityExceeded
+            } else if !own.fits || own.isEnabled && isConnectable && count > own.connectableCapacity {
+                .packetTooLong
+            } else {
+                nil
+            }
+        if refusal != nil { own[keyPath: payload].discard() }
+        settings.advertisers[index] = own
+        if let refusal { throw refusal }
+    }
+
+    /// Gives data another number than they had (Vol 6, Part B, 4.4.2.11).
+    private mutating func renewDataID(of index: Int) {
+        let step = UInt16.random(in: 1...0xfff, using: &random)
+        settings.advertisers[index].dataID = (settings.advertisers[index].dataID + step) & 0xfff
+    }
+}

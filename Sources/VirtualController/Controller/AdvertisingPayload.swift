@@ -1,0 +1,32 @@
+import HCI
+
+/// Advertising or scan response data, as a host builds them.
+struct AdvertisingPayload: Sendable {
+    private(set) var octets: [UInt8] = []
+    /// Whether more pieces must come.
+    private(set) var isPartial = false
+
+    var isEmpty: Bool { octets.isEmpty }
+
+    /// Takes a piece. The first one takes the place of all that was there before (Core Specification 5.4,
+    /// Vol 4, Part E, 7.8.54).
+    mutating func take(_ fragment: AdvertisingDataFragment) throws(HCIStatus) {
+        switch fragment.operation {
+        case .first, .complete: octets = fragment.data
+        case .intermediate, .last: octets += fragment.data
+        case .unchanged: return
+        default: throw .invalidCommandParameters
+        }
+        isPartial = fragment.operation == .first || fragment.operation == .intermediate
+    }
+
+    /// Takes all at once.
+    mutating func set(_ octets: [UInt8]) { self = AdvertisingPayload(octets: octets) }
+
+    /// Forgets all.
+    mutating func discard() { self = AdvertisingPayload() }
+
+    init() {}
+
+    private init(octets: [UInt8]) { self.octets = octets }
+}

@@ -1,0 +1,84 @@
+import BLECore
+import HCI
+
+/// What an end of a connection sends and receives on.
+struct LinkPHYs: Hashable, Sendable {
+    var transmit: PHY
+    var receive: PHY
+}
+
+/// The PHY update procedure (Core Specification 5.4, Vol 6, Part B, 5.1.10): either side asks, the central
+/// decides.
+extension VirtualController {
+    /// Asks for what the host likes now.
+    mutating func sendPHYRequest(on index: Int) { send(.phyRequest(wish(on: index)), on: index) }
+
+    /// Takes the peer's wish.
+    mutating func hearPHYRequest(_ wish: PHYPreference, on index: Int) {
+        guard isExtended else { return send(.physUnknown, on: index) }
+        if links[index].role == .central {
+            decidePHYs(with: wish, on: index)
+        } else {
+            send(.phyResponse(self.wish(on: index)), on: index)
+        }
+    }
+
+    /// Takes the answer of a peripheral to this central's wish.
+    mutating func hearPHYResponse(_ wish: PHYPreference, on index: Int) {
+        let isWaiting = links[index].pending.remove(.phys) != nil
+        decidePHYs(with: wish, on: index, isWaiting: isWaiting)
+    }
+
+    /// Takes the central's decision.
+    mutating func hearPHYs(central: PHY, peripheral: PHY, on index: Int) {
+        let isWaiting = links[index].pending.remove(.phys) != nil
+        use(LinkPHYs(transmit: peripheral, receive: central), on: index, isWaiting: isWaiting)
+    }
+
+    /// The peer knows LE 1M only.
+    mutating func hearPHYsUnknown(on index: Int) {
+        guard links[index].pending.remove(.phys) != nil else { return }
+        tellPHYs(links[index], status: .unsupportedRemoteFeature)
+    }
+
+    mutating func tellPHYs(_ link: Link, status: HCIStatus = .success) {
+        tell(
+            LEPHYUpdateComplete(
+                status: status, connection: link.handle, transmit: link.phys.transmit,
+                receive: link.phys.receive))
+    }
+
+    private func wish(on index: Int) -> PHYPreference {
+        let preference = links[index].phyPreference
+        return PHYPreference(
+            transmit: preference.indifferent.contains(.transmit) ? phys : preference.transmit,
+            receive: preference.indifferent.contains(.receive) ? phys : preference.receive)
+    }
+
+    private mutating func decidePHYs(
+        with peer: PHYPreference, on index: Int, isWaiting: Bool = false
+    ) {
+        let (own, now) = (wish(on: index), links[index].phys)
+        let decided = LinkPHYs(
+            transmit: own.transmit.intersection(peer.receive).fastest ?? now.transmit,
+            receive: peer.transmit.intersection(own.receive).fastest ?? now.receive)
+        send(.phys(central: decided.transmit, peripheral: decided.receive), on: index)
+        use(decided, on: index, isWaiting: isWaiting)
+    }
+
+    /// The host hears of it if it has asked, or when something has changed (Vol 4, Part E, 7.7.65.12).
+    private mutating func use(_ phys: LinkPHYs, on index: Int, isWaiting: Bool) {
+        let isChanged = links[index].phys != phys
+        links[index].phys = phys
+        if isChanged || isWaiting { tellPHYs(links[index]) }
+    }
+}
+
+extension PHYSet {
+    /// The one with the most bits a second, if there is one.
+    fileprivate var fastest: PHY? {
+        if contains(.le2M) { return .le2M }
+        if contains(.le1M) { return .le1M }
+        return contains(.leCoded) ? .leCoded : nil
+    }
+}

@@ -1,0 +1,92 @@
+import BLECore
+import HCI
+import Testing
+import VirtualController
+
+/// Legacy and extended commands exclude each other (Core Specification 5.4, Vol 4, Part E, 3.1.1).
+@Suite struct FamilyTests {
+    static let legacy: [HCIOpcode] = [
+        .leSetAdvertisingParameters, .leReadAdvertisingPhysicalChannelTxPower, .leSetAdvertisingData,
+        .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable,
+        .leCreateConnection,
+    ]
+    static let extended: [HCIOpcode] = [
+        .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+        .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
+        .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets,
+        .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+    ]
+
+    @Test(arguments: [(legacy, extended), (extended, legacy)])
+    func theFirstExcludesTheOther(_ first: [HCIOpcode], _ second: [HCIOpcode]) {
+        var bench = Bench()
+        let id = bench.joinExtended()
+        for opcode in first {
+            bench.perform(Reset(), on: id)
+            // A command that is refused counts, too.
+            #expect(bench.answer(HCICommandPacket(opcode: opcode), on: id).status != .commandDisallowed)
+            for other in second {
+                #expect(bench.answer(HCICommandPacket(opcode: other), on: id).status == .commandDisallowed)
+            }
+            for same in first {
+                #expect(bench.answer(HCICommandPacket(opcode: same), on: id).status != .commandDisallowed)
+            }
+        }
+    }
+
+    @Test func aLegacyControllerKnowsNoneOfThem() {
+        var bench = Bench()
+        let id = bench.join()
+        for opcode in Self.extended + [.leReadPHY, .leSetPHY, .leSetDefaultPHY, .leReadTransmitPower] {
+            #expect(bench.answer(HCICommandPacket(opcode: opcode), on: id).status == .unknownCommand)
+        }
+        #expect(bench.status(LESetAdvertisingEnable(enable: false), on: id) == .success)
+    }
+
+    @Test func supportedCommandsAndFeatures() throws {
+        var bench = Bench()
+        for phys: PHYSet in [[], .le2M, .leCoded, [.le2M, .leCoded]] {
+            let id = bench.joinExtended(.init(phys: phys))
+            let features = try bench.ask(LEReadLocalSupportedFeatures(), on: id).value
+            #expect(features.isSuperset(of: [.extendedAdvertising, .channelSelectionAlgorithm2]))
+            #expect(features.contains(.le2MPHY) == phys.contains(.le2M))
+            #expect(features.contains(.leCodedPHY) == phys.contains(.leCoded))
+            #expect(!features.contains(.periodicAdvertising) && !features.contains(.privacy))
+            let supported = try bench.ask(ReadLocalSupportedCommands(), on: id).value
+            for group: UInt8 in [0x01, 0x03, 0x04, 0x05, 0x08] {
+                for command: UInt16 in 0...0x90 {
+                    let opcode = HCIOpcode(ogf: group, ocf: command)
+                    if opcode == .readLocalSupportedCommands { continue }
+                    let known = bench.answer(HCICommandPacket(opcode: opcode), on: id).status
+                    #expect((known != .unknownCommand) == supported.contains(opcode), "\(opcode)")
+                }
+            }
+        }
+    }
+
+    /// Hosts of both families hear legacy packets; only those of the extended one hear others.
+    @Test func whoHearsWhom() throws {
+        var bench = Bench()
+        let (legacyAdvertiser, advertiser) = (bench.join(), bench.joinExtended())
+        let (old, oldFamily, new) = (bench.join(), bench.joinExtended(), bench.joinExtended())
+        bench.scan(on: old)
+        bench.scan(on: oldFamily)
+        bench.scanExtended(on: new)
+        bench.advertise(on: legacyAdvertiser)
+        bench.make(
+            Bench.parameters(0, [.legacy, .connectable, .scannable]), on: advertiser, data: [2, 1, 6])
+        bench.make(Bench.parameters(1, [], sid: 5), on: advertiser, data: [2, 1, 4])
+        bench.enable(0, on: advertiser)
+        bench.enable(1, on: advertiser)
+        bench.run(for: .milliseconds(50))
+        for id in [old, oldFamily] {
+            #expect(bench.reports(id).map(\.data) == [[2, 1, 6], [2, 1, 6]])
+        }
+        let reports = bench.extendedReports(new)
+        #expect(reports.count == 3)
+        #expect(reports.map(\.sid).sorted() == [5, 0xff, 0xff])
+        let types = reports.map(\.type)
+        #expect(types.filter { $0 == [.legacy, .connectable, .scannable] }.count == 2)
+        #expect(types.contains([]))
+    }
+}
