@@ -14,7 +14,7 @@ import HCI
 /// if let deadline = air.deadline { air.expire(at: deadline) }
 /// ```
 /// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. Everybody
-/// hears everybody with -50 dBm until `setRSSI` says otherwise.
+/// hears everybody with -50 dBm until `setRSSI` or `setPosition` says otherwise.
 public struct VirtualAir: Sendable {
     /// Names a controller on the air.
     public typealias ControllerID = VirtualController.ID
@@ -44,6 +44,7 @@ public struct VirtualAir: Sendable {
         var controller: VirtualController
         var processID: UInt32?
         var name: [UInt8]?
+        var position: AirPosition?
     }
     /// In the order of their identifiers.
     var seats: [Seat] = []

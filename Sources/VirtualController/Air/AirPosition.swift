@@ -1,0 +1,58 @@
+import BLECore
+
+/// Where a controller is, in metres.
+public struct AirPosition: Hashable, Sendable {
+    /// East.
+    public var x: Double
+    /// North.
+    public var y: Double
+    /// Up.
+    public var z: Double
+
+    /// That place; what is no finite number counts as zero.
+    public init(x: Double, y: Double = 0, z: Double = 0) {
+        self.x = x.isFinite ? x : 0
+        self.y = y.isFinite ? y : 0
+        self.z = z.isFinite ? z : 0
+    }
+
+    /// How strong a signal of 0 dBm arrives over the distance in free air: 40 dB are lost on the first metre
+    /// and 20 with each factor of ten. Nil when that is below what a usual receiver hears, -100 dBm, which is
+    /// a kilometre.
+    func rssi(from other: AirPosition) -> Int8? {
+        let (dx, dy, dz) = (x - other.x, y - other.y, z - other.z)
+        let square = max(dx * dx + dy * dy + dz * dz, 0.01)
+        let level = -40 - 10 * square.decimalLogarithm
+        return level < -100 ? nil : Int8(max(level.rounded(), -100))
+    }
+}
+
+extension Double {
+    /// The logarithm to base 10 of a positive finite number. It is worked out here, by the same additions
+    /// everywhere, so that a simulation is the same on every machine; no library below has one.
+    fileprivate var decimalLogarithm: Double {
+        guard isFinite, self > 0 else { return isFinite ? -300 : 300 }
+        // log2 of the significand, 1 to 2, by the series of the inverse hyperbolic tangent.
+        let ratio = (significand - 1) / (significand + 1)
+        var (power, sum) = (ratio, 0.0)
+        for divisor in stride(from: 1.0, through: 15, by: 2) {
+            sum += power / divisor
+            power *= ratio * ratio
+        }
+        return 0.301_029_995_663_981_2 * Double(exponent) + 0.868_588_963_806_503_7 * sum
+    }
+}
+
+extension VirtualAir {
+    /// Puts a controller somewhere. What it and others that have a position hear of each other depends on
+    /// their distance from now on; those who have none, it hears as before. A level that `setRSSI` sets later
+    /// holds until one of the two moves again.
+    public mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
+        guard let index = index(of: id) else { return }
+        seats[index].position = position
+        for other in seats where other.controller.id != id {
+            guard let place = other.position else { continue }
+            setRSSI(position.rssi(from: place), between: id, and: other.controller.id, at: now)
+        }
+    }
+}
