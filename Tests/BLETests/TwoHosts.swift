@@ -13,14 +13,23 @@ struct TwoHosts: Sendable {
     let server: Adapter
     let client: Adapter
 
-    /// Runs `body` with two hosts whose every part lives on one loop.
-    static func run(_ body: @escaping @Sendable (TwoHosts) async throws -> Void) async throws {
+    /// Runs `body` with two hosts whose every part lives on one loop, on controllers that know the extended
+    /// commands or not.
+    static func run(
+        serverExtended: Bool = false, clientExtended: Bool = false,
+        _ body: @escaping @Sendable (TwoHosts) async throws -> Void
+    ) async throws {
         let loop = try EventLoop(clock: .virtual)
         let outcome = await Task(executorPreference: loop) {
             let air = AirServer(on: loop, seed: 1)
             let options = AdapterOptions(loop: loop)
-            let server = try await Adapter.open(on: await air.attach(), name: "server", options: options)
-            let client = try await Adapter.open(on: await air.attach(), name: "client", options: options)
+            func attach(_ isExtended: Bool) async -> any PacketPort {
+                await air.attach(.init(extended: isExtended ? .init() : nil))
+            }
+            let server = try await Adapter.open(
+                on: await attach(serverExtended), name: "server", options: options)
+            let client = try await Adapter.open(
+                on: await attach(clientExtended), name: "client", options: options)
             try await body(TwoHosts(air: air, server: server, client: client))
             await client.close()
             await server.close()

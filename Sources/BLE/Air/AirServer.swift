@@ -65,10 +65,11 @@ public actor AirServer {
         listeners.append(listener)
     }
 
-    /// Joins a controller within this process; the port is the host's end.
-    public func attach() -> any PacketPort {
+    /// Joins a controller within this process, by default one that knows the legacy commands only; the port
+    /// is the host's end.
+    public func attach(_ configuration: VirtualController.Configuration = .init()) -> any PacketPort {
         let (host, controller) = MemoryPort.pair(on: loop)
-        join(controller, process: nil)
+        join(controller, process: nil, configuration)
         return host
     }
 
@@ -96,8 +97,10 @@ public actor AirServer {
         join(port, process: StreamSockets.peerProcess(descriptor))
     }
 
-    private func join(_ port: any PacketPort, process: Int32?) {
-        let id = air.add(processID: process.map { UInt32(bitPattern: $0) })
+    private func join(
+        _ port: any PacketPort, process: Int32?, _ configuration: VirtualController.Configuration = .init()
+    ) {
+        let id = air.add(configuration, processID: process.map { UInt32(bitPattern: $0) })
         ports[id] = port
         joins += 1
         do throws(PortError) {
