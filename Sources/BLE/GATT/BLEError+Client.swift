@@ -11,9 +11,6 @@ extension BLEError {
         }
     }
 
-    /// The limit that a link's room is about.
-    static let waitingPushes = "the number of commands and notifications that wait on one link"
-
     /// Something of ours that a bearer does not take.
     init(_ error: ATTLimitError) {
         let name: String
@@ -24,7 +21,7 @@ extension BLEError {
             head = opcode.octetsBeforeValue
             name = "the octets of a \(opcode)'s value at this MTU"
         case .requests: name = "the number of requests that wait on one link"
-        case .pushes: name = Self.waitingPushes
+        case .pushes: name = "the number of commands and notifications that wait on one link"
         case .indications: name = "the number of indications that wait on one link"
         }
         self = .limit(name, limit: error.maximum - head, value: error.value - head)
