@@ -16,15 +16,37 @@ demo: build ## the main job on virtual adapters: advertise, scan, serve, read, w
 	@Scripts/demo $(BLETOOL)
 
 test: setup ## all tests that need no other program
-	$(SWIFT) test
+	SWIFT="$(SWIFT)" Scripts/test
 
-lab: setup ## the same tool on a real Linux kernel, in a virtual machine with simulated radios
+plain: setup ## the build without pairing, which links no cryptography
+	@Scripts/without-crypto
+
+install: setup ## bletool with manual, completions and service, below PREFIX (/usr/local)
 	$(SWIFT) build -c release --product bletool
+	$(SWIFT) package --allow-writing-to-package-directory generate-manual
+	Scripts/install
+
+installed: setup ## make install into a folder that goes again, and what systemd, man and the shells say of it
+	Tests/Install/run
+
+small: setup ## static binaries for small systems, and whether they fit: bletool, and a gateway without cryptography
+	@Scripts/small
+
+lab: setup ## the same tool, and the examples, on a real Linux kernel, in a virtual machine with simulated radios
+	$(SWIFT) build -c release
 	Tests/Lab/run
 
-peers: setup ## the same tool against Bumble, over H4
-	$(SWIFT) build -c release --product bletool
+peers: setup ## the same tool, and the examples, against Bumble, over H4
+	$(SWIFT) build -c release
 	Tests/Peers/run
+
+dissectors: setup ## decode against tshark, field by field, and btmon
+	$(SWIFT) build --product bletool
+	BLETOOL=$(BLETOOL) Tests/Dissectors/run
+
+speed: setup ## decode of 100 MB against tshark
+	$(SWIFT) build -c release --product bletool
+	Tests/Dissectors/speed
 
 bench: setup ## speed and allocations
 	Benchmarks/run
@@ -32,7 +54,13 @@ bench: setup ## speed and allocations
 fuzz: setup ## every parser and machine under libFuzzer, 20 s each, or SECONDS_EACH
 	Tests/Fuzz/run
 
+races: setup ## the libraries in use by many threads, under ThreadSanitizer
+	Tests/Races/run
+
+docs: setup ## the documentation as a site in .build/docs, every link checked
+	Scripts/docs
+
 check: ## format, lint, forbidden constructs, links, file sizes
 	Scripts/check
 
-.PHONY: help setup build demo test lab peers bench fuzz check
+.PHONY: help install installed small setup build demo test plain lab peers dissectors speed bench fuzz races docs check

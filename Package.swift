@@ -11,8 +11,21 @@ let strict: [SwiftSetting] = [
 let safe = strict + [.strictMemorySafety()]
 
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+/// What only pairing needs.
+let crypto = ["Crypto", "CryptoExtras"].map {
+    Target.Dependency.product(
+        name: $0, package: "swift-crypto", condition: .when(traits: ["SecurityManager"]))
+}
+
+/// A program of Examples.
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["BLE", "ExampleSupport", system], path: "Examples/\(name)",
+        swiftSettings: strict)
+}
 
 let package = Package(
     name: "bletool",
@@ -24,13 +37,22 @@ let package = Package(
         .library(name: "ATT", targets: ["ATT"]),
         .library(name: "GATTServer", targets: ["GATTServer"]),
         .library(name: "GATTClient", targets: ["GATTClient"]),
+        .library(name: "SMP", targets: ["SMP"]),
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Recordings", targets: ["Recordings"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],
+    traits: [
+        .trait(
+            name: "SecurityManager",
+            description:
+                "Pairing and bonds on adapters that are ours alone. Without it no cryptography is linked."),
+        .default(enabledTraits: ["SecurityManager"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         // Without its default trait, which brings Foundation.
@@ -46,45 +68,64 @@ let package = Package(
         .target(name: "ATT", dependencies: ["BLECore", deque], swiftSettings: safe),
         .target(name: "GATTServer", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
         .target(name: "GATTClient", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
-        .target(name: "SMP", dependencies: ["BLECore", deque], swiftSettings: safe),
-        .target(name: "VirtualController", dependencies: ["HCI", "BLECore", deque], swiftSettings: safe),
+        .target(name: "SMP", dependencies: ["BLECore", deque] + crypto, swiftSettings: safe),
         .target(
-            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "BLECore", deque], swiftSettings: strict),
+            name: "VirtualController", dependencies: ["HCI", "BLECore", deque, heap], swiftSettings: safe),
+        .target(
+            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "GATTServer", "BLECore", deque],
+            swiftSettings: strict),
 
         // Descriptors.
         .systemLibrary(name: "CLinux"),
         .target(
             name: "HCISocket",
-            dependencies: [
-                "HCI", "CLinux", "BLECore", deque, system,
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
+            dependencies: ["HCI", "CLinux", "BLECore", deque, heap, system],
             swiftSettings: strict),
 
         // The host, where they meet: what a user imports.
         .target(
             name: "BLE",
             dependencies: [
-                "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP", "VirtualController",
-                deque, system, logging,
+                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", deque, system, logging,
             ],
             swiftSettings: strict),
 
         // The command line.
         .systemLibrary(name: "CYAML"),
+        .plugin(name: "CommitOfBuild", capability: .buildTool()),
+        .target(name: "BuildCommit", swiftSettings: strict, plugins: ["CommitOfBuild"]),
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "Recordings",
-                "AssignedNumbers", "CYAML", "CLinux", system, logging,
+                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", "Recordings", "AssignedNumbers", "BuildCommit", "CYAML", "CLinux",
+                system, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
 
+        // Small programs to learn from, each run by a test.
+        .target(
+            name: "ExampleSupport", dependencies: ["BLE", system], path: "Examples/Support",
+            swiftSettings: strict),
+        // Runs programs for tests, as their users do.
+        .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
+        example("gateway"), example("thermometer"), example("uart-bridge"), example("beacon"),
+        example("proximity"), example("tour"),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: [
+                "ProgramTesting", "bletool", "gateway", "thermometer", "uart-bridge", "beacon", "proximity",
+                "tour",
+            ],
+            swiftSettings: strict),
+
         // Compiles and runs what README.md shows.
         .testTarget(
-            name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "bletool"], swiftSettings: strict),
+            name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "ProgramTesting", "bletool"],
+            swiftSettings: strict),
         .testTarget(name: "BLECoreTests", dependencies: ["BLECore"], swiftSettings: strict),
         .testTarget(
             name: "AssignedNumbersTests", dependencies: ["AssignedNumbers", "BLECore"], swiftSettings: strict),
@@ -103,7 +144,8 @@ let package = Package(
             name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],
             swiftSettings: strict),
         .testTarget(
-            name: "RecordingsTests", dependencies: ["Recordings", "HCI", "ATT", "SMP", "BLECore"],
+            name: "RecordingsTests",
+            dependencies: ["Recordings", "GATTServer", "HCI", "ATT", "SMP", "BLECore"],
             swiftSettings: strict),
         .testTarget(
             name: "FixtureTests",
@@ -115,14 +157,16 @@ let package = Package(
         .testTarget(
             name: "BLETests",
             dependencies: [
-                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "VirtualController",
+                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", system,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "bletoolTests",
             dependencies: [
-                "bletool", "BLE", "BLECore", "HCISocket", "ATT", "GATTServer", "GATTClient",
-                "AssignedNumbers",
+                "bletool", "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
+                "AssignedNumbers", "Recordings", "ProgramTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
     ],

@@ -7,6 +7,8 @@ let package = Package(
     dependencies: [.package(name: "bletool", path: "..")],
     targets: [
         .target(name: "CProbe"),
+        .executableTarget(name: "feeder", dependencies: ["CProbe"]),
+        .executableTarget(name: "counter", dependencies: ["CProbe"]),
         .executableTarget(
             name: "bench",
             dependencies: [

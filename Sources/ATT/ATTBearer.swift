@@ -139,6 +139,12 @@ public struct ATTBearer: Machine, Sendable {
         outbox.append(pdu)
     }
 
+    /// Whether a command or a notification would be queued.
+    public var canPush: Bool { closure == nil && pushesQueued < configuration.pushLimit }
+
+    /// `.ready` is told as soon as one would be queued again.
+    public mutating func tellWhenReady() { server.refusedPush = !canPush }
+
     /// The next PDU that may go. Between our MTU request and its response that is no notification or
     /// indication, since the peer may have taken the new MTU already or not yet (3.4.2.2).
     private mutating func nextPDU() -> ATTPDU? {

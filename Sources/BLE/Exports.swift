@@ -5,3 +5,4 @@
 @_exported import GATTServer
 @_exported import HCI
 @_exported import HCISocket
+@_exported import SMP

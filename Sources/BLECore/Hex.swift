@@ -2,13 +2,13 @@
 extension Sequence where Element == UInt8 {
     /// Two digits an octet.
     public var hex: String {
-        var text = ""
-        text.reserveCapacity(underestimatedCount * 2)
+        var digits: [UInt8] = []
+        digits.reserveCapacity(underestimatedCount * 2)
         for octet in self {
-            text.unicodeScalars.append(hexDigit(octet >> 4))
-            text.unicodeScalars.append(hexDigit(octet & 15))
+            digits.append(hexDigit(octet >> 4))
+            digits.append(hexDigit(octet & 15))
         }
-        return text
+        return String(decoding: digits, as: UTF8.self)
     }
 }
 
@@ -20,8 +20,8 @@ extension FixedWidthInteger where Self: UnsignedInteger {
     }
 }
 
-private func hexDigit(_ nibble: UInt8) -> Unicode.Scalar {
-    Unicode.Scalar(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
+private func hexDigit(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
 }
 
 extension Array where Element == UInt8 {

@@ -20,6 +20,26 @@
 // _IOW macros are not importable.
 static const unsigned long CLINUX_HCIDEVUP = HCIDEVUP;
 static const unsigned long CLINUX_HCIDEVDOWN = HCIDEVDOWN;
+static const unsigned long CLINUX_HCIGETDEVINFO = HCIGETDEVINFO;
+
+// <asm/termbits.h> has it and cannot be included beside <termios.h>: the settings of a serial line with its
+// speeds as numbers, so that any can be asked for.
+struct clinux_termios2 {
+    uint32_t c_iflag;
+    uint32_t c_oflag;
+    uint32_t c_cflag;
+    uint32_t c_lflag;
+    uint8_t c_line;
+    uint8_t c_cc[19];
+    uint32_t c_ispeed;
+    uint32_t c_ospeed;
+};
+static const unsigned long CLINUX_TCGETS2 = _IOR('T', 0x2A, struct clinux_termios2);
+static const unsigned long CLINUX_TCSETS2 = _IOW('T', 0x2B, struct clinux_termios2);
+static const unsigned long CLINUX_TCFLSH = 0x540B;
+static const unsigned long CLINUX_TIOCEXCL = 0x540C;
+static const uint32_t CLINUX_BOTHER = 0010000;
+static const uint32_t CLINUX_CRTSCTS = 020000000000;
 
 // Enumerators that Swift imports as types of their own.
 static const uint32_t CLINUX_EPOLLIN = EPOLLIN;
@@ -38,6 +58,13 @@ static const int CLINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 // glibc hides these behind _GNU_SOURCE, which comes too late for a module.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int pipe2(int descriptors[2], int flags);
+struct clinux_mmsghdr {
+    struct msghdr msg_hdr;
+    unsigned int msg_len;
+};
+int clinux_recvmmsg(int descriptor, struct clinux_mmsghdr *messages, unsigned int count, int flags, void *timeout)
+    __asm__("recvmmsg");
+int syncfs(int descriptor);
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
 struct clinux_ucred {

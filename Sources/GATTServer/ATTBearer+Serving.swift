@@ -8,7 +8,7 @@ extension ATTBearer {
         while let event = nextEvent() {
             switch event {
             case .request(let request): send(server.handle(request, from: central, mtu: mtu))
-            case .command(let command): server.handle(command, from: central)
+            case .command(let command): server.handle(command, from: central, mtu: mtu)
             default: return event
             }
         }

@@ -14,6 +14,17 @@ import BLECore
 /// server.confirmServiceChange(for: central)
 /// ```
 extension GATTServer {
+    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
+    /// all affected: see `serviceChange`.
+    public mutating func publish(
+        _ database: AttributeDatabase, _ configuration: Configuration = Configuration()
+    ) {
+        for central in centrals { links[central]?.forget(.all, &shared) }
+        shared.database = database
+        shared.configuration = configuration
+        changed(.all)
+    }
+
     /// Publishes more services; gives the handles that changed. All links are affected: see `serviceChange`.
     @discardableResult
     public mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
@@ -34,7 +45,7 @@ extension GATTServer {
         return range
     }
 
-    private mutating func changed(_ range: AttributeRange) {
+    mutating func changed(_ range: AttributeRange) {
         for central in links.keys { links[central]?.databaseChanged(range) }
     }
 

@@ -22,6 +22,8 @@ public struct GATTSubscriber: Hashable, Sendable {
 public enum AttributeValueError: Error, Hashable, Sendable {
     /// No attribute with this handle has a stored value.
     case notFound(AttributeHandle)
+    /// The value was cached when its service was published.
+    case cached(AttributeHandle)
     /// The attribute does not take so many octets.
     case invalidLength(octets: Int, AttributeLength)
 }
@@ -31,6 +33,7 @@ extension AttributeValueError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound(let handle): "no value has the handle \(handle)"
+        case .cached(let handle): "the value of \(handle) is cached; only a stored one may change"
         case .invalidLength(let octets, .fixed(let count)):
             "\(octets) octets, the attribute has always \(count)"
         case .invalidLength(let octets, .variable(let max)): "\(octets) octets, the attribute takes \(max)"
@@ -56,6 +59,7 @@ extension GATTServer {
         switch shared.database.attributes[index].kind {
         case .declaration, .clientConfiguration: throw .notFound(handle)
         case .value where shared.database.attributes[index].role != nil: throw .notFound(handle)
+        case .value where shared.database.attributes[index].isCached: throw .cached(handle)
         case .value, .descriptor: break
         }
         let length = shared.database.attributes[index].length

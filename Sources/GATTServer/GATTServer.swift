@@ -28,7 +28,7 @@ public struct GATTServer: Sendable {
     /// What all links share.
     struct Shared: Sendable {
         var database: AttributeDatabase
-        let configuration: Configuration
+        var configuration: Configuration
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
@@ -60,6 +60,12 @@ public struct GATTServer: Sendable {
         links[central] = link
     }
 
+    /// The link turns out to be a bonded central's, which its encryption has shown: what was remembered of it
+    /// holds again, except where it has chosen anew.
+    public mutating func restore(_ record: GATTClientRecord, of central: CentralID) {
+        links[central]?.restore(record, &shared)
+    }
+
     /// Forgets a link and what it had prepared; gives back what to remember of the central if it is bonded.
     @discardableResult
     public mutating func disconnect(_ central: CentralID) -> GATTClientRecord {
@@ -72,9 +78,15 @@ public struct GATTServer: Sendable {
     /// What to remember of a central that is bonded, as of now.
     public func record(of central: CentralID) -> GATTClientRecord? { links[central]?.record(shared) }
 
-    /// Gives the key by which a bonded central signs its writes; without one, none of them is accepted.
-    public mutating func setSigningKey(_ key: ATTSigningKey?, of central: CentralID) {
-        links[central]?.signingKey = key
+    /// Gives the key by which a bonded central signs its writes, and the least counter that it may use; without a
+    /// key, none of them is accepted.
+    public mutating func setSigningKey(
+        _ key: ATTSigningKey?, nextCounter: UInt32 = 0, of central: CentralID
+    ) {
+        guard var link = links[central] else { return }
+        link.signingKey = key
+        link.nextSignCounter = max(link.nextSignCounter, nextCounter)
+        links[central] = link
     }
 
     /// What a central said that it can do.
@@ -93,8 +105,8 @@ public struct GATTServer: Sendable {
     }
 
     /// Does what a command says, or counts that it may not.
-    public mutating func handle(_ command: ATTCommand, from central: CentralID) {
-        links[central, default: GATTResponder(central)].perform(command, &shared)
+    public mutating func handle(_ command: ATTCommand, from central: CentralID, mtu: ATTMTU) {
+        links[central, default: GATTResponder(central)].perform(command, mtu: mtu, &shared)
     }
 
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.

@@ -3,7 +3,7 @@ import BLECore
 /// The security manager of a host that does not pair: it answers every attempt with Pairing Failed, so that
 /// the peer goes on without encryption instead of waiting 30 seconds for nothing (Core Specification 5.4,
 /// Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
-public struct PairingRefusal: Machine {
+public struct PairingRefusal: Machine, Sendable {
     /// What the machine tells.
     public enum Event: Equatable, Sendable {
         /// The peer sent a packet of this code and is told this reason.
@@ -29,6 +29,11 @@ public struct PairingRefusal: Machine {
             case .pairingRequest, .securityRequest: .pairingNotSupported
             default: .commandNotSupported
             }
+        refuse(code, reason)
+    }
+
+    /// Answers a packet of that code with that reason.
+    mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason) {
         answer = reason
         event = .refused(code, reason)
     }

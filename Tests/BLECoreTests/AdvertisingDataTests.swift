@@ -108,7 +108,7 @@ import Testing
     /// No bytes trap; the fields and what follows them are the payload, whatever it is.
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func randomBytes(_ seed: UInt64) throws {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<5_000 {
             var bytes = random.bytes(upTo: 40)
             // Half of the payloads are plausible: lengths and types that make structures.

@@ -195,11 +195,29 @@ let refusedSamples: [RefusedSample] = [
                 == "raw takes 40 octets and does not fit: the limit is 31")
     }
 
+    @Test(arguments: [
+        (content { $0.txPower = 4 }, false, "txPower: Apple's rules have room for services and a name only"),
+        (content { $0.raw = [2, 1, 6] }, false, "raw: Apple's rules have room for services and a name only"),
+        (
+            content { $0.rawScanResponse = [2, 10, 0] }, false,
+            "rawScanResponse: Apple's rules leave the scan response to the name"
+        ),
+        (content { $0.name = "n" }, true, "flags: Apple's rules are for legacy packets only"),
+    ])
+    func appleHasNoRoom(content: AdvertisingContent, extended: Bool, text: String) {
+        let result = Result {
+            try AdvertisingPlan(content, kind: .connectable, overflow: .apple, extended: extended)
+        }
+        #expect(result.mapError { Refusal(text: "\($0)") } == .failure(Refusal(text: text)))
+    }
+
+    private struct Refusal: Error, Equatable { let text: String }
+
     /// Whatever the content and the policy: packets that keep their limits and lose nothing unsaid, or an
     /// error with a field.
     @Test(arguments: [UInt64(1), 2, 3])
     func randomContent(_ seed: UInt64) throws {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<2_000 {
             let content = randomContent(&random)
             let kind = AdvertisingKind.allCases.randomElement(using: &random) ?? .connectable

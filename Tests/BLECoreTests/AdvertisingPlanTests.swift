@@ -100,6 +100,36 @@ let planSamples: [PlanSample] = [
         policy: .shortenName, data: ["flags 3", "name 7"], overflow: ["name shortened 33"],
         hex: "020106 0608 686f6d6520"),
 
+    // Apple's rules.
+    PlanSample(
+        what: "all fits",
+        content: content {
+            $0.name = "Thermometer"
+            $0.services = [0x1809]
+        }, policy: .apple, data: ["flags 3", "services 4", "name 13"]),
+    PlanSample(
+        what: "a long name", content: kitchen, policy: .apple, data: ["flags 3", "services 4"],
+        response: ["name 12"], overflow: ["name scan-response 12", "name shortened 16"],
+        hex: "020106 03030918"),
+    PlanSample(
+        what: "ten octets of name",
+        content: content {
+            $0.name = "Ten octets"
+            $0.services = [vendor]
+        }, policy: .apple, data: ["flags 3", "services 18"], response: ["name 12"],
+        overflow: ["name scan-response 12"]),
+    PlanSample(
+        what: "28 octets beside the flags",
+        content: content { $0.services = shorts(14) }, policy: .apple, data: ["flags 3", "services 28"],
+        overflow: ["services dropped 2"]),
+    PlanSample(
+        what: "28 octets without flags", content: content { $0.services = shorts(14) }, kind: .nonconnectable,
+        policy: .apple, data: ["services 28"], overflow: ["services dropped 2"]),
+    PlanSample(
+        what: "a second vendor service",
+        content: content { $0.services = [vendor, BluetoothUUID(vendor.value + 1), 0x180f] }, policy: .apple,
+        data: ["flags 3", "services 4", "services 18"], overflow: ["services dropped 16"]),
+
     // The scan response.
     PlanSample(
         what: "a long name", content: kitchen, policy: .scanResponse, data: ["flags 3", "services 4"],

@@ -80,7 +80,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
     }
 
     @Test func randomTextNeverTraps() {
-        var random = SplitMix64(state: 5)
+        var random = SplitMix64(seed: 5)
         let alphabet = Array("0123456789abcdefABCDEFxX-g é")
         for _ in 0..<20_000 {
             let text = String(

@@ -147,7 +147,7 @@ import Testing
     func notHex(_ text: String) { #expect([UInt8](hex: text) == nil) }
 
     @Test func anyBytes() {
-        var random = SplitMix64(state: 3)
+        var random = SplitMix64(seed: 3)
         for _ in 0..<500 {
             let bytes = random.bytes(upTo: 40)
             #expect([UInt8](hex: bytes.hex) == bytes)

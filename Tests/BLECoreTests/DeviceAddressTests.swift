@@ -43,7 +43,7 @@ import Testing
 
     /// Static addresses have neither all random bits set nor all clear (Vol 6, Part B, 1.3.2.1).
     @Test func randomStatic() {
-        var random = SplitMix64(state: 7)
+        var random = SplitMix64(seed: 7)
         let draws =
             [0, UInt64.max, 0x3fff_ffff_ffff, 0xc000_0000_0000] + (0..<500).map { _ in random.next() }
         for bits in draws {

@@ -22,6 +22,21 @@ struct HashingTests {
         #expect(AES128(key: key).encrypt(plain) == cipher)
     }
 
+    /// Core Specification 5.4, Vol 3, Part H, Appendix D.7.
+    @Test func resolvableAddresses() {
+        let key = AES128(key: 0xec02_34a3_57c8_ad05_3410_10a6_0a39_7d9b)
+        #expect(key.addressHash(0x708194) == 0x0dfbaa)
+        let address = DeviceAddress(0x7081_940d_fbaa, type: .random)
+        #expect(address.isResolved(by: key))
+        #expect(DeviceAddress.resolvable(0x308194, key: key) == address, "the kind takes two bits")
+        #expect(!DeviceAddress(0x7081_940d_fbab, type: .random).isResolved(by: key))
+        #expect(!DeviceAddress(0x7081_940d_fbaa, type: .public).isResolved(by: key))
+        #expect(!address.isResolved(by: AES128(key: 0)))
+        // Neither all zeros nor all ones are random.
+        #expect(DeviceAddress.resolvable(0, key: key).value >> 24 == 0x400001)
+        #expect(DeviceAddress.resolvable(.max, key: key).value >> 24 == 0x7ffffe)
+    }
+
     /// RFC 4493, 4; the same samples are in the Core Specification 5.4, Vol 3, Part H, Appendix D.1.
     @Test(
         arguments: [

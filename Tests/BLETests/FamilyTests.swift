@@ -1,8 +1,10 @@
 import ATT
 import BLE
 import BLECore
+import HCI
 import HCISocket
 import Testing
+import VirtualController
 
 /// The main job on controllers of both families.
 @Suite struct FamilyTests {
@@ -20,6 +22,55 @@ import Testing
                 }
             }
             await advertising.stop()
+        }
+    }
+}
+
+/// A controller of both families refuses the one that was not used first (Core Specification 5.4, Vol 4, Part E,
+/// 3.1.1).
+extension FamilyTests {
+    @Test("on a controller of both, the legacy commands alone do the main job when that is wanted")
+    func legacyByChoice() async throws {
+        try await ScanHosts.run { hosts in
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(
+                on: port, name: "quirky",
+                options: AdapterOptions(loop: hosts.loop, usesExtendedCommands: false))
+            _ = try await hosts.advertiser(named: "Other", extended: true)
+            var content = AdvertisingContent()
+            content.name = "Quirky"
+            let plan = try AdvertisingPlan(content, kind: .connectable)
+            _ = try await PeripheralManager(adapter).advertise(AdvertisingRequest(plan))
+            let other = try await CentralManager(adapter).first(within: .seconds(5)) { $0.name == "Other" }
+            _ = try await hosts.central.first(within: .seconds(5)) { $0.name == "Quirky" }
+            try await CentralManager(adapter).withConnection(to: try #require(other.address)) { _ in }
+            // Reset and reading are of both; then only what controllers of 4.2 know.
+            #expect(
+                Set(port.opcodes).isSuperset(of: [
+                    .leSetAdvertisingEnable, .leSetScanEnable, .leCreateConnection,
+                ]))
+            #expect(
+                Set(port.opcodes).isDisjoint(with: [
+                    .leReadNumberOfSupportedAdvertisingSets, .leReadMaximumAdvertisingDataLength,
+                    .leReadPeriodicAdvertiserListSize, .leSetExtendedAdvertisingEnable,
+                    .leSetExtendedScanEnable, .leExtendedCreateConnection,
+                ]))
+            await adapter.close()
+        }
+    }
+
+    @Test("who hears legacy advertising only does so with the commands in use") func legacyOnly() async throws
+    {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await hosts.host(named: "sender", .init(extended: .init()))
+            let manager = PeripheralManager(sender)
+            _ = try await manager.advertise(try .beacon("old"))
+            _ = try await manager.advertise(try .beacon("new", extended: true))
+            var options = ScanOptions()
+            options.extended = .off
+            #expect(Set(try await hosts.hear(options, for: .seconds(1)).map(\.name)) == ["old"])
+            options.extended = .on
+            #expect(Set(try await hosts.hear(options, for: .seconds(1)).map(\.name)) == ["old", "new"])
         }
     }
 }

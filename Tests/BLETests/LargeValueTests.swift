@@ -39,10 +39,10 @@ struct LargeValueTests {
                     [1, 2, 3, 4, 5], to: value, inPartsOf: 1,
                     .credits(initial: 2) { () throws(BLEError) in await gate.wait() })
             }
-            _ = try await device.read(value)
+            _ = await hosts.loop.sleep(for: .milliseconds(1))
             #expect(port.received.filter { $0[0] == 0x52 }.map { $0[3] } == [1, 2])
             await gate.open(1)
-            _ = try await device.read(value)
+            _ = await hosts.loop.sleep(for: .milliseconds(1))
             #expect(port.received.filter { $0[0] == 0x52 }.map { $0[3] } == [1, 2, 3])
             await gate.open(5)
             try await write.value
@@ -64,7 +64,9 @@ struct LargeValueTests {
                 try await device.write([UInt8](repeating: 0, count: 600), to: value, inPartsOf: 515)
             }
             #expect(
-                tooLong == .limit("the octets of a Write Command's value at this MTU", limit: 514, value: 515)
+                tooLong
+                    == .limit(
+                        "the length in octets of a Write Command's value at this MTU", limit: 514, value: 515)
             )
             await device.disconnect()
         }

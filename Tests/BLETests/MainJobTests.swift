@@ -169,14 +169,4 @@ import Testing
             #expect(try await hosts.find() == (await hosts.server.address))
         }
     }
-
-    @Test func aSecondAdvertisementIsRefusedNotForgotten() async throws {
-        try await TwoHosts.run { hosts in
-            _ = try await hosts.serveThermometer()
-            let plan = try AdvertisingPlan(AdvertisingContent(), kind: .nonconnectable)
-            await #expect(throws: BLEError.adapter(.inUse("another advertisement of this process"))) {
-                try await hosts.peripheral.advertise(AdvertisingRequest(plan, kind: .nonconnectable))
-            }
-        }
-    }
 }

@@ -21,22 +21,13 @@ extension TwoHosts {
     static func meddled(
         _ body: @escaping @Sendable (TwoHosts, MeddledPort) async throws -> Void
     ) async throws {
-        let loop = try EventLoop(clock: .virtual)
-        let outcome = await Task(executorPreference: loop) {
-            let air = AirServer(on: loop, seed: 1)
-            let options = AdapterOptions(loop: loop)
-            let port = MeddledPort(await air.attach(), on: loop)
-            let server = try await Adapter.open(on: port, name: "server", options: options)
-            let client = try await Adapter.open(on: await air.attach(), name: "client", options: options)
-            let hosts = TwoHosts(air: air, server: server, client: client)
+        try await VirtualTestbed.run { bed in
+            let port = MeddledPort(await bed.air.attach(), on: bed.loop)
+            let server = try await bed.adapter("server", on: port)
+            let hosts = TwoHosts(air: bed.air, server: server, client: try await bed.adapter("client"))
             try await hosts.serveSample()
             try await body(hosts, port)
-            await client.close()
-            await server.close()
-            await air.close()
-        }.result
-        loop.stop()
-        try outcome.get()
+        }
     }
 
     /// The loop of all. A task that is to run beside others needs it as its executor: time does not wait for
@@ -49,8 +40,8 @@ extension TwoHosts {
             GATTService(
                 Sample.service,
                 characteristics: [
-                    GATTCharacteristic(Sample.value, properties: all, value: [1]),
-                    GATTCharacteristic(Sample.other, properties: all, value: [2]),
+                    GATTCharacteristic(Sample.value, properties: all, value: .stored([1])),
+                    GATTCharacteristic(Sample.other, properties: all, value: .stored([2])),
                     GATTCharacteristic(
                         Sample.secret, properties: [.read],
                         permissions: AttributePermissions(read: .encrypted),
@@ -64,8 +55,9 @@ extension TwoHosts {
     }
 
     /// A link to the sample.
-    func connect(mtu: ATTMTU = .maximum) async throws -> Peripheral {
+    func connect(mtu: ATTMTU = .maximum, raisesSecurity: Bool = true) async throws -> Peripheral {
         var options = ConnectionOptions()
+        options.raisesSecurity = raisesSecurity
         options.mtu = mtu
         return try await central.connect(to: try await find(), options: options)
     }

@@ -7,7 +7,8 @@ import HCISocket
 import Testing
 
 private let battery = GATTService(
-    0x180f, characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])])
+    0x180f,
+    characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
 
 struct ServiceChangeTests {
     @Test func aClientHearsOfServicesThatComeAndGo() async throws {

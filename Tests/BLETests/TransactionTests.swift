@@ -180,14 +180,16 @@ struct TransactionTests {
             }
             #expect(
                 tooLong
-                    == .limit("the octets of a Signed Write Command's value at this MTU", limit: 8, value: 9))
+                    == .limit(
+                        "the length in octets of a Signed Write Command's value at this MTU", limit: 8,
+                        value: 9))
             await device.disconnect()
         }
     }
 
-    @Test func withoutASecurityManagerAnEncryptedValueIsRefusedOnce() async throws {
+    @Test func whereSecurityMayNotBeRaisedAnEncryptedValueIsRefusedOnce() async throws {
         try await TwoHosts.meddled { hosts, port in
-            let device = try await hosts.connect()
+            let device = try await hosts.connect(raisesSecurity: false)
             let secret = try #require(try await device.discover().characteristics(Sample.secret).first)
             port.forget()
             let refused = await failure { () throws(BLEError) in _ = try await device.read(secret) }

@@ -19,24 +19,11 @@ struct TwoHosts: Sendable {
         serverExtended: Bool = false, clientExtended: Bool = false,
         _ body: @escaping @Sendable (TwoHosts) async throws -> Void
     ) async throws {
-        let loop = try EventLoop(clock: .virtual)
-        let outcome = await Task(executorPreference: loop) {
-            let air = AirServer(on: loop, seed: 1)
-            let options = AdapterOptions(loop: loop)
-            func attach(_ isExtended: Bool) async -> any PacketPort {
-                await air.attach(.init(extended: isExtended ? .init() : nil))
-            }
-            let server = try await Adapter.open(
-                on: await attach(serverExtended), name: "server", options: options)
-            let client = try await Adapter.open(
-                on: await attach(clientExtended), name: "client", options: options)
-            try await body(TwoHosts(air: air, server: server, client: client))
-            await client.close()
-            await server.close()
-            await air.close()
-        }.result
-        loop.stop()
-        try outcome.get()
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server", extended: serverExtended)
+            let client = try await bed.host("client", extended: clientExtended)
+            try await body(TwoHosts(air: bed.air, server: server, client: client))
+        }
     }
 
     var peripheral: PeripheralManager { PeripheralManager(server) }
@@ -48,11 +35,12 @@ struct TwoHosts: Sendable {
             GATTService(
                 0x1809,
                 characteristics: [
-                    GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: [0xb2, 0x08]),
+                    GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: .stored([0xb2, 0x08])),
                     GATTCharacteristic(0x2a1c, properties: .indicate),
-                    GATTCharacteristic(0x2a21, properties: [.read, .write], value: [60, 0]),
+                    GATTCharacteristic(0x2a21, properties: [.read, .write], value: .stored([60, 0])),
                     GATTCharacteristic(
-                        0x2a9f, properties: [.read, .write], value: [UInt8](repeating: 7, count: 300)),
+                        0x2a9f, properties: [.read, .write], value: .stored([UInt8](repeating: 7, count: 300))
+                    ),
                 ])
         ])
         var content = AdvertisingContent()

@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTServer
+import Recordings
 
 /// The attributes of a recorded server, as its answers show them.
 struct RecordedDatabase {
@@ -103,7 +104,7 @@ extension RecordedDatabase {
         guard let declaration = characteristics[handle] else { return nil }
         return GATTCharacteristic(
             declaration.uuid, properties: declaration.properties,
-            value: values[declaration.valueHandle] ?? [],
+            value: .stored(values[declaration.valueHandle] ?? []),
             descriptors: inside.filter { $0 > declaration.valueHandle }.compactMap(descriptor),
             handle: handle, valueHandle: declaration.valueHandle)
     }

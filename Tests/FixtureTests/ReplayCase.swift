@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTServer
+import Recordings
 import Testing
 
 /// A server of a recording, and what it takes to stand in for it.
@@ -15,13 +16,20 @@ struct ReplayCase: Sendable {
         case none
     }
 
+    /// Where the two said different things, in hexadecimal; empty for nothing.
+    struct Difference: Hashable, Sendable {
+        let asked: String
+        let recorded: String
+        let ours: String
+    }
+
     /// A difference that there must be.
     struct Known: Sendable {
-        let difference: Replay.Difference
+        let difference: Difference
         let reason: String
 
         init(asked: String = "", recorded: String, ours: String, because reason: String) {
-            difference = Replay.Difference(asked: asked, recorded: recorded, ours: ours)
+            difference = Difference(asked: asked, recorded: recorded, ours: ours)
             self.reason = reason
         }
     }
@@ -48,12 +56,12 @@ struct ReplayCase: Sendable {
         case .recorded(let others):
             let services = RecordedDatabase(dialogue).services + others
             let server = GATTServer(try AttributeDatabase(services, generic: nil))
-            return try Replay(dialogue, on: server, storesPushes: false) { mtus[$0] ?? .default }
+            return Replay(dialogue, on: server, storesPushes: false) { mtus[$0] ?? .default }
         case .configured(let path):
             let served = try ServedConfiguration(path)
-            return try Replay(dialogue, on: served.server, storesPushes: true) { _ in served.receiveMTU }
+            return Replay(dialogue, on: served.server, storesPushes: true) { _ in served.receiveMTU }
         case .none:
-            return try Replay(dialogue, on: GATTServer(.empty), storesPushes: false) { mtus[$0] ?? .default }
+            return Replay(dialogue, on: GATTServer(.empty), storesPushes: false) { mtus[$0] ?? .default }
         }
     }
 }

@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTServer
+import Recordings
 
 extension ReplayCase {
     private static let bluetoothd = RecordedDialogue.Server.peer(
@@ -138,7 +139,8 @@ extension ReplayCase {
             0xfff0, handle: 0x0050,
             characteristics: [
                 GATTCharacteristic(
-                    0xfff4, properties: .read, value: [UInt8](hex: "ac2f264581824be591e02992e6b40ebb") ?? [],
+                    0xfff4, properties: .read,
+                    value: .cached([UInt8](hex: "ac2f264581824be591e02992e6b40ebb") ?? []),
                     valueHandle: 0x0052),
                 GATTCharacteristic(0xfff5, properties: .write, valueHandle: 0x0054),
             ]),

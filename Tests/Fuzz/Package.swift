@@ -8,6 +8,7 @@ let fuzzer: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 
 func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
     .target(
@@ -25,8 +26,8 @@ let package = Package(
         library("GATTServer", ["ATT", "BLECore", deque]),
         library("GATTClient", ["ATT", "BLECore", deque]),
         library("SMP", ["BLECore", deque]),
-        library("VirtualController", ["HCI", "BLECore", deque]),
-        library("Recordings", ["HCI", "ATT", "SMP", "BLECore", deque]),
+        library("VirtualController", ["HCI", "BLECore", deque, heap]),
+        library("Recordings", ["HCI", "ATT", "SMP", "GATTServer", "BLECore", deque]),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",

@@ -53,7 +53,8 @@ struct DatabaseHashTests {
                     0x180f,
                     characteristics: [
                         GATTCharacteristic(
-                            0x2a19, properties: .read, value: [1], descriptors: [.userDescription("a")])
+                            0x2a19, properties: .read, value: .stored([1]),
+                            descriptors: [.userDescription("a")])
                     ])
             ]))
         let before = server.database.hash

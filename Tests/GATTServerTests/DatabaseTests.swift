@@ -116,7 +116,7 @@ private func characteristic(
             "service ff00, characteristic ff01, descriptor 2901: handle 0x0003 is taken or out of order"
         ),
         (
-            characteristic { $0.value = [UInt8](repeating: 0, count: 513) },
+            characteristic { $0.value = .cached([UInt8](repeating: 0, count: 513)) },
             "service ff00, characteristic ff01: the value has 513 octets, at most 512 are allowed"
         ),
         (
@@ -130,6 +130,30 @@ private func characteristic(
                 $0.value = [1]
                 $0.length = .fixed(2)
             }, "service ff00, characteristic ff01: the value has 1 octets, not the fixed 2"
+        ),
+        (
+            characteristic {
+                $0.value = [1]
+                $0.properties = [.read, .writeWithoutResponse, .notify]
+            },
+            "service ff00, characteristic ff01: "
+                + "a cached value is only read, not writeWithoutResponse|notify: give a stored value or none"
+        ),
+        (
+            characteristic {
+                $0.value = [1]
+                $0.permissions = AttributePermissions(read: .open, write: .open)
+            },
+            "service ff00, characteristic ff01: "
+                + "a cached value is only read, not write: give a stored value or none"
+        ),
+        (
+            characteristic {
+                $0.value = [1]
+                $0.onRead = { _ in .value([2]) }
+            },
+            "service ff00, characteristic ff01: "
+                + "a cached value has no handlers: give a stored value or none"
         ),
         (
             characteristic { $0.length = .variable(max: 513) },

@@ -22,7 +22,7 @@ private struct NoCode: Error {}
 @Test func aReadHandlerGivesAFreshValue() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
-        0xff01, properties: .read, value: [9],
+        0xff01, properties: .read, value: .stored([9]),
         onRead: { request in
             log.note(request)
             return .value([UInt8(log.allReads.count)])
@@ -60,7 +60,7 @@ private struct NoCode: Error {}
 
 @Test func whatAHandlerThrowsIsTheAnswer() throws {
     let characteristic = GATTCharacteristic(
-        0xff01, properties: [.read, .write, .writeWithoutResponse], value: [1],
+        0xff01, properties: [.read, .write, .writeWithoutResponse], value: .stored([1]),
         onRead: { _ in throw ATTErrorCode(0x80) },
         onWrite: { request in
             switch request.value.first {
@@ -115,9 +115,9 @@ private struct NoCode: Error {}
 @Test func oneHandlerThatRefusesLeavesTheOthersUnwritten() throws {
     var dialogue = try ServerDialogue(
         several(
-            GATTCharacteristic(0xff01, properties: [.read, .write], value: [1]),
+            GATTCharacteristic(0xff01, properties: [.read, .write], value: .stored([1])),
             GATTCharacteristic(
-                0xff02, properties: [.read, .write], value: [2],
+                0xff02, properties: [.read, .write], value: .stored([2]),
                 onWrite: { _ in throw ATTErrorCode.writeRequestRejected })))
     speak(
         &dialogue,
@@ -176,7 +176,7 @@ private struct NoCode: Error {}
 @Test func aLateAnswerMayBeAnError() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
-        0xff01, properties: [.read, .write, .writeWithoutResponse], value: [1],
+        0xff01, properties: [.read, .write, .writeWithoutResponse], value: .stored([1]),
         onWrite: { request in
             log.note(request)
             return .later
@@ -189,7 +189,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.handle(.executeWrite(.write), from: central, mtu: 23) == .respond(.executeWrite))
     #expect(dialogue.server.database[3]?.value == [1])
     // Nobody waits for a command, so later is as good as now.
-    dialogue.server.handle(.write(3, value: [2]), from: central)
+    dialogue.server.handle(ATTCommand.write(3, value: [2]), from: central, mtu: 23)
     #expect(dialogue.server.database[3]?.value == [2])
     #expect(dialogue.server.complete(log.allWrites[1].pending, with: .failure(.valueNotAllowed)) == nil)
 }
@@ -259,6 +259,8 @@ private struct NoCode: Error {}
     _ = try dialogue.bearer.exchangeMTU(at: .zero)
     #expect(dialogue.sent() == "020502")
     speak(&dialogue, [Exchange("033200", "")])
+    // The handler is told what it is when the request comes.
+    #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])
     let answer = dialogue.server.complete(
         log.allReads[0].pending, with: .success([UInt8](repeating: 0, count: 60)))
     dialogue.bearer.send(try #require(answer))

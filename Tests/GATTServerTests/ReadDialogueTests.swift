@@ -15,7 +15,8 @@ func readValue() throws {
 
 @Test("GATT/SR/GAR/BI-01-C, BI-02-C: read what cannot be read")
 func readRefused() throws {
-    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .write, value: [1])))
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: .write, value: .stored([1]))))
     speak(
         &dialogue,
         [
@@ -43,7 +44,7 @@ func readByUUID() throws {
 func readByTypeEnds() throws {
     let open = GATTCharacteristic(0xff01, properties: .read, value: [1])
     let longer = GATTCharacteristic(0xff01, properties: .read, value: [2, 2])
-    let closed = GATTCharacteristic(0xff01, properties: .write, value: [3])
+    let closed = GATTCharacteristic(0xff01, properties: .write, value: .stored([3]))
     var dialogue = try ServerDialogue(several(open, open, longer, open, closed, open))
     speak(
         &dialogue,
@@ -60,7 +61,8 @@ func readByTypeEnds() throws {
 @Test("GATT/SR/GAR/BV-04-C, BI-13-C: read long characteristic value")
 func readLong() throws {
     let value = [UInt8](0..<50)
-    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .read, value: value)))
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: .read, value: .cached(value))))
     speak(
         &dialogue,
         [
@@ -78,7 +80,7 @@ func readLong() throws {
 @Test("GATT/SR/GAR/BV-05-C, BI-18-C, BI-19-C: read multiple characteristic values")
 func readMultiple() throws {
     let short = GATTCharacteristic(0xff01, properties: .read, value: [1, 2])
-    let long = GATTCharacteristic(0xff02, properties: .read, value: [UInt8](repeating: 7, count: 30))
+    let long = GATTCharacteristic(0xff02, properties: .read, value: .cached([UInt8](repeating: 7, count: 30)))
     let closed = GATTCharacteristic(0xff03, properties: .write)
     var dialogue = try ServerDialogue(several(short, long, closed))
     let sevens = String(repeating: "07", count: 30)
@@ -104,7 +106,7 @@ func valuesAreCut() throws {
     let value = [UInt8](repeating: 7, count: 300)
     for mtu in [UInt16(23), 64, 255, 256, 257, 258, 299, 300, 301, 302, 517] {
         var dialogue = try ServerDialogue(
-            single(GATTCharacteristic(0xff01, properties: .read, value: value)), mtu: mtu)
+            single(GATTCharacteristic(0xff01, properties: .read, value: .cached(value))), mtu: mtu)
         let room = Int(mtu)
         #expect(dialogue.ask("0a0300").count / 2 == 1 + min(300, room - 1))
         #expect(dialogue.ask("0c03000100").count / 2 == 1 + min(299, room - 1))

@@ -9,7 +9,7 @@ let nordicHex = "9ecadc240ee5a9e093f3a3b50100406e"
 let discoverable: [GATTService] = [
     GATTService(
         0x180f, handle: 0x0001,
-        characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])]),
+        characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))]),
     GATTService(
         0x1809, handle: 0x0010, includes: [.uuid(nordic)],
         characteristics: [GATTCharacteristic(0x2a1c, properties: .indicate)]),

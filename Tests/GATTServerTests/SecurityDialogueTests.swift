@@ -12,7 +12,7 @@ private func guarded(_ access: AttributeAccess, keySize: Int = 7, authorize: Boo
             0xff01, properties: [.read, .write, .writeWithoutResponse],
             permissions: AttributePermissions(
                 read: access, write: access, authorize: authorize, minimumKeySize: keySize),
-            value: value),
+            value: .stored(value)),
         GATTCharacteristic(0xff02, properties: .read, value: [7]))
 }
 
@@ -98,8 +98,8 @@ func authorization() throws {
 @Test func whatNobodyMayReadIsNotMatchedEither() throws {
     var dialogue = try ServerDialogue(
         several(
-            GATTCharacteristic(0xff01, properties: .write, value: value),
-            GATTCharacteristic(0xff01, properties: .read, value: value)))
+            GATTCharacteristic(0xff01, properties: .write, value: .stored(value)),
+            GATTCharacteristic(0xff01, properties: .read, value: .cached(value))))
     speak(
         &dialogue,
         [

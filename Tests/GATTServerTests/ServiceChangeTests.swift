@@ -5,9 +5,11 @@ import Testing
 
 private let central = ServerDialogue.central
 private let battery = GATTService(
-    0x180f, characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: [100])])
+    0x180f,
+    characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
 private let heart = GATTService(
-    0x180d, characteristics: [GATTCharacteristic(0x2a37, properties: [.read, .write, .notify], value: [60])])
+    0x180d,
+    characteristics: [GATTCharacteristic(0x2a37, properties: [.read, .write, .notify], value: .stored([60]))])
 /// With the generic services: Service Changed is 0x0008 and its CCCD 0x0009, Client Supported Features
 /// 0x000b, the hash 0x000d, Server Supported Features 0x000f; the battery's value is 0x0012, its CCCD 0x0013.
 extension ServerDialogue {
@@ -29,6 +31,22 @@ struct ServiceChangeTests {
                 Exchange("0a0d00", "0b" + dialogue.server.database.hash.hex),
                 Exchange("120d00" + "00", "01120d0003"), Exchange("120f0000", "01120f0003"),
             ])
+    }
+
+    @Test func aDatabaseInPlaceOfAnotherIsAChange() throws {
+        var server = GATTServer(.empty)
+        server.connect(central)
+        server.publish(try AttributeDatabase([battery]))
+        let isSubscribed = server.handle(ATTRequest.write(0x0009, value: [2, 0]), from: central, mtu: 23)
+        #expect(isSubscribed == .respond(.write))
+        let change = server.serviceChange(for: central)
+        #expect(change?.handle == 0x0008 && change?.value == [1, 0, 0xff, 0xff])
+        // What somebody has subscribed to is gone with the database.
+        let isNotified = server.handle(ATTRequest.write(0x0013, value: [1, 0]), from: central, mtu: 23)
+        #expect(isNotified == .respond(.write))
+        #expect(server.subscribers(of: 0x0012).map(\.central) == [central])
+        server.publish(try AttributeDatabase([heart]))
+        #expect(server.subscribers(of: 0x0012).isEmpty)
     }
 
     @Test("GATT/SR/GAS/BV-04-C, BI-01-C: a client sets features and clears none; others keep theirs")

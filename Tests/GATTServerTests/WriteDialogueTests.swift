@@ -37,7 +37,7 @@ func writeRequest() throws {
     var dialogue = try ServerDialogue(
         single(
             GATTCharacteristic(
-                0xff01, properties: [.read, .write], value: [1, 2, 3], length: .variable(max: 4))))
+                0xff01, properties: [.read, .write], value: .stored([1, 2, 3]), length: .variable(max: 4))))
     speak(
         &dialogue,
         [
@@ -67,7 +67,9 @@ func writeRefused() throws {
 
 @Test func aFixedLengthKeepsWhatAShorterWriteDoesNotReach() throws {
     var dialogue = try ServerDialogue(
-        single(GATTCharacteristic(0xff01, properties: [.read, .write], value: [1, 2, 3], length: .fixed(3))))
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .write], value: .stored([1, 2, 3]), length: .fixed(3))))
     speak(
         &dialogue,
         [
@@ -83,7 +85,7 @@ func writeRefused() throws {
 func writeLong() throws {
     let stale = [UInt8](repeating: 0xff, count: 40)
     var dialogue = try ServerDialogue(
-        single(GATTCharacteristic(0xff01, properties: [.read, .write], value: stale)))
+        single(GATTCharacteristic(0xff01, properties: [.read, .write], value: .stored(stale))))
     let parts = ["1603000000" + "000102", "1603000300" + "0304"]
     for part in parts { #expect(dialogue.ask(part) == "17" + part.dropFirst(2)) }
     // Nothing is written before it is executed.
@@ -105,7 +107,7 @@ func preparedWritesFail() throws {
     var dialogue = try ServerDialogue(
         single(
             GATTCharacteristic(
-                0xff01, properties: [.read, .write], value: [1, 2], length: .variable(max: 4))))
+                0xff01, properties: [.read, .write], value: .stored([1, 2]), length: .variable(max: 4))))
     speak(
         &dialogue,
         [
@@ -122,7 +124,7 @@ func preparedWritesFail() throws {
 @Test("GATT/SR/GAW/BV-06-C: reliable writes, several attributes, all or nothing")
 func reliableWrites() throws {
     let one = GATTCharacteristic(
-        0xff01, properties: [.read, .write], extendedProperties: .reliableWrite, value: [1],
+        0xff01, properties: [.read, .write], extendedProperties: .reliableWrite, value: .stored([1]),
         length: .variable(max: 2))
     var dialogue = try ServerDialogue(several(one, one))
     // 0x0004 and 0x0007 are the Extended Properties.

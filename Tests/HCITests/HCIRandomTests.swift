@@ -20,7 +20,7 @@ import Testing
             var parameters = random.bytes(upTo: 40)
             let code = HCIEventCode(rawValue: codes.randomElement(using: &random) ?? 0)
             if code == .leMeta, !parameters.isEmpty {
-                parameters[0] = UInt8.random(in: 0...0x16, using: &random)
+                parameters[0] = UInt8.random(in: 0...0x24, using: &random)
                 if parameters.count > 1 { parameters[1] &= 0x03 }
             }
             let packet = HCIEventPacket(code: code, parameters: parameters)
@@ -36,7 +36,7 @@ import Testing
         var random = SplitMix64(seed: 2)
         var decoded = 0
         for _ in 0..<20_000 {
-            let opcode = HCIOpcode(ogf: 8, ocf: UInt16.random(in: 0...0x60, using: &random))
+            let opcode = HCIOpcode(ogf: 8, ocf: UInt16.random(in: 0...0x86, using: &random))
             let packet = HCICommandPacket(opcode: opcode, parameters: random.bytes(upTo: 33))
             guard let command = try? packet.decoded() else { continue }
             decoded += 1

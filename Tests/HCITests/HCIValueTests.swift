@@ -14,16 +14,6 @@ import Testing
         #expect("\(HCIOpcode(ogf: 0x3f, ocf: 1))" == "0xfc01")
     }
 
-    @Test func everyCommandHasANameAndABit() {
-        let opcodes = (0...UInt16.max).map(HCIOpcode.init).filter { $0.command != nil }
-        #expect(opcodes.count == 78)
-        for opcode in opcodes {
-            #expect(!opcode.description.hasPrefix("0x"))
-            // Every controller must know the one command that asks which it knows.
-            #expect(SupportedCommands([opcode]).contains(opcode) != (opcode == .readLocalSupportedCommands))
-        }
-    }
-
     @Test func codesPrintAsTheSpecificationHasThem() {
         #expect("\(HCIStatus.commandDisallowed)" == "Command Disallowed (0x0c)")
         #expect("\(HCIStatus(rawValue: 0xfe))" == "(0xfe)")

@@ -7,7 +7,7 @@ func runPeripheralSample() async throws {
         GATTService(
             0x1809,
             characteristics: [
-                GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: [0xb2, 0x08])
+                GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: .stored([0xb2, 0x08]))
             ])
     ])
     var content = AdvertisingContent()

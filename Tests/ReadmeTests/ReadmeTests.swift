@@ -16,7 +16,7 @@ import Testing
         #expect(try Readme.blocks("swift") == ["CentralSample", "PeripheralSample"].map(Readme.sample))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func theCentralReadsAndSubscribesToThePeripheral() async throws {
         let peripheral = run(runPeripheralSample)
         let central = run(runCentralSample)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func theCommandsOfTheFirstScreenWork() throws {
         let commands = try Readme.blocks("console")[0].components(separatedBy: "\n")
             .filter { $0.hasPrefix("$ bletool") }.map { $0.dropFirst(2) }

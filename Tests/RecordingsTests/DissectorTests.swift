@@ -22,6 +22,7 @@ private func text(_ value: FieldValue) -> String {
     case .text(let text): text
     case .list(let values): "[" + values.map(text).joined(separator: ", ") + "]"
     case .fields(let fields): "{" + line(fields) + "}"
+    case .told(let value, _): text(value)
     }
 }
 
@@ -51,7 +52,7 @@ private let hci: [(hex: String, name: String, fields: String)] = [
     ("04 1305 0140000200", "Number Of Completed Packets", "completed=[{connection=64 count=2}]"),
     (
         "04 3e0f 0201 0000 060504030201 03 020106 c8", "LE Advertising Report",
-        "reports=[{type=0 address=01:02:03:04:05:06/public data=020106 rssi=-56}]"
+        "reports=[{type=0 address=01:02:03:04:05:06/public data=020106 rssi=-56 advertising={flags=6}}]"
     ),
     ("04 3e02 7f01", "0x7f", "parameters=7f01"),
     ("04 ff02 abcd", "Vendor", "parameters=abcd"),
@@ -84,7 +85,7 @@ private let att: [(hex: String, fields: String)] = [
     ("0c 0300 1600", "handle=3 offset=22"), ("0d", "value="),
     ("0e 0300 0500", "handles=[3, 5]"), ("0f 01", "value=01"),
     ("10 0100 ffff 0028", "handle=1 endHandle=65535 type=2800"),
-    ("11 06 0100 0300 0d18", "groups=[{handle=1 endHandle=3 value=0d18}]"),
+    ("11 06 0100 0300 0d18", "groups=[{handle=1 endHandle=3 value=0d18 uuid=180d}]"),
     ("12 0300 01", "handle=3 value=01"), ("13", ""),
     ("16 0300 1200 01", "handle=3 offset=18 value=01"), ("17 0300 1200 01", "handle=3 offset=18 value=01"),
     ("18 01", "flags=write"), ("19", ""),

@@ -46,7 +46,7 @@ import VirtualController
         ] as [(String, HCIStatus)])
     func parameters(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
-        let id = bench.joinExtended()
+        let id = bench.joinExtended { $0.resolvingListSize = 0 }
         let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
         let packet = HCICommandPacket(opcode: .leSetExtendedAdvertisingParameters, parameters: octets)
         let answer = bench.answer(packet, on: id)

@@ -48,6 +48,60 @@ import VirtualController
         #expect(pair.air.deadline == nil)
     }
 
+    /// Each loss of a packet on a link costs an interval of it.
+    @Test func lossOnALinkIsDelay() throws {
+        var slowest = Bench.parameters
+        slowest.intervalMin = ConnectionInterval(rawValue: 80)
+        slowest.intervalMax = ConnectionInterval(rawValue: 80)
+        slowest.supervisionTimeout = Centiseconds(rawValue: 3200)
+        for (parameters, interval): (ConnectionParameters, Int64) in [(Bench.parameters, 30), (slowest, 100)]
+        {
+            var bench = Bench()
+            let (central, peripheral) = (bench.join(), bench.join())
+            let handles = try bench.connect(central, to: peripheral, parameters: parameters)
+            bench.air.conditions = .init(loss: 0.4)
+            var waits: [Int64] = []
+            for octet: UInt8 in 0..<40 {
+                bench.send(
+                    .acl(
+                        ACLPacket(handle: handles.central, boundary: .firstNonFlushable, data: [octet])),
+                    on: central)
+                let start = bench.now
+                while bench.data(peripheral).isEmpty, start.duration(until: bench.now) < .seconds(9) {
+                    bench.run(for: .milliseconds(10))
+                }
+                waits.append(start.duration(until: bench.now).nanoseconds / 1_000_000)
+                bench.run(for: .seconds(2))
+            }
+            #expect(waits.allSatisfy { $0 % interval == 0 }, "\(waits)")
+            #expect(Set(waits).count > 2)
+        }
+    }
+
+    /// With traffic, a link is lost when a packet is lost for as long as the supervision timeout; without
+    /// traffic when everything is.
+    @Test func lossThatEndsLinks() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.air.conditions = .init(loss: 0.999)
+        bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+        bench.run(for: .milliseconds(419))
+        #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.events(central) == [DisconnectionTests.ended(one, .connectionTimeout)])
+        #expect(bench.events(peripheral) == [DisconnectionTests.ended(other, .connectionTimeout)])
+
+        var (quiet, left, right, near, far) = try Bench.pair()
+        quiet.air.conditions = .init(loss: 1)
+        quiet.run(for: .milliseconds(300))
+        quiet.air.conditions = .init()
+        quiet.run(for: .seconds(2))
+        #expect(quiet.packets(left).isEmpty, "it came back in time")
+        quiet.air.conditions = .init(loss: 1)
+        quiet.run(for: .milliseconds(420))
+        #expect(quiet.events(left) == [DisconnectionTests.ended(near, .connectionTimeout)])
+        #expect(quiet.events(right) == [DisconnectionTests.ended(far, .connectionTimeout)])
+    }
+
     @Test func aConnectionRequestThatIsLost() {
         var outcomes: Set<HCIStatus> = []
         for seed: UInt64 in 0..<40 {
@@ -64,6 +118,26 @@ import VirtualController
             #expect(counts == [1, 1] || counts == [0, 0])
         }
         #expect(outcomes == [.connectionFailedToBeEstablished])
+    }
+
+    /// However long signals take, a connection is made and answered: a report, a request and its answer are on
+    /// their way for 300 ms each, so that a question has its answer after 600 ms.
+    @Test func muchDelay() throws {
+        var bench = Bench(conditions: .init(delay: .milliseconds(300)))
+        let (central, peripheral) = (bench.join(), bench.join())
+        bench.perform(bench.creation(to: peripheral), on: central)
+        bench.advertise(on: peripheral)
+        bench.run(for: .milliseconds(299))
+        #expect(bench.connections(central).isEmpty)
+        bench.run(for: .milliseconds(601))
+        let one = try #require(bench.connections(central).first).connection
+        bench.perform(LEReadRemoteFeatures(connection: one), on: central)
+        bench.run(for: .milliseconds(599))
+        #expect(bench.events(central).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.events(central).count == 1)
+        bench.run(for: .seconds(60))
+        #expect(bench.events(central).isEmpty, "it lasts")
     }
 
     @Test func delay() throws {

@@ -125,7 +125,10 @@ import VirtualController
         #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
         bench.setRSSI(-70, between: central, and: peripheral)
         #expect(bench.data(peripheral).map(\.data) == [[1], [2], [3]])
-        #expect(bench.events(central).count == 3)
+        let completed = bench.events(central).flatMap { event -> [CompletedPackets] in
+            if case .numberOfCompletedPackets(let event) = event { event.completed } else { [] }
+        }
+        #expect(completed.reduce(0) { $0 + $1.count } == 3)
     }
 
     /// The host's side and the controller's fit together: frames of any size through `ACLFlow`, never an

@@ -18,7 +18,7 @@ import VirtualController
             bench.extendedReports(scanner) == [
                 LEExtendedAdvertisingReports.Report(
                     type: [], address: HCIAddress(bench.address(advertiser)), primaryPHY: .leCoded,
-                    secondaryPHY: .le2M, sid: 9, txPower: -7, rssi: -50, data: [2, 1, 6])
+                    secondaryPHY: .le2M, sid: 9, txPower: -7, rssi: -57, data: [2, 1, 6])
             ])
     }
 

@@ -153,7 +153,7 @@ import VirtualController
         ] as [(String, Int, HCIStatus)])
     func parameters(_ hex: String, _ phys: Int, _ expected: HCIStatus) {
         var bench = Bench()
-        let id = bench.joinExtended()
+        let id = bench.joinExtended { $0.resolvingListSize = 0 }
         let one: [UInt8] = [16, 0, 16, 0, 24, 0, 40, 0, 0, 0, 42, 0, 0, 0, 0, 0]
         let octets =
             ([UInt8](hex: hex.filter { $0 != " " }) ?? []) + (0..<phys).flatMap { _ in one }

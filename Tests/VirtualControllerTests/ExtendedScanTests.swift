@@ -25,7 +25,7 @@ import VirtualController
         ] as [(Int, String, HCIStatus)])
     func parameters(_ isScanning: Int, _ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
-        let id = bench.joinExtended()
+        let id = bench.joinExtended { $0.resolvingListSize = 0 }
         if isScanning == 1 { bench.scanExtended(on: id) }
         let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
         let packet = HCICommandPacket(opcode: .leSetExtendedScanParameters, parameters: octets)

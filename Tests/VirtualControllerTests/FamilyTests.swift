@@ -15,6 +15,10 @@ import VirtualController
         .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
         .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets,
         .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+        .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
+        .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingTerminateSync,
+        .leAddDeviceToPeriodicAdvertiserList, .leRemoveDeviceFromPeriodicAdvertiserList,
+        .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
     ]
 
     @Test(arguments: [(legacy, extended), (extended, legacy)])
@@ -43,25 +47,49 @@ import VirtualController
         #expect(bench.status(LESetAdvertisingEnable(enable: false), on: id) == .success)
     }
 
-    @Test func supportedCommandsAndFeatures() throws {
+    /// What a controller tells of itself is what it does, whatever it has: a command has its bit where it is
+    /// answered by more than Unknown HCI Command, and the features are exactly these.
+    @Test(arguments: [nil, [], .le2M, .leCoded, [.le2M, .leCoded]] as [PHYSet?], [0, 4] as [UInt8])
+    func supportedCommandsAndFeatures(_ phys: PHYSet?, _ count: UInt8) throws {
+        var configuration = VirtualController.Configuration(
+            extended: phys.map { .init(phys: $0, periodicSyncs: count) })
+        configuration.resolvingListSize = count
         var bench = Bench()
-        for phys: PHYSet in [[], .le2M, .leCoded, [.le2M, .leCoded]] {
-            let id = bench.joinExtended(.init(phys: phys))
-            let features = try bench.ask(LEReadLocalSupportedFeatures(), on: id).value
-            #expect(features.isSuperset(of: [.extendedAdvertising, .channelSelectionAlgorithm2]))
-            #expect(features.contains(.le2MPHY) == phys.contains(.le2M))
-            #expect(features.contains(.leCodedPHY) == phys.contains(.leCoded))
-            #expect(!features.contains(.periodicAdvertising) && !features.contains(.privacy))
-            let supported = try bench.ask(ReadLocalSupportedCommands(), on: id).value
-            for group: UInt8 in [0x01, 0x03, 0x04, 0x05, 0x08] {
-                for command: UInt16 in 0...0x90 {
-                    let opcode = HCIOpcode(ogf: group, ocf: command)
-                    if opcode == .readLocalSupportedCommands { continue }
-                    let known = bench.answer(HCICommandPacket(opcode: opcode), on: id).status
-                    #expect((known != .unknownCommand) == supported.contains(opcode), "\(opcode)")
-                }
+        let id = bench.join(configuration)
+        let isExtended = phys != nil
+        var expected: LEFeatures = [
+            .encryption, .peripheralInitiatedFeaturesExchange, .ping, .dataPacketLengthExtension,
+        ]
+        if count > 0 { expected.formUnion([.privacy, .extendedScanningFilterPolicies]) }
+        if isExtended {
+            expected.formUnion([
+                .extendedAdvertising, .channelSelectionAlgorithm2, .connectionParametersRequest,
+            ])
+        }
+        if isExtended, count > 0 { expected.formUnion([.periodicAdvertising, .periodicAdvertisingADI]) }
+        if phys?.contains(.le2M) == true { expected.insert(.le2MPHY) }
+        if phys?.contains(.leCoded) == true { expected.insert(.leCodedPHY) }
+        #expect(try bench.ask(LEReadLocalSupportedFeatures(), on: id).value == expected)
+
+        let supported = try bench.ask(ReadLocalSupportedCommands(), on: id).value
+        #expect(supported.contains(.leSetExtendedAdvertisingEnable) == isExtended)
+        #expect(supported.contains(.leSetPHY) == isExtended)
+        #expect(supported.contains(.leSetPeriodicAdvertisingEnable) == (isExtended && count > 0))
+        #expect(supported.contains(.lePeriodicAdvertisingCreateSync) == (isExtended && count > 0))
+        #expect(supported.contains(.leSetAddressResolutionEnable) == (count > 0))
+        var count = 0
+        for group: UInt8 in 0x01...0x08 {
+            for command: UInt16 in 0...0x3ff where group == 0x08 || command < 0x80 {
+                let opcode = HCIOpcode(ogf: group, ocf: command)
+                // It has no bit of its own.
+                if opcode == .readLocalSupportedCommands { continue }
+                let known = bench.answer(HCICommandPacket(opcode: opcode), on: id).status
+                #expect((known != .unknownCommand) == supported.contains(opcode), "\(opcode)")
+                if known != .unknownCommand { count += 1 }
             }
         }
+        // No bit is set beside theirs.
+        #expect((0..<64).reduce(0) { $0 + supported.octets[$1].nonzeroBitCount } == count)
     }
 
     /// Hosts of both families hear legacy packets; only those of the extended one hear others.

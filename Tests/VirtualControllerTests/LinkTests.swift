@@ -15,11 +15,14 @@ import VirtualController
                         .readRemoteFeaturesComplete(
                             LEReadRemoteFeaturesComplete(
                                 connection: handle,
-                                features: [.peripheralInitiatedFeaturesExchange, .dataPacketLengthExtension]))
+                                features: [
+                                    .encryption, .peripheralInitiatedFeaturesExchange, .ping,
+                                    .dataPacketLengthExtension,
+                                ]))
                     ),
                     .readRemoteVersionInformationComplete(
                         ReadRemoteVersionInformationComplete(
-                            connection: handle, version: .v5_4, company: 0xffff, subversion: 0)),
+                            connection: handle, version: .v4_2, company: 0xffff, subversion: 0)),
                 ])
         }
     }

@@ -21,6 +21,40 @@ import VirtualController
         #expect(bench.extendedReports(scanner).map(\.rssi) == [rssi])
     }
 
+    /// A set that is sent with less power is heard as much weaker, and less far: at 25 m 68 dB are lost.
+    @Test(arguments: [(0, -68), (-12, -80), (-32, -100), (-33, nil)] as [(Int8, Int8?)])
+    func powers(_ power: Int8, _ rssi: Int8?) {
+        var bench = Bench()
+        let scanner = bench.joinExtended()
+        let advertiser = bench.joinExtended { $0.minimumTransmitPower = -40 }
+        bench.air.setPosition(AirPosition(x: 0), of: scanner, at: bench.now)
+        bench.air.setPosition(AirPosition(x: 15, y: 20), of: advertiser, at: bench.now)
+        var parameters = Bench.parameters(0, .scannable)
+        parameters.txPower = power
+        bench.make(parameters, on: advertiser, response: [1, 2, 3])
+        bench.scanExtended(on: scanner, .active)
+        bench.enable(on: advertiser)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.extendedReports(scanner).map(\.rssi) == (rssi.map { [$0, $0] } ?? []))
+    }
+
+    /// On a connection, too, each end hears the other's power.
+    @Test func powerOfControllers() throws {
+        var bench = Bench()
+        var configuration = VirtualController.Configuration()
+        let central = bench.join(configuration)
+        configuration.transmitPower = 8
+        let peripheral = bench.join(configuration)
+        let (one, other) = try bench.connect(central, to: peripheral)
+        #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == -42)
+        #expect(try bench.ask(ReadRSSI(connection: other), on: peripheral).value == -50)
+        bench.setRSSI(-70, between: central, and: peripheral)
+        #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == -62)
+        #expect(try bench.ask(ReadRSSI(connection: other), on: peripheral).value == -70)
+        bench.setRSSI(20, between: central, and: peripheral)
+        #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == 20, "no report tells more")
+    }
+
     @Test func walkingAway() throws {
         var (bench, central, peripheral, one, _) = try Bench.extendedPair()
         bench.air.setPosition(AirPosition(x: 0), of: central, at: bench.now)

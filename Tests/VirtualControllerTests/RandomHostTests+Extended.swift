@@ -13,14 +13,22 @@ extension RandomHostTests {
         let phys = PHYSet(rawValue: [1, 1, 1, 4, 5, 7, 3, 0, 9].randomElement(using: &random) ?? 1)
         let phy = PHY(rawValue: .random(in: 1...3, using: &random))
         let octets = (0..<Int.random(in: 0...251, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<37, using: &random) {
+        case 34: return LEConnectionUpdate(connection: connection, parameters: Bench.parameters).packet
+        case 35:
+            return LERemoteConnectionParameterRequestReply(
+                connection: connection, parameters: Bench.parameters
+            ).packet
+        case 36: return LERemoteConnectionParameterRequestNegativeReply(connection: connection).packet
+        case 24...28: return periodicCommand(&random)
+        case 29...33: return privacyCommand(&random)
         case 0, 1, 2:
             let properties: [UInt16] = [0, 1, 2, 4, 5, 0x10, 0x12, 0x13, 0x15, 0x1d, 0x20, 0x40, 3]
             return LESetExtendedAdvertisingParameters(
                 set: set,
                 properties: .init(rawValue: properties.randomElement(using: &random) ?? 0),
                 intervalMin: LongSlots(rawValue: 32), intervalMax: LongSlots(rawValue: 200),
-                ownAddressType: .random, peer: address,
+                ownAddressType: flag.value == true ? .random : .resolvableOrRandom, peer: address,
                 filterPolicy: AdvertisingFilterPolicy(rawValue: .random(in: 0...3, using: &random)),
                 primaryPHY: phy == .le2M ? .le1M : phy, secondaryPHY: phy, sid: 3,
                 notifiesScanRequests: flag
@@ -65,7 +73,7 @@ extension RandomHostTests {
             ).packet
         case 17, 18, 19:
             return LEExtendedCreateConnection(
-                ownAddressType: .random, peer: address,
+                ownAddressType: flag.value == true ? .random : .resolvableOrRandom, peer: address,
                 phys: PerPHY(
                     phys,
                     .init(
@@ -79,6 +87,68 @@ extension RandomHostTests {
         case 21: return LESetDefaultPHY(preference: PHYPreference(transmit: nil, receive: phys)).packet
         case 22: return LEReadPHY(connection: connection).packet
         default: return Disconnect(connection: connection).packet
+        }
+    }
+
+    /// Commands about trains, with parameters that are often in range.
+    static func periodicCommand(_ random: inout SplitMix64) -> HCICommandPacket {
+        let set = AdvertisingHandle(rawValue: .random(in: 0...5, using: &random))
+        let sync = SyncHandle(rawValue: .random(in: 0...3, using: &random))
+        let number = UInt64.random(in: 0...4, using: &random)
+        let advertiser = PeriodicAdvertiser(
+            address: HCIAddress(0xc000_0000_0000 + number, type: .random), sid: 3)
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0, 1:
+            return LESetPeriodicAdvertisingParameters(
+                set: set, intervalMin: ConnectionInterval(rawValue: 6),
+                intervalMax: ConnectionInterval(rawValue: .random(in: 6...99, using: &random))
+            ).packet
+        case 2, 3:
+            let octets = (0..<Int.random(in: 0...252, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
+            let operation: UInt8 = [3, 3, 1, 0, 2, 4].randomElement(using: &random) ?? 3
+            return HCICommandPacket(
+                opcode: .leSetPeriodicAdvertisingData,
+                parameters: [set.rawValue, operation, UInt8(octets.count)] + octets)
+        case 4, 5:
+            return LESetPeriodicAdvertisingEnable(
+                enable: .init(rawValue: .random(in: 0...3, using: &random)), set: set
+            ).packet
+        case 6, 7:
+            return LEPeriodicAdvertisingCreateSync(
+                options: .init(rawValue: .random(in: 0...7, using: &random)), sid: 3,
+                advertiser: advertiser.address, skip: .random(in: 0...3, using: &random),
+                timeout: Centiseconds(rawValue: 20)
+            ).packet
+        case 8: return LEPeriodicAdvertisingCreateSyncCancel().packet
+        case 9: return LEPeriodicAdvertisingTerminateSync(sync: sync).packet
+        case 10: return LEAddDeviceToPeriodicAdvertiserList(advertiser: advertiser).packet
+        default:
+            return LESetPeriodicAdvertisingReceiveEnable(
+                sync: sync, enable: .init(rawValue: .random(in: 0...3, using: &random))
+            ).packet
+        }
+    }
+
+    /// Commands about private addresses, with parameters that are often in range.
+    static func privacyCommand(_ random: inout SplitMix64) -> HCICommandPacket {
+        let number = UInt64.random(in: 0...4, using: &random)
+        let peer = HCIAddress(0xc000_0000_0000 + number, type: .random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1, 2:
+            return LEAddDeviceToResolvingList(peer: peer, peerKey: UInt128(number), localKey: 7).packet
+        case 3: return LERemoveDeviceFromResolvingList(peer: peer).packet
+        case 4:
+            return LESetAddressResolutionEnable(enable: HCIFlag(rawValue: .random(in: 0...1, using: &random)))
+                .packet
+        case 5: return LESetPrivacyMode(peer: peer, mode: .init(rawValue: UInt8(number & 1))).packet
+        case 6: return LEReadLocalResolvableAddress(peer: peer).packet
+        default:
+            return LESetExtendedScanParameters(
+                ownAddressType: .resolvableOrRandom, filterPolicy: .unresolvedDirected,
+                phys: PerPHY(
+                    .le1M,
+                    .init(type: .active, interval: Slots(rawValue: 32), window: Slots(rawValue: 32)))
+            ).packet
         }
     }
 }

@@ -14,7 +14,7 @@ import VirtualController
         let own = OwnAddressType(rawValue: .random(in: 0...2, using: &random))
         var parameters = Bench.parameters
         parameters.latency = [0, 0, 1, 600].randomElement(using: &random) ?? 0
-        switch Int.random(in: 0..<26, using: &random) {
+        switch Int.random(in: 0..<31, using: &random) {
         case 0: return LESetRandomAddress(address: DeviceAddress(address.value, type: .random)).packet
         case 1, 2:
             return LESetAdvertisingParameters(
@@ -51,6 +51,18 @@ import VirtualController
         case 22: return LESetHostChannelClassification(channels: .all).packet
         case 23: return SetEventMask(mask: HCIEventMask(rawValue: random.next())).packet
         case 24 where UInt8.random(in: 0..<4, using: &random) == 0: return Reset().packet
+        case 25, 26:
+            return LEEnableEncryption(
+                connection: connection, random: 1, diversifier: 2, key: key(&random)
+            ).packet
+        case 27, 28: return LELongTermKeyRequestReply(connection: connection, key: key(&random)).packet
+        case 29:
+            return UInt8.random(in: 0..<2, using: &random) == 0
+                ? LELongTermKeyRequestNegativeReply(connection: connection).packet
+                : WriteAuthenticatedPayloadTimeout(
+                    connection: connection,
+                    timeout: Centiseconds(rawValue: .random(in: 0...9, using: &random))
+                ).packet
         default:
             // Any opcode, any octets.
             return HCICommandPacket(
@@ -61,6 +73,11 @@ import VirtualController
                     .random(in: 0...255, using: &random)
                 })
         }
+    }
+
+    /// Nearly always the same.
+    private static func key(_ random: inout SplitMix64) -> UInt128 {
+        UInt8.random(in: 0..<16, using: &random) == 0 ? 2 : 1
     }
 
     /// How many packets are answers, and to what.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECore
+import HCI
 import Testing
 
 @testable import bletool
@@ -17,6 +18,9 @@ struct CommandLineTests {
         (["--json"], ["--json"]),
         (["--json=x", "scan"], ["--json=x", "scan"]), (["--version"], ["--version"]), ([], []),
         (["--json", "--help"], ["--json", "--help"]),
+        (["--json", "bonds", "list", "--x"], ["bonds", "list", "--json", "--x"]),
+        (["--json", "bonds"], ["bonds", "--json"]),
+        (["--json", "gatt", "name:tree", "tree"], ["gatt", "--json", "name:tree", "tree"]),
     ])
     func globalOptionsMayComeFirst(arguments: [String], expected: [String]) {
         #expect(BLETool.globalsLast(arguments) == expected)
@@ -83,9 +87,9 @@ struct CommandLineTests {
     }
 
     @Test func adaptersComeFromOptionOrEnvironment() throws {
-        let options = try GlobalOptions.parse(["--adapter", "hci1"])
+        let options = try RadioOptions.parse(["--adapter", "hci1"])
         #expect(try options.adapter { _ in "virtual" } == .kernel(.index(1)))
-        let none = try GlobalOptions.parse([])
+        let none = try RadioOptions.parse([])
         #expect(try none.adapter { $0 == "BLETOOL_ADAPTER" ? "virtual" : nil } == .virtual(name: nil))
         #expect(try none.adapter { _ in "" } == nil)
         let failure = #expect(throws: Failure.self) { try none.adapter { _ in "usb" } }
@@ -93,8 +97,8 @@ struct CommandLineTests {
     }
 
     @Test func timeLimitsAreMoreThanNothing() throws {
-        #expect(try GlobalOptions.parse(["--timeout", "2s"]).timeLimit() == .seconds(2))
-        #expect(throws: Failure.self) { try GlobalOptions.parse(["--timeout", "0s"]).timeLimit() }
+        #expect(try TimeLimitOptions.parse(["--timeout", "2s"]).limit() == .seconds(2))
+        #expect(throws: Failure.self) { try TimeLimitOptions.parse(["--timeout", "0s"]).limit() }
     }
 
     @Test func failuresSayWhatWouldHelp() throws {
@@ -102,5 +106,126 @@ struct CommandLineTests {
         let failure = try #require(#expect(throws: Failure.self) { try crowded.checkedPlan() })
         #expect(failure.hint == "--overflow shorten-name, scan-response or extended makes room")
         for part in ["name", "28", "31", "35"] { #expect(failure.why.contains(part)) }
+    }
+
+    @Test(
+        "what cannot be advertised names the option and what would help",
+        arguments: [
+            (["--raw", "0201"], "--raw", "AD structure at octet 0 needs 2 octets, 1 left", nil),
+            (
+                ["--raw", String(repeating: "020106", count: 11)], "--raw",
+                "takes 33 octets and does not fit: the limit is 31", "--overflow extended makes room"
+            ),
+            (
+                ["--name", String(repeating: "n", count: 40), "--overflow", "scan-response"], "--name",
+                "the packet has 31 and the scan response 31, and flags 3, name 42 make 45",
+                "--overflow shorten-name or extended makes room"
+            ),
+            (
+                [
+                    "--manufacturer", "76:" + String(repeating: "00", count: 40), "--overflow",
+                    "scan-response",
+                ],
+                "--manufacturer", "takes 44 octets", "--overflow extended makes room"
+            ),
+            (["--raw-scan-response", "05"], "--raw-scan-response", "needs 5 octets, 0 left", nil),
+        ] as [([String], String, String, String?)])
+    func whatCannotBeAdvertised(_ arguments: [String], _ option: String, _ why: String, _ hint: String?)
+        throws
+    {
+        let settings = try settings(arguments)
+        let failure = try #require(#expect(throws: Failure.self) { try settings.checkedPlan() })
+        #expect(failure.what == option && failure.hint == hint)
+        #expect(failure.why.contains(why), "\(failure.why)")
+    }
+
+    @Test func howToAdvertiseIsRead() throws {
+        let settings = try settings([
+            "--type", "nonconnectable", "--anonymous", "--preset", "background", "--channels", "37,39",
+            "--primary-phy",
+            "coded", "--secondary-phy", "2m", "--sid", "7", "--max-events", "255",
+        ])
+        let request = try settings.checkedRequest()
+        #expect(request.interval == .microseconds(1_022_500))
+        #expect(request.channels == [.channel37, .channel39])
+        #expect(request.primaryPHY == .leCoded && request.secondaryPHY == .le2M)
+        #expect(request.isAnonymous && request.sid == 7 && request.maximumEvents == 255)
+        // Only extended packets can be all that.
+        #expect(request.plan.extended == [])
+    }
+
+    @Test func aTrainIsRead() throws {
+        let same = try settings(["--name", "T", "--periodic", "100ms"]).checkedRequest()
+        // Nonconnectable and extended; the train says what the advertisement says.
+        #expect(same.kind == .nonconnectable && same.plan.extended == [2, 9, 0x54])
+        #expect(same.periodic == PeriodicAdvertisingTrain([2, 9, 0x54], every: .milliseconds(100)))
+        let other = try settings([
+            "--name", "T", "--periodic", "7.5ms-1s", "--periodic-manufacturer", "0xffff:01",
+            "--periodic-service-data", "180f:64", "--periodic-tx-power",
+        ]).checkedRequest()
+        var train = PeriodicAdvertisingTrain(
+            [4, 0xff, 0xff, 0xff, 1, 4, 0x16, 0x0f, 0x18, 0x64], within: .microseconds(7500)...(.seconds(1)))
+        train.tellsPower = true
+        #expect(other.plan.extended == [2, 9, 0x54] && other.periodic == train)
+        let raw = try settings(["--periodic", "1s", "--periodic-data", "020106"]).checkedRequest()
+        #expect(raw.plan.extended == [] && raw.periodic?.data == [2, 1, 6])
+        let broken = try settings(["--periodic", "1s", "--periodic-data", "0301"])
+        let failure = try #require(#expect(throws: Failure.self) { try broken.checkedRequest() })
+        #expect(failure.what == "--periodic-data")
+    }
+
+    @Test func directedAdvertisingSaysNothingElse() throws {
+        let settings = try settings(["--directed", "C0:00:00:00:00:01/random", "--high-duty"])
+        let request = try settings.checkedRequest()
+        let peer = try #require(DeviceAddress("C0:00:00:00:00:01/random"))
+        #expect(request == AdvertisingRequest(to: AdvertisingDirection(peer, dutyCycle: .high)))
+    }
+
+    @Test(
+        "what does not go together",
+        arguments: [
+            (["--directed", "x"], "--directed"), (["--high-duty"], "--high-duty"),
+            (["--directed", "00:00:00:00:00:01", "--name", "x"], "--directed"),
+            (["--directed", "00:00:00:00:00:01", "--type", "scannable"], "--directed"),
+            (["--directed", "00:00:00:00:00:01", "--extended", "--high-duty"], "--high-duty"),
+            (["--anonymous"], "--anonymous"), (["--preset", "balanced", "--interval", "1s"], "--preset"),
+            (["--channels", "36"], "--channels"), (["--sid", "16"], "--sid"),
+            (["--max-events", "0"], "--max-events"),
+            (["--interval", "10.25s"], "--interval"), (["--periodic", "7ms"], "--periodic"),
+            (["--periodic", "81.92s"], "--periodic"), (["--periodic", "2s-1s"], "--periodic"),
+            (["--periodic-data", "020106"], "--periodic-data"),
+            (["--periodic", "1s", "--type", "connectable"], "--periodic"),
+            (["--periodic", "1s", "--anonymous"], "--periodic"),
+        ])
+    func whatDoesNotGoTogether(_ arguments: [String], _ option: String) throws {
+        let failure = try #require(#expect(throws: Failure.self) { try settings(arguments) })
+        #expect(failure.what == option)
+    }
+
+    @Test(
+        "what concerns the whole command may stand behind --and",
+        arguments: [
+            ("advertise --name x", "advertise --name x"),
+            ("advertise --name x --and --name y --json", "advertise --name x --json --and --name y"),
+            (
+                "advertise --and --duration 1s --name y --adapter=hci0 --and --dry-run",
+                "advertise --duration 1s --adapter=hci0 --dry-run --and --name y --and"
+            ),
+            ("scan --and --json", "scan --and --json"),
+        ])
+    func andComesLast(_ arguments: String, _ expected: String) {
+        let split = { (text: String) in text.split(separator: " ").map(String.init) }
+        #expect(AdvertiseCommand.andLast(split(arguments)) == split(expected))
+    }
+
+    @Test("levels of security are words, in help and in completion, too")
+    func levelsOfSecurity() throws {
+        #expect(
+            try GATTReadCommand.parse(["name:X", "2a19", "--security", "fips"]).options.link.security == .fips
+        )
+        #expect(throws: (any Error).self) {
+            try GATTReadCommand.parse(["name:X", "2a19", "--security", "4"])
+        }
+        #expect(GATTReadCommand.helpMessage(columns: 300).contains("(values: low, medium, high, fips)"))
     }
 }

@@ -46,7 +46,7 @@ struct ConfigurationErrorTests {
         ("services: []\nadvertise:\n  serviceData: {feaa: [1]}", 3, 23, "hex should be here"),
         (
             "services: []\nadvertise:\n  overflow: shorten", 3, 13,
-            "fail, shorten-name, scan-response or extended"
+            "fail, shorten-name, scan-response, extended or apple"
         ),
         ("services: []\nadvertise:\n  raw: 0201", 3, 3, "raw: "),
         ("services: []\nadvertise:\n  flags: 0606", 3, 10, "not 1"),
@@ -54,6 +54,12 @@ struct ConfigurationErrorTests {
         ("services: []\nadvertise:\n  power: 21", 3, 10, "-127 to 20"),
         ("services: []\nadvertise:\n  ibeacon: x", 3, 12, "UUID,MAJOR,MINOR,POWER"),
         ("services: []\nadvertise:\n  eddystoneUrl: x", 3, 17, "begins with one of"),
+        ("services: []\nbeacons:\n  - {periodic: {interval: 1ms}}", 3, 27, "not within 7.5ms to 81.91875s"),
+        ("services: []\nbeacons:\n  - {periodic: {data: 020106}}", 3, 16, "needs the key \"interval\""),
+        ("services: []\nbeacons:\n  - {periodic: {interval: 1s, data: 0301}}", 3, 31, "needs 3 octets"),
+        (
+            "services: []\nbeacons:\n  - {type: scannable, periodic: {interval: 1s}}", 3, 23, "nonconnectable"
+        ),
         ("services: []\nadvertise:\n  type: scannable", 3, 3, "no key \"type\""),
         ("services: []\nadvertise:\n  raw: 020106\n  services: [1809]", 3, 3, "cannot take"),
         // Services.

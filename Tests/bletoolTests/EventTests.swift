@@ -1,3 +1,4 @@
+import BLE
 import BLECore
 import Testing
 
@@ -29,7 +30,7 @@ struct EventTests {
                 "scanResponse":"1b09546865726d6f6d6574657220696e20746865206b69746368656e","extended":null,"octets":7,\
                 "limit":31,"scanResponseOctets":28,"fields":[{"field":"flags","octets":3,"in":"data"},\
                 {"field":"services","octets":4,"in":"data"},{"field":"name","octets":28,"in":"scan-response"}],\
-                "overflow":[{"field":"name","action":"scan-response","octets":28}]}
+                "overflow":[{"field":"name","action":"scan-response","octets":28}],"periodic":null}
                 """)
         let lines = event.lines(colored: false)
         #expect(lines.contains("advertising data, 7 of 31 octets"))
@@ -49,12 +50,14 @@ struct EventTests {
     }
 
     @Test func ready() throws {
-        let event = ReadyEvent(adapter: "hci0", address: address, plan: try plan(.shortenName))
+        let event = ReadyEvent(
+            adapter: "hci0", address: address,
+            sets: [.init(AdvertisingRequest(try plan(.shortenName)), power: -7)])
         #expect(
             event.json.description == """
-                {"event":"ready","adapter":"hci0","address":"C0:BB:CC:DD:EE:01","addressType":"random","advertising":\
-                {"data":"020106030309181708546865726d6f6d6574657220696e20746865206b6974","scanResponse":"","extended":null,\
-                "overflow":[{"field":"name","action":"shortened","octets":4}]}}
+                {"event":"ready","adapter":"hci0","address":"C0:BB:CC:DD:EE:01","addressType":"random","privateAddress":null,\
+                "advertising":{"data":"020106030309181708546865726d6f6d6574657220696e20746865206b6974","scanResponse":"","extended":null,\
+                "overflow":[{"field":"name","action":"shortened","octets":4}],"power":-7,"periodic":null},"beside":[]}
                 """)
         #expect(ReadyEvent(adapter: "hci0", address: address).json["advertising"] == .null)
     }
@@ -74,13 +77,17 @@ struct EventTests {
                 "services":["0f18"],"solicited":[],\#
                 "manufacturer":[{"company":76,"companyName":"Apple, Inc.","data":"02"}],\#
                 "serviceData":[{"uuid":"feaa","data":"01"}],"appearance":null,"flags":6,\#
-                "data":"0201060303180f04ff4c00020416aafe0103084c1b","time":"1970-01-01T00:00:00.042Z"}
+                "data":"0201060303180f04ff4c00020416aafe0103084c1b","time":"1970-01-01T00:00:00.042Z",\#
+                "truncated":false,"periodicInterval":null,"uri":null,\#
+                "beacon":{"format":"Eddystone","problem":"Eddystone: frame type at octet 0 has the invalid value 0x1"},\#
+                "otherBeacons":[]}
                 """#)
         let line = try #require(event.lines(colored: false).first)
         #expect(
             line.hasPrefix(
                 " -50 dBm  C0:BB:CC:DD:EE:01/random  \"L\\u{1b}\" (shortened)  services 0f18  Apple, Inc.:02")
         )
+        #expect(line.hasSuffix("feaa:01 (Eddystone: frame type at octet 0 has the invalid value 0x1)"))
     }
 
     @Test func anonymousAdvertisement() {
@@ -94,6 +101,27 @@ struct EventTests {
         }
         #expect(event.json["sid"] == 3)
         #expect(event.lines(colored: false) == ["   ? dBm  anonymous"])
+    }
+
+    @Test func truncatedAndPeriodic() {
+        let event = AdvertisementEvent(
+            address: nil, isConnectable: false, isScannable: false, isScanResponse: false, isLegacy: false,
+            fields: AdvertisingData(), payload: [], time: Timestamp(milliseconds: 0), isTruncated: true,
+            periodicInterval: .microseconds(7500), companyName: { _ in nil })
+        #expect(event.json["truncated"] == true)
+        #expect(event.json["periodicInterval"] == .number("7.5"))
+        #expect(event.lines(colored: false) == ["   ? dBm  anonymous  periodic 7.5ms  truncated"])
+    }
+
+    @Test func loss() {
+        #expect(ScanLossEvent(dropped: 0, evicted: 0).isNone)
+        let loss = ScanLossEvent(dropped: 2, evicted: 1)
+        #expect(loss.json.description == #"{"event":"loss","dropped":2,"evicted":1}"#)
+        #expect(
+            loss.notes == [
+                "scan: 2 advertisements came too fast to be shown",
+                "scan: more than 4,096 devices nearby; 1 were forgotten and count as new again",
+            ])
     }
 
     @Test func values() {
@@ -111,6 +139,12 @@ struct EventTests {
         #expect(
             WrittenEvent(handle: 3, value: [1, 2]).json.description
                 == #"{"event":"written","handle":3,"octets":2}"#)
+    }
+
+    @Test("a server without services says so")
+    func emptyTree() {
+        let event = TreeEvent(address: address, mtu: 23, services: [], name: { _ in nil })
+        #expect(event.lines(colored: false) == ["C0:BB:CC:DD:EE:01/random has no services"])
     }
 
     @Test func tree() {
@@ -148,11 +182,11 @@ struct EventTests {
                     .init(
                         interval: .microseconds(11_250), latency: 0, timeout: .seconds(4), phy: "1m", mtu: 23)
                 ),
-                #""connected",C,"interval":11.25,"latency":0,"timeout":4000,"phy":"1m","mtu":23"#
+                #""connected",C,"interval":11.25,"latency":0,"timeout":4000,"phy":"1m","mtu":23,"dataLength":null"#
             ),
             (
                 .parameters(.init()),
-                #""parameters",C,"interval":null,"latency":null,"timeout":null,"phy":null,"mtu":null"#
+                #""parameters",C,"interval":null,"latency":null,"timeout":null,"phy":null,"mtu":null,"dataLength":null"#
             ),
             (
                 .disconnected(reason: 0x13, errno: nil, text: "Remote User Terminated Connection"),
@@ -177,11 +211,41 @@ struct EventTests {
                 #""notified",C,"handle":3,"uuid":"2a19","value":"01""#
             ),
             (.confirmed(.init(handle: 3, uuid: 0x2a19)), #""confirmed",C,"handle":3,"uuid":"2a19""#),
-            (.security(level: "encrypted", keySize: 16), #""security",C,"level":"encrypted","keySize":16"#),
+            (
+                .security(level: "medium", keySize: 16, isBonded: true),
+                #""security",C,"level":"medium","keySize":16,"bonded":true"#
+            ),
         ] as [(ServerEvent.What, String)])
     func server(what: ServerEvent.What, json: String) {
         let central = #""central":"C0:BB:CC:DD:EE:01","addressType":"random""#
         let whole = json.split(separator: "C,", maxSplits: 1).joined(separator: central + ",")
         #expect(ServerEvent(central: address, what: what).json.description == #"{"event":"# + whole + "}")
+    }
+
+    @Test(
+        arguments: [
+            (.disconnected(reason: 0x13, errno: nil, text: "gone (0x13)"), "disconnected  gone (0x13)"),
+            (.mtu(517), "mtu  517 octets"),
+            (.read(.init(handle: 3, uuid: 0x2a19, value: [87])), "read  2a19 Battery Level  0x0003 = 87 %"),
+            (
+                .write(.init(handle: 4, uuid: 0xabcd, value: [1]), .command),
+                "write  abcd  0x0004 = 01  command"
+            ),
+            (
+                .write(.init(handle: 4, uuid: 0xabcd, value: Array(repeating: 0, count: 65)), .request),
+                "write  abcd  0x0004 = 65 octets"
+            ),
+            (
+                .subscribed(.init(handle: 3, uuid: 0x2a19), indications: false),
+                "subscribed  2a19 Battery Level  0x0003  notification"
+            ),
+            (
+                .security(level: "high", keySize: 16, isBonded: true),
+                "security  high  key of 16 octets  bonded"
+            ),
+        ] as [(ServerEvent.What, String)])
+    func serverForPeople(what: ServerEvent.What, words: String) {
+        let lines = ServerEvent(central: address, what: what).lines(colored: false)
+        #expect(lines == ["C0:BB:CC:DD:EE:01 \(words)"])
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssignedNumbers
 import BLECore
+import Foundation
 import Testing
 
 @testable import bletool
@@ -44,5 +45,49 @@ struct LookupTests {
         #expect(Names.uuid("current_time", .service) == 0x1805)
         #expect(Names.uuid("battery level", .service) == 0x2a19)
         #expect(Names.uuid("nonsense", .service) == nil)
+    }
+
+    private static let lists = [
+        "oui.txt": """
+        OUI/MA-L                                                    Organization
+        company_id                                                  Organization
+                                                                    Address
+
+        00-1A-7D   (hex)\t\tcyber-blue(HK)Ltd\r
+        001A7D     (base 16)\t\tcyber-blue(HK)Ltd\r
+        \t\t\t\tRoom1408 block C stars  Plaza HiTech Park\r
+
+        70-B3-D5   (hex)\t\tIEEE Registration Authority\r
+        70B3D5     (base 16)\t\tIEEE Registration Authority\r
+        """,
+        "oui36.txt": """
+        70-B3-D5   (hex)\t\tTELEPLATFORMS\r
+        F2F000-F2FFFF     (base 16)\t\tTELEPLATFORMS\r
+        """,
+    ]
+
+    @Test(arguments: [
+        ("00:1a:7d:da:71:13", ["001A7D cyber-blue(HK)Ltd"]),
+        ("00:1A:7D:DA:71:13/public", ["001A7D cyber-blue(HK)Ltd"]),
+        ("00-1A-7D", ["001A7D cyber-blue(HK)Ltd"]),
+        ("70:B3:D5:F2:F1:23", ["70B3D5F2F TELEPLATFORMS"]),
+        ("70b3d5f30123", ["70B3D5 IEEE Registration Authority"]),
+        ("70b3d5", ["70B3D5 IEEE Registration Authority", "70B3D5F2F TELEPLATFORMS"]),
+        ("Cyber-Blue", ["001A7D cyber-blue(HK)Ltd"]), ("c0:00:00:00:00:01", []), ("001a", []),
+    ])
+    func addressesHaveMakers(_ text: String, _ expected: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("oui-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, list) in Self.lists { try File.replace("\(folder)/\(name)", with: Array(list.utf8)) }
+        let prefixes = try #require(AddressPrefixes(in: ["/nonexistent", folder]))
+        #expect(prefixes.matching(text).map { "\($0.digits) \($0.organization)" } == expected)
+    }
+
+    @Test func withoutListsThereIsNothingToLookIn() {
+        #expect(AddressPrefixes(in: ["/nonexistent"]) == nil)
+        #expect(
+            AddressPrefixes.entries(of: Array("zz (hex)\n12 (base 16) x\n123456-1 (base 16) y\n-".utf8))
+                .isEmpty)
     }
 }

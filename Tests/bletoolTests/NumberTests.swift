@@ -3,13 +3,13 @@ import Testing
 
 @testable import bletool
 
-struct DecimalTests {
+struct DecimalNumberTests {
     @Test(arguments: [
         ("0", 0, 0), ("36.60", 3660, -2), ("-0.05", -5, -2), ("+7", 7, 0), ("1.5e3", 15, 2), ("2E-3", 2, -3),
         (".5", 5, -1), ("007", 7, 0),
     ])
     func reads(text: String, mantissa: Int, exponent: Int) {
-        #expect(Decimal(text) == Decimal(Int128(mantissa), exponent: exponent))
+        #expect(DecimalNumber(text) == DecimalNumber(Int128(mantissa), exponent: exponent))
     }
 
     @Test(arguments: [
@@ -17,26 +17,26 @@ struct DecimalTests {
         "1e99999999999999999999",
         "1e-9223372036854775808", "999999999999999999999999999999999999999999", "１",
     ])
-    func refuses(text: String) { #expect(Decimal(text) == nil) }
+    func refuses(text: String) { #expect(DecimalNumber(text) == nil) }
 
     @Test(arguments: [
-        (Decimal(3660, exponent: -2), "36.60"), (Decimal(-5, exponent: -2), "-0.05"),
-        (Decimal(15, exponent: 2), "1500"),
-        (Decimal(5, exponent: 40), "5e40"), (Decimal(0, exponent: 9), "0"),
-        (Decimal(0, exponent: -2), "0.00"),
-        (Decimal(1, exponent: -18), "0.000000000000000001"), (Decimal(1, exponent: -19), "1e-19"),
+        (DecimalNumber(3660, exponent: -2), "36.60"), (DecimalNumber(-5, exponent: -2), "-0.05"),
+        (DecimalNumber(15, exponent: 2), "1500"),
+        (DecimalNumber(5, exponent: 40), "5e40"), (DecimalNumber(0, exponent: 9), "0"),
+        (DecimalNumber(0, exponent: -2), "0.00"),
+        (DecimalNumber(1, exponent: -18), "0.000000000000000001"), (DecimalNumber(1, exponent: -19), "1e-19"),
     ])
-    func writes(number: Decimal, text: String) {
+    func writes(number: DecimalNumber, text: String) {
         #expect(number.description == text)
-        #expect(Decimal(text)?.mantissa(atExponent: -18) == number.mantissa(atExponent: -18))
+        #expect(DecimalNumber(text)?.mantissa(atExponent: -18) == number.mantissa(atExponent: -18))
     }
 
     @Test func changesExponentOnlyWithoutLoss() {
-        #expect(Decimal(15, exponent: 2).mantissa(atExponent: -1) == 15_000)
-        #expect(Decimal(1500, exponent: 0).mantissa(atExponent: 2) == 15)
-        #expect(Decimal(1501, exponent: 0).mantissa(atExponent: 2) == nil)
-        #expect(Decimal(1, exponent: 999).mantissa(atExponent: 0) == nil)
-        #expect(Decimal(0, exponent: -999).mantissa(atExponent: 999) == 0)
+        #expect(DecimalNumber(15, exponent: 2).mantissa(atExponent: -1) == 15_000)
+        #expect(DecimalNumber(1500, exponent: 0).mantissa(atExponent: 2) == 15)
+        #expect(DecimalNumber(1501, exponent: 0).mantissa(atExponent: 2) == nil)
+        #expect(DecimalNumber(1, exponent: 999).mantissa(atExponent: 0) == nil)
+        #expect(DecimalNumber(0, exponent: -999).mantissa(atExponent: 999) == 0)
     }
 }
 

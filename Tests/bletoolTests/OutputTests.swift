@@ -1,5 +1,6 @@
 import BLECore
 import Glibc
+import HCISocket
 import Testing
 
 @testable import bletool
@@ -38,7 +39,7 @@ struct JSONTests {
     @Test func everyStringSurvives() throws {
         var random = SplitMix64(seed: 3)
         for _ in 0..<2000 {
-            let text = String(decoding: random.octets(upTo: 40), as: UTF8.self)
+            let text = String(decoding: random.bytes(upTo: 40), as: UTF8.self)
             let written = JSONValue(text).description
             #expect(!written.unicodeScalars.contains { $0.value < 0x20 })
             #expect(try JSONValue(text: written) == .string(text))
@@ -53,21 +54,6 @@ struct JSONTests {
         #expect(JSONValue(UInt64.max).description == "18446744073709551615")
         #expect(JSONValue(number: "+INF").description == #""+INF""#)
     }
-}
-
-struct TimestampTests {
-    @Test(
-        arguments: [
-            (0, "1970-01-01T00:00:00.000Z"), (951_782_400_042, "2000-02-29T00:00:00.042Z"),
-            (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
-            (-1, "1969-12-31T23:59:59.999Z"), (1_795_239_908_007, "2026-11-21T05:45:08.007Z"),
-            (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
-        ] as [(Int64, String)])
-    func writes(milliseconds: Int64, text: String) {
-        #expect(Timestamp(milliseconds: milliseconds).description == text)
-    }
-
-    @Test func now() { #expect(Timestamp.now.milliseconds > 1_700_000_000_000) }
 }
 
 struct FailureTests {
@@ -146,5 +132,33 @@ struct ConsoleTests {
         #expect(!writer.line("b"))
         #expect(writer.error == EPIPE)
         close(ends[1])
+    }
+
+    @Test("who waits for the reader to go hears so without writing, and nothing while there is one")
+    func reader() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        let gone = Lock(false)
+        let waiting = Task {
+            await LineWriter(writeEnd).readerHasGone()
+            gone.withLock { $0 = true }
+        }
+        #expect(LineWriter(writeEnd).line("a"))
+        var octets: [UInt8] = [0, 0]
+        #expect(read(readEnd, &octets, 2) == 2)
+        #expect(!gone.withLock { $0 })
+        close(readEnd)
+        await waiting.value
+        #expect(gone.withLock { $0 })
+        close(writeEnd)
+
+        // A file always has one: only the end of the task ends the wait.
+        let file = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        let forever = Task { await LineWriter(file).readerHasGone() }
+        forever.cancel()
+        await forever.value
+        close(file)
     }
 }

@@ -1,5 +1,7 @@
+import BLE
 import BLECore
 import GATTServer
+import HCI
 import Testing
 
 @testable import bletool
@@ -189,5 +191,28 @@ struct ServeConfigurationTests {
         #expect(values[0] == StoredValue(octets: [0, 0, 0, 0], maximum: 4, isFixed: true))
         #expect(values[1] == StoredValue(octets: [1, 0], maximum: 2, isFixed: true))
         #expect(values[2] == StoredValue(octets: [0, 0]))
+    }
+
+    @Test func beaconsAreAdvertisedBesideTheServer() throws {
+        let configuration = try configuration(
+            """
+            name: Lamp
+            services: [{uuid: 180f}]
+            advertise: {services: [180f], preset: low-power}
+            beacons:
+              - {ibeacon: "e2c56db5-dffb-48d2-b060-d0f5a71096e0,1,2,-59", preset: background, channels: [37, 39]}
+              - {name: Other, type: scannable, secondaryPhy: 2m, sid: 3, interval: 20s}
+              - {name: T, interval: 20s, url: "https://example.org/a/long/way", periodic: {interval: 100ms, serviceData: {180f: "64"}, txPower: true}}
+            """)
+        #expect(configuration.advertising.interval == .microseconds(417_500))
+        let beacons = configuration.beacons
+        #expect(beacons.map(\.kind) == [.nonconnectable, .scannable, .nonconnectable])
+        #expect(beacons.map(\.interval) == [.microseconds(1_022_500), .seconds(20), .seconds(20)])
+        #expect(beacons.map(\.content.name) == [nil, "Other", "T"])
+        #expect(beacons[0].channels == [.channel37, .channel39])
+        #expect(beacons[1].secondaryPHY == .le2M && beacons[1].sid == 3 && beacons[1].usesExtended)
+        var train = PeriodicAdvertisingTrain([4, 0x16, 0x0f, 0x18, 0x64], every: .milliseconds(100))
+        train.tellsPower = true
+        #expect(try beacons[2].checkedRequest().periodic == train)
     }
 }

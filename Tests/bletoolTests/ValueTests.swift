@@ -76,7 +76,7 @@ struct ValueTypeTests {
             (0x2a6c, "18fcff", "-10.00 m"), (0x2a07, "fc", "-4 dBm"), (0x2a6d, "6a8b0f00", "101873.0 Pa"),
             (0x2a19, "6400", "6400"), (0x2a37, "", ""), (0x2a00, "ff", "ff"), (0xfff1, "64", "64"),
             (0xfff1, "48656c6c6f", #"48656c6c6f "Hello""#), (0x2a00, "1b5b41", #"\u{1b}[A"#),
-            (0xfff1, "1b5b41", "1b5b41"),
+            (0xfff1, "1b5b41", "1b5b41"), (0xfff1, "00000000", "00000000"),
         ] as [(UInt16, String, String)])
     func autoKnows(uuid: UInt16, hex: String, text: String) throws {
         let value = try #require([UInt8](hex: hex))
@@ -110,8 +110,8 @@ struct ValueTypeTests {
     @Test func anyBytesAreText() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<2000 {
-            let value = random.octets(upTo: 24)
-            let type = ValueType(of: 0xfff1, presentation: random.octets(upTo: 7))
+            let value = random.bytes(upTo: 24)
+            let type = ValueType(of: 0xfff1, presentation: random.bytes(upTo: 7))
             for format in ValueFormat.allCases {
                 #expect(format.text(value, type: type).unicodeScalars.allSatisfy { $0.value >= 0x20 })
                 _ = try? JSONValue(text: format.jsonValue(value, type: type).description)

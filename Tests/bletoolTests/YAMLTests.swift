@@ -1,3 +1,4 @@
+import BLECore
 import Testing
 
 @testable import bletool
@@ -110,7 +111,7 @@ struct YAMLTests {
                 pieces.randomElement(using: &random) ?? ""
             }
             _ = try? tree(text.joined())
-            _ = try? YAMLComposer.tree(random.octets(upTo: 60))
+            _ = try? YAMLComposer.tree(random.bytes(upTo: 60))
         }
     }
 }

@@ -16,7 +16,8 @@ private func serve(on air: AirServer, links: Int) async throws -> (PeripheralMan
     let peripheral = PeripheralManager(adapter)
     try await peripheral.publish([
         GATTService(
-            0x1809, characteristics: [GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: [0])])
+            0x1809,
+            characteristics: [GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: .stored([0]))])
     ])
     var content = AdvertisingContent()
     content.name = "bench"

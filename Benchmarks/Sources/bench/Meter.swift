@@ -27,6 +27,11 @@ struct Meter {
     }
 }
 
+/// Prints what was measured once.
+func line(_ name: String, _ value: String, _ note: String = "") {
+    print(name.padded(46), value.leftPadded(10), note)
+}
+
 extension String {
     func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 

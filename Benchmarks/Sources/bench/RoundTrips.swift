@@ -35,10 +35,10 @@ func measureRoundTrips() {
     close(ours)
 }
 
-private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 /// Our end and the client's end.
-private func socketPair() -> (CInt, CInt)? {
+func socketPair() -> (CInt, CInt)? {
     var ends: [CInt] = [-1, -1]
     guard socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { return nil }
     return (ends[0], ends[1])

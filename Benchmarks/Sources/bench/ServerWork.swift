@@ -33,7 +33,7 @@ struct Host {
                 BluetoothUUID(UInt16(0x4000 + number)),
                 characteristics: [
                     GATTCharacteristic(
-                        0x2a6e, properties: [.read, .writeWithoutResponse], value: [UInt8](0..<20))
+                        0x2a6e, properties: [.read, .writeWithoutResponse], value: .stored([UInt8](0..<20)))
                 ])
         }
         guard let database = try? AttributeDatabase(described), let last = database.attributes.last else {

@@ -1,55 +1,150 @@
 import BLECore
 import HCI
+import Logging
+import SMP
 
 extension Adapter {
     /// Learns what the controller is and, when it is ours alone, sets it up by the book: reset, masks,
-    /// buffers, address (Core Specification 5.4, Vol 6, Part D, 2).
+    /// buffers, defaults of new links, address (Core Specification 5.4, Vol 6, Part D, 2). Commands that a
+    /// controller need not have are sent where it says that it has them, and may be refused.
     func bringUp(staticAddress: DeviceAddress?) async throws(BLEError) {
-        if kernel == nil { _ = try await send(Reset()) }
-        capabilities.version = try await send(ReadLocalVersionInformation())
-        capabilities.commands = try await send(ReadLocalSupportedCommands()).value
-        capabilities.features = try await send(LEReadLocalSupportedFeatures()).value
+        if kernel == nil { _ = try await tell(Reset()) }
+        try await readAbilities()
         guard kernel == nil else { return }
 
-        _ = try await send(SetEventMask(mask: .host))
-        _ = try await send(LESetEventMask(mask: .host))
+        acceptList.wasReset(holding: capabilities.acceptListSize)
+        connecting.planner.wasReset(capacity: capabilities.acceptListSize)
+        if capabilities.isDualMode { try await tellOptional(WriteLEHostSupport(isSupported: true)) }
+        _ = try await tell(SetEventMask(mask: .host))
+        _ = try await tell(LESetEventMask(mask: .host(capabilities.features)))
         try await readBuffers()
-        let publicAddress = try await send(ReadBDADDR()).address
-        guard publicAddress.value == 0 || staticAddress != nil else {
-            identity = publicAddress
-            return
+        try await setLinkDefaults()
+        let isLasting = try await takeAddress(staticAddress)
+        if security.identity?.address != identity {
+            // Of an address that nobody meets again, nothing is kept.
+            security.identity =
+                isLasting
+                ? try await security.options.bonds.identity(at: identity)
+                : LocalIdentity(address: identity, identityKey: .random(in: 1 ... .max))
         }
-        let address = staticAddress ?? .randomStatic(UInt64.random(in: .min ... .max))
-        _ = try await send(LESetRandomAddress(address: address))
-        identity = address
+        try await setUpPrivacy()
+    }
+
+    /// What the controller is, and how much of everything it has.
+    private func readAbilities() async throws(BLEError) {
+        var told = ControllerCapabilities()
+        told.usesExtendedCommands = usesExtendedCommands
+        told.version = try await tell(ReadLocalVersionInformation())
+        told.commands = try await tell(ReadLocalSupportedCommands()).value
+        // What is optional is sent by what this says.
+        capabilities.commands = told.commands
+        told.classicFeatures = try await tellOptional(ReadLocalSupportedFeatures())?.value
+        told.features = try await tell(LEReadLocalSupportedFeatures()).value
+        told.acceptListSize = Int(try await tellOptional(LEReadFilterAcceptListSize())?.value ?? 0)
+        told.resolvingListSize = Int(try await tellOptional(LEReadResolvingListSize())?.value ?? 0)
+        told.maximumDataLength = try await tellOptional(LEReadMaximumDataLength())
+        told.transmitPower = try await tellOptional(LEReadTransmitPower())
+        // These belong to the extended commands, after which the legacy ones are refused.
+        if told.hasExtendedFamily {
+            if let sets = try await tellOptional(LEReadNumberOfSupportedAdvertisingSets())?.value {
+                told.numberOfAdvertisingSets = max(Int(sets), 1)
+            }
+            if let octets = try await tellOptional(LEReadMaximumAdvertisingDataLength())?.value {
+                told.maximumAdvertisingDataLength = min(max(Int(octets), 31), ReportAssembler.octetLimit)
+            }
+            told.periodicAdvertiserListSize = Int(
+                try await tellOptional(LEReadPeriodicAdvertiserListSize())?.value ?? 0)
+        }
+        capabilities = told
     }
 
     /// How much data the controller takes: LE's own buffers, or those that it shares with BR/EDR.
     private func readBuffers() async throws(BLEError) {
-        let own = try await send(LEReadBufferSize())
-        if own.aclLength > 0, own.aclPackets > 0 {
-            acl.configure(packetLength: Int(own.aclLength), packets: Int(own.aclPackets))
+        var (length, packets) = (0, 0)
+        if let own = try await tellOptional(LEReadBufferSizeV2()) {
+            (length, packets) = (Int(own.aclLength), Int(own.aclPackets))
         } else {
-            let shared = try await send(ReadBufferSize())
-            acl.configure(packetLength: Int(shared.aclLength), packets: Int(shared.aclPackets))
+            let own = try await tell(LEReadBufferSize())
+            (length, packets) = (Int(own.aclLength), Int(own.aclPackets))
+        }
+        if length == 0 || packets == 0, let shared = try await tellOptional(ReadBufferSize()) {
+            (length, packets) = (Int(shared.aclLength), Int(shared.aclPackets))
+        }
+        if length == 0 || packets == 0 { log.warning("the controller has no buffers for data") }
+        (capabilities.aclLength, capabilities.aclPackets) = (length, packets)
+        acl.configure(packetLength: length, packets: packets)
+    }
+
+    /// What new links begin with: packets as long as the controller can send, since short ones cost air time
+    /// and energy; and every PHY that it has, for a peer gets no other than both sides are told to prefer.
+    private func setLinkDefaults() async throws(BLEError) {
+        if let transmit = capabilities.maximumDataLength?.transmit, transmit.isPossible {
+            try await tellOptional(LEWriteSuggestedDefaultDataLength(transmit: transmit))
+        }
+        if !capabilities.features.isDisjoint(with: [.le2MPHY, .leCodedPHY]) {
+            var phys: PHYSet = .le1M
+            if capabilities.features.contains(.le2MPHY) { phys.insert(.le2M) }
+            if capabilities.features.contains(.leCodedPHY) { phys.insert(.leCoded) }
+            try await tellOptional(
+                LESetDefaultPHY(preference: PHYPreference(transmit: phys, receive: phys)))
+        }
+    }
+
+    /// The public address, or a random static one where there is none or one is given. False when it is another one
+    /// each time.
+    private func takeAddress(_ staticAddress: DeviceAddress?) async throws(BLEError) -> Bool {
+        let publicAddress = try await tellOptional(ReadBDADDR())?.address
+        if staticAddress == nil, let publicAddress, publicAddress.value != 0 {
+            identity = publicAddress
+            return true
+        }
+        let address: DeviceAddress
+        var isLasting = true
+        switch (staticAddress, specification) {
+        case (let given?, _): address = given
+        case (nil, .virtual),
+            (nil, .stream) where !security.options.keepsStreamAddress,
+            (nil, nil) where !security.options.keepsStreamAddress:
+            isLasting = false
+            address = .randomStatic(.random(in: .min ... .max))
+        case (nil, _): address = try await security.options.bonds.staticAddress(of: name)
+        }
+        _ = try await tell(LESetRandomAddress(address: address))
+        identity = address
+        return isLasting
+    }
+}
+
+// MARK: - Commands of the setup
+
+extension Adapter {
+    private func tell<Command: HCICommand>(
+        _ command: Command
+    ) async throws(BLEError) -> Command.ReturnParameters {
+        try await send(command, isSetup: true)
+    }
+
+    /// Sends a command that controllers need not have: nil where this one does not say that it has it, or
+    /// refuses it.
+    @discardableResult
+    private func tellOptional<Command: HCICommand>(
+        _ command: Command
+    ) async throws(BLEError) -> Command.ReturnParameters? {
+        guard capabilities.commands.contains(Command.opcode) else { return nil }
+        do throws(BLEError) {
+            return try await tell(command)
+        } catch .hci(let status, _) where status != .operationCancelledByHost {
+            log.info("the controller has \(Command.opcode) and refuses it: \(status)")
+            return nil
+        } catch .controllerMisbehaves(let command, let problem) {
+            log.warning("the controller's answer to \(command): \(problem)")
+            return nil
         }
     }
 }
 
-extension HCIEventMask {
-    /// The events that this host acts on. Those that cannot be masked are not among them.
-    fileprivate static let host: HCIEventMask = [
-        .disconnectionComplete, .encryptionChange, .hardwareError, .dataBufferOverflow,
-        .encryptionKeyRefreshComplete, .leMeta,
-    ]
-}
-
-extension LEEventMask {
-    /// The subevents that this host acts on. The connection's address is wanted as it is on air, so the
-    /// enhanced event stays off.
-    fileprivate static let host: LEEventMask = [
-        .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
-        .remoteConnectionParameterRequest, .phyUpdateComplete, .extendedAdvertisingReport,
-        .advertisingSetTerminated,
-    ]
+extension DataLength {
+    /// Whether LE Write Suggested Default Data Length takes it (Core Specification 5.4, Vol 4, Part E,
+    /// 7.8.35).
+    fileprivate var isPossible: Bool { (27...251).contains(octets) && (328...17_040).contains(time) }
 }

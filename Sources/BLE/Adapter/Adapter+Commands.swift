@@ -4,30 +4,40 @@ import HCISocket
 import Logging
 
 extension Adapter {
+    /// How long the controller may take to answer a command, where the command says nothing else: as long as Linux
+    /// waits. A virtual one is in a process that has to share the machine's processors with much else.
+    var commandTimeLimit: Duration {
+        if case .virtual = specification { .seconds(10) } else { .seconds(2) }
+    }
+
     /// Sends a command and waits for its answer: the return parameters behind a status of success, or
     /// nothing for commands that are only accepted and have their outcome in an event.
+    ///
+    /// While the controller is set up only what `isSetup` reaches it; all else is as if the Reset had come
+    /// between: what it would change is told anew afterwards.
     func send<Command: HCICommand>(
-        _ command: Command, timeLimit: Duration = .seconds(2)
+        _ command: Command, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> Command.ReturnParameters {
-        var octets = try await exchange(command.packet, timeLimit: timeLimit)[...]
-        if Command.answer == .complete {
-            guard let code = octets.popFirst() else {
-                throw .peer("\(Command.opcode): an answer without status")
-            }
+        var octets = try await exchange(command.packet, timeLimit: timeLimit, isSetup: isSetup)[...]
+        if let code = octets.popFirst() {
             let status = HCIStatus(rawValue: code)
             guard status == .success else { throw .hci(status, command: Command.opcode) }
+        } else if Command.answer == .complete {
+            throw .controllerMisbehaves(command: Command.opcode, "an answer without status")
         }
+        // Some controllers complete a command that they should only have accepted.
+        if Command.answer != .complete { octets = [] }
         do throws(DecodeError) {
             return try Command.ReturnParameters(octets.span)
         } catch {
-            throw .peer("\(error)")
+            throw .controllerMisbehaves(command: Command.opcode, "\(error)")
         }
     }
 
     /// Sends a command; what Command Complete returns, with the status in front, or nothing when the
     /// command was accepted.
     func exchange(
-        _ packet: HCICommandPacket, timeLimit: Duration = .seconds(2)
+        _ packet: HCICommandPacket, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> [UInt8] {
         try await answers.wait(in: self) { adapter, ticket in
             // The controller will answer all the same; nobody waits for it any more.
@@ -35,7 +45,10 @@ extension Adapter {
             adapter.answers.resume(ticket, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
             if let end { throw end }
-            let ticket = commands.submit(packet, timeLimit: timeLimit, at: loop.now)
+            if recovery.isUnderWay, !isSetup {
+                throw .hci(.operationCancelledByHost, command: packet.opcode)
+            }
+            let ticket = commands.submit(packet, timeLimit: timeLimit ?? commandTimeLimit, at: loop.now)
             // In the loop's next turn, when the wait has begun for whatever `pump` brings.
             loop.execute { [weak self] in self?.assumeIsolated { $0.pump() } }
             return ticket
@@ -45,21 +58,25 @@ extension Adapter {
     /// What the command queue has to tell.
     func handle(_ event: CommandQueue.Event) {
         switch event {
-        case .completed(let ticket, let parameters): answers.resume(ticket, with: .success(parameters))
-        case .accepted(let ticket): answers.resume(ticket, with: .success([]))
+        case .completed(let ticket, let parameters):
+            noteAnswer(to: ticket.opcode)
+            answers.resume(ticket, with: .success(parameters))
+        case .accepted(let ticket):
+            noteAnswer(to: ticket.opcode)
+            answers.resume(ticket, with: .success([]))
         case .failed(let ticket, let status):
             answers.resume(ticket, with: .failure(.hci(status, command: ticket.opcode)))
         case .timedOut(let ticket):
-            log.error("the controller did not answer \(ticket.opcode)")
+            meet(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
         case .malformed(let error): log.warning("the controller's answer: \(error)")
         }
     }
 
     /// Sends a command for which it is no error when there was nothing to do.
-    func sendTolerant<Command: HCICommand>(_ command: Command) async {
+    func sendTolerant<Command: HCICommand>(_ command: Command, isSetup: Bool = false) async {
         do throws(BLEError) {
-            _ = try await send(command)
+            _ = try await send(command, isSetup: isSetup)
         } catch {
             log.debug("\(Command.opcode): \(error)")
         }

@@ -4,13 +4,25 @@ import Logging
 
 extension Adapter {
     /// Acts on one event of the controller; answers to commands are the command queue's.
+    ///
+    /// While a controller that is ours is set up, what it tells is from before its Reset: a link of which it
+    /// tells then is gone already.
     func receive(_ event: HCIEvent) {
+        switch event {
+        case .hardwareError: break
+        default: if recovery.isUnderWay, kernel == nil { return }
+        }
         switch event {
         case .disconnectionComplete(let event): disconnected(event)
         case .numberOfCompletedPackets(let event): completed(event)
-        case .hardwareError(let event):
-            log.error("the controller reports hardware error 0x\(event.hardwareCode.hex)")
-            shutDown(.adapter(.removed))
+        case .readRemoteVersionInformationComplete(let event): learnt(event)
+        case .encryptionChange(let event):
+            encryptionChanged(event.connection, event.status, isOn: event.mode != .off)
+        case .encryptionChangeV2(let event):
+            encryptionChanged(event.connection, event.status, isOn: event.mode != .off)
+        case .encryptionKeyRefreshComplete(let event):
+            encryptionChanged(event.connection, event.status, isOn: true, isRefresh: true)
+        case .hardwareError(let event): meet(.hardwareError(event.hardwareCode))
         case .leMeta(let event): receive(event)
         default: break
         }
@@ -19,12 +31,17 @@ extension Adapter {
     private func receive(_ event: LEMetaEvent) {
         switch event {
         case .connectionComplete(let event): connectionCompleted(event)
-        case .enhancedConnectionComplete(let event): connectionCompleted(LEConnectionComplete(event))
+        case .enhancedConnectionComplete(let event): connectionCompleted(LEConnectionComplete(event), event)
         case .connectionUpdateComplete(let event): updated(event)
         case .phyUpdateComplete(let event): updated(event)
-        case .longTermKeyRequest(let event): refuseKey(event.connection)
-        case .remoteConnectionParameterRequest(let event): accept(event)
+        case .longTermKeyRequest(let event): longTermKeyRequested(event)
+        case .dataLengthChange(let event): updated(event)
+        case .readRemoteFeaturesComplete(let event): learnt(event)
+        case .remoteConnectionParameterRequest(let event): answer(event)
         case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
+        case .periodicAdvertisingSyncEstablished(let event): established(event)
+        case .periodicAdvertisingReport(let event): heard(event)
+        case .periodicAdvertisingSyncLost(let event): lost(event)
         default: break
         }
     }
@@ -35,7 +52,9 @@ extension Adapter {
             // The socket tells the end; this tells why.
             kernelReasons[event.connection] = event.reason
             kernelLinks[event.connection] = nil
-            reconcileAdvertising()
+            kernelCentrals.remove(event.connection)
+            linkMadeRoomForAdvertising()
+            meetPostponed()
         } else if let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
             drop(link, .status(event.reason))
         }
@@ -49,60 +68,53 @@ extension Adapter {
             } catch {
                 log.warning("the controller miscounts: \(error)")
             }
+            // Its frames may go on now.
+            if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) { flush(link) }
         }
     }
 
     private func updated(_ event: LEConnectionUpdateComplete) {
-        guard event.status == .success else { return }
-        kernelLinks[event.connection]?.timing = LinkParameters.Timing(event)
-        changeLink(with: event.connection) { $0.timing = LinkParameters.Timing(event) }
+        if event.status == .success {
+            changeLink(with: event.connection) { $0.timing = LinkParameters.Timing(event) }
+        }
+        end(.timing, on: event.connection, event.status, of: .leConnectionUpdate)
     }
 
     private func updated(_ event: LEPHYUpdateComplete) {
-        guard event.status == .success else { return }
-        let phys = LinkParameters.PHYs(transmit: event.transmit, receive: event.receive)
-        kernelLinks[event.connection]?.phys = phys
-        changeLink(with: event.connection) { $0.phys = phys }
-    }
-
-    private func changeLink(with handle: ConnectionHandle, _ change: (Link) -> Void) {
-        guard let link = links.values.first(where: { $0.handle == handle }) else { return }
-        change(link)
-        noteParameters(of: link)
-    }
-
-    /// There are no keys yet: a central that knows one from earlier hears that we do not.
-    private func refuseKey(_ connection: ConnectionHandle) {
-        guard kernel == nil else { return }
-        Task(executorPreference: loop) {
-            await self.sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
+        if event.status == .success {
+            let phys = LinkParameters.PHYs(transmit: event.transmit, receive: event.receive)
+            changeLink(with: event.connection) { $0.phys = phys }
         }
+        end(.phys, on: event.connection, event.status, of: .leSetPHY)
     }
 
-    private func accept(_ event: LERemoteConnectionParameterRequest) {
-        guard kernel == nil else { return }
-        let parameters = ConnectionParameters(
-            intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
-            supervisionTimeout: event.supervisionTimeout)
-        Task(executorPreference: loop) {
-            await self.sendTolerant(
-                LERemoteConnectionParameterRequestReply(connection: event.connection, parameters: parameters))
+    private func updated(_ event: LEDataLengthChange) {
+        let lengths = LinkParameters.DataLengths(transmit: event.transmit, receive: event.receive)
+        changeLink(with: event.connection) { $0.dataLengths = lengths }
+    }
+
+    private func learnt(_ event: ReadRemoteVersionInformationComplete) {
+        if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
+            link.remoteVersion = RemoteVersion(
+                version: event.version, company: event.company, subversion: event.subversion)
         }
+        end(.version, on: event.connection, event.status, of: .readRemoteVersionInformation)
     }
 
-    private func advertisingSetTerminated(_ event: LEAdvertisingSetTerminated) {
-        guard event.set == advertisingSet else { return }
-        advertising.onAir = nil
-        reconcileAdvertising()
-    }
-
-    /// The peer asks for other parameters by L2CAP signalling; the controller makes the change.
-    func update(_ link: Link, to wanted: ConnectionParameters) {
-        guard let handle = link.handle, kernel == nil else { return }
-        Task(executorPreference: loop) {
-            await self.sendTolerant(LEConnectionUpdate(connection: handle, parameters: wanted))
+    private func learnt(_ event: LEReadRemoteFeaturesComplete) {
+        if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
+            link.remoteFeatures = event.features
         }
+        end(.features, on: event.connection, event.status, of: .leReadRemoteFeatures)
     }
+}
+
+extension LEEnhancedConnectionComplete {
+    /// The private address that the controller made for this host, if it did.
+    var own: DeviceAddress? { localResolvable.value == 0 ? nil : localResolvable }
+
+    /// The peer's address as it was on air.
+    var peerOnAir: DeviceAddress? { peerResolvable.value == 0 ? peer.deviceAddress : peerResolvable }
 }
 
 extension LEConnectionComplete {

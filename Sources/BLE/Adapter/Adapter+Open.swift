@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import Logging
 import SystemPackage
 import VirtualController
 
@@ -10,6 +11,7 @@ extension Adapter {
     public static func open(
         _ specification: AdapterSpecification, options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
+        try options.privacy.check()
         switch specification {
         case .stream(let address):
             let port = H4Port(try await connect(address, on: options.loop), on: options.loop)
@@ -17,50 +19,89 @@ extension Adapter {
         case .virtual(let name):
             return try await openVirtual(specification, name: name ?? "", options)
         case .kernel(let wanted):
-            let management = try await KernelManagement.open(on: options.loop)
-            return try await openKernel(specification, management, options) { adapter in
-                switch wanted {
-                case .index(let index): adapter.index == index
-                case .address(let address): adapter.information.address == address
-                }
+            guard !options.privacy.isEnabled else {
+                throw .adapter(.unsupported("own private addresses beside the kernel's"))
             }
-        case .userChannel: throw .adapter(.unsupported("the HCI user channel, in this version"))
-        case .serial: throw .adapter(.unsupported("serial ports, in this version"))
+            let management = try await KernelManagement.open(on: options.loop)
+            return try await openKernel(specification, management, options, wanted)
+        case .userChannel(let wanted): return try await openUserChannel(specification, wanted, options)
+        case .serial(let path, let baud, let flowControl):
+            let port = try serialPort(path, baud: baud, flowControl: flowControl, on: options.loop)
+            return try await start(specification, on: port, options)
         }
     }
 
     /// Opens the controller behind `port`, which carries HCI packets in H4 form and is this host's alone:
-    /// a simulated one of a test, or a transport of one's own.
+    /// a simulated one of a test, or a transport of one's own. Messages call it `name`.
     public static func open(
         on port: any PacketPort, name: String = "port", options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
-        try await start(.virtual(name: name), on: port, options)
+        try options.privacy.check()
+        return try await start(nil, name: name, on: port, options)
+    }
+
+    /// Sets up the controller behind `port`, which is this host's alone.
+    static func start(
+        _ specification: AdapterSpecification, on port: any PacketPort, _ options: AdapterOptions,
+        claiming claimed: String? = nil, of userChannel: UserChannel? = nil
+    ) async throws(BLEError) -> Adapter {
+        try await start(
+            specification, name: specification.description, on: port, options, claiming: claimed,
+            of: userChannel)
     }
 
     private static func start(
-        _ specification: AdapterSpecification, on port: any PacketPort, _ options: AdapterOptions,
-        claiming name: String? = nil
+        _ specification: AdapterSpecification?, name: String, on port: any PacketPort,
+        _ options: AdapterOptions, claiming claimed: String? = nil, of userChannel: UserChannel? = nil
     ) async throws(BLEError) -> Adapter {
         let adapter = Adapter(
-            on: options.loop, specification, name: specification.description, port: port, kernel: nil,
-            identity: DeviceAddress(0, type: .public), capture: options.capture)
+            specification, name: name, port: traced(port, name),
+            kernel: nil, userChannel: userChannel, identity: DeviceAddress(0, type: .public),
+            capture: options.capture, options)
         do throws(BLEError) {
             try await adapter.start()
             var address: DeviceAddress?
-            if let name { address = try await adapter.claim(name) }
-            try await adapter.bringUp(staticAddress: address)
+            if let claimed { address = try await adapter.claim(claimed) }
+            try await adapter.setUp(staticAddress: address)
             return adapter
         } catch {
             await adapter.shutDown(error)
+            await userChannel?.giveBack()
             throw error
         }
+    }
+
+    /// The port itself or, where the log wants to know so much, one that logs its packets.
+    private static func traced(_ port: any PacketPort, _ name: String) -> any PacketPort {
+        let log = Logger(label: "ble.\(name)")
+        return log.logLevel <= .trace ? TracingPort(port) { log.trace("\($0)") } : port
     }
 }
 
 // MARK: - Virtual
 
 extension Adapter {
+    /// How long a virtual air may take for its first answer: its process may have to start before.
+    private static let startLimit = Duration.seconds(30)
+
     private static func openVirtual(
+        _ specification: AdapterSpecification, name: String, _ options: AdapterOptions
+    ) async throws(BLEError) -> Adapter {
+        do throws(BLEError) {
+            return try await join(specification, name: name, options)
+        } catch {
+            // An air whose last client has left may end just as it is joined; another one can start then.
+            switch error {
+            case .adapter(.hungUp), .port(.system(.connectionReset, _)):
+                return try await join(specification, name: name, options)
+            case .controllerSilent(ClaimName.opcode):
+                throw .adapter(.hungUp("the virtual air has not answered within \(startLimit)"))
+            default: throw error
+            }
+        }
+    }
+
+    private static func join(
         _ specification: AdapterSpecification, name: String, _ options: AdapterOptions
     ) async throws(BLEError) -> Adapter {
         let path = options.airPath ?? AirServer.defaultPath
@@ -82,7 +123,8 @@ extension Adapter {
             throw .limit(
                 "the name of a virtual adapter", limit: ClaimName.maximumLength, value: name.utf8.count)
         }
-        guard let answer = try? ClaimName.Answer(try await exchange(command.packet)) else {
+        let parameters = try await exchange(command.packet, timeLimit: Self.startLimit, isSetup: true)
+        guard let answer = try? ClaimName.Answer(parameters) else {
             throw .adapter(.unsupported("the names of the virtual air"))
         }
         switch answer.status {
@@ -121,16 +163,17 @@ extension Adapter {
 extension Adapter {
     private static func openKernel(
         _ specification: AdapterSpecification, _ management: KernelManagement, _ options: AdapterOptions,
-        where isWanted: (KernelManagement.KnownAdapter) -> Bool
+        _ wanted: AdapterSpecification.KernelAdapter
     ) async throws(BLEError) -> Adapter {
         do throws(BLEError) {
-            guard let found = try await management.adapters().first(where: isWanted) else {
-                throw .adapter(.missing("\(specification)"))
+            guard let found = try await management.adapters().first(where: wanted.names) else {
+                throw .adapter(wanted.whyUnlisted)
             }
             let name = "hci\(found.index)"
             let capture = try options.capture.map { sink throws(BLEError) in
                 try KernelCapture(of: found.index, into: sink, on: options.loop)
             }
+            let identity = try found.identity()
             let wasOff = try await management.prepare(found)
             let port: PacketSocket
             do throws(PortError) {
@@ -139,13 +182,19 @@ extension Adapter {
                 throw .kernel(error, operation: "opening \(name)")
             }
             let adapter = Adapter(
-                on: options.loop, specification, name: name, port: port,
+                specification, name: name, port: port,
                 kernel: KernelControl(
                     index: found.index, management: management, wasOff: wasOff, capture: capture),
-                identity: DeviceAddress(found.information.address, type: .public), capture: nil)
+                identity: identity, capture: nil, options)
             try await adapter.start()
-            try await adapter.bringUp(staticAddress: nil)
+            try await adapter.setUp(staticAddress: nil)
             await adapter.watchKernel()
+            do throws(BLEError) {
+                try await adapter.beginKernelPairing()
+            } catch {
+                await adapter.close()
+                throw error
+            }
             return adapter
         } catch {
             await management.close()
@@ -154,16 +203,20 @@ extension Adapter {
     }
 
     /// Ends the adapter when the kernel loses it.
-    private func watchKernel() async {
+    func watchKernel() async {
         guard let kernel else { return }
         let index = kernel.index
-        await kernel.management.observe { [weak self] event in
-            switch event {
-            case .removed(index): self?.assumeIsolated { $0.shutDown(.adapter(.removed)) }
-            case .settings(index, let settings) where !settings.contains(.powered):
-                self?.assumeIsolated { $0.wasPoweredOff() }
-            default: break
-            }
+        await kernel.management.observe { [weak self] about, event in
+            if about == index { self?.assumeIsolated { $0.heard(event) } }
+        }
+    }
+
+    private func heard(_ event: ManagementEvent) {
+        switch event {
+        case .removed: shutDown(.adapter(.removed))
+        case .settings(let settings) where settings.contains(.powered): power.resumeAll(with: .success(()))
+        case .settings: wasPoweredOff()
+        default: heardOfPairing(event)
         }
     }
 }
@@ -171,7 +224,8 @@ extension Adapter {
 extension Adapter {
     /// The adapter is off: somebody switched it off, or the kernel did because it is about to go.
     private func wasPoweredOff() {
-        guard let kernel else { return }
+        // While it is brought back it is switched off and on from here.
+        guard let kernel, !recovery.isUnderWay else { return }
         Task(executorPreference: loop) {
             let remaining = try? await kernel.management.adapters()
             let isThere = remaining?.contains { $0.index == kernel.index } ?? false
@@ -189,10 +243,10 @@ extension KernelManagement {
         }
         if !adapter.information.current.contains(.lowEnergy) {
             _ = try await request(
-                .setLowEnergy, index: index, [1], operation: "switching LE on for hci\(index)")
+                .setLowEnergy(true), index: index, operation: "switching LE on for hci\(index)")
         }
         guard !adapter.information.current.contains(.powered) else { return false }
-        _ = try await request(.setPowered, index: index, [1], operation: "powering hci\(index) on")
+        _ = try await request(.setPowered(true), index: index, operation: "powering hci\(index) on")
         return true
     }
 }
@@ -203,7 +257,10 @@ extension Adapter {
     /// Ends everything that this process does on the adapter: scans, advertising, links. Returns when the
     /// radio has been told.
     public func close() async {
-        await uncancelled { await $0.closeAll() }
+        // Who comes second waits for the same end.
+        let closing = closing ?? Task(executorPreference: loop) { await self.closeAll() }
+        self.closing = closing
+        await closing.value
     }
 
     /// Cleaning up is done to its end, also by a task that was cancelled.
@@ -212,14 +269,33 @@ extension Adapter {
     }
 
     private func closeAll() async {
-        guard end == nil else { return }
+        if end == nil { await endAll() }
+        await saveBonds()
+        for work in endWork { await work.value }
+        // Else it might stay off, for everybody.
+        _ = await recovery.powerCycle?.value
+        await endKernelPairing()
+        await kernel?.restore()
+        await userChannel?.giveBack()
+        kernel?.capture?.close()
+    }
+
+    private func endAll() async {
+        tellEnd(.adapter(.closed))
+        // First of all, since the search for a train makes the radio scan.
+        let trains = periodic.letGo(.failure(.adapter(.closed)))
         scanning.finishAll(.failure(.adapter(.closed)))
         reconcileScan()
-        if let active = advertising.wanted { await stopAdvertising(active.id) }
-        for id in Array(links.keys) { await disconnect(id) }
+        stopAllAdvertising()
+        failAllPending(.adapter(.closed))
+        while end == nil, privacy.isChanging {
+            guard await radioChange() else { break }
+        }
+        await connectingIdle()
+        await endPeriodic(trains)
+        await radioIdle()
+        for id in Array(links.keys) { await endLink(id) }
         await radioIdle()
         shutDown(.adapter(.closed))
-        await kernel?.restore()
-        kernel?.capture?.close()
     }
 }

@@ -20,8 +20,8 @@ import SystemPackage
 public actor Adapter {
     /// The loop that the adapter lives on.
     public nonisolated let loop: EventLoop
-    /// What was asked for when it was opened.
-    public nonisolated let specification: AdapterSpecification
+    /// What was asked for when it was opened; nil for one behind a port of the caller's.
+    public nonisolated let specification: AdapterSpecification?
     /// The adapter's name in messages: `hci0`, `virtual:kitchen`.
     public nonisolated let name: String
 
@@ -30,14 +30,24 @@ public actor Adapter {
 
     let port: any PacketPort
     let kernel: KernelControl?
+    let userChannel: UserChannel?
     let log: Logger
 
     // The machines.
     var commands: CommandQueue
     var acl: ACLFlow
     var timer: LoopTimer?
+    /// What the timer is set to: no later than any deadline.
+    private var armed: Instant?
+    /// The look at whether a scan has heard something.
+    var silence: LoopTimer?
     /// The look at what is left of a scan once others have done with the radio.
     var settling: LoopTimer?
+    var advertisingTimer: LoopTimer?
+    /// The end of the search for a periodic train.
+    var searching: LoopTimer?
+    /// The end of a private address, and of what is waited for with hidden peers.
+    var privacyTimer: LoopTimer?
     /// Where packets are written before they go; kept, so that a packet costs no allocation.
     private var scratch: [UInt8] = []
 
@@ -45,42 +55,82 @@ public actor Adapter {
     let answers = Waiters<CommandQueue.Ticket, [UInt8]>()
     let transactions = Waiters<TransactionKey, ATTResponse>()
     let confirmations = Waiters<TransactionKey, Void>()
-    let connects = Waiters<ConnectAttempt, LinkID>()
+    let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
+    let procedures = Waiters<LinkProcedureKey, Void>()
+    let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()
+    let power = Waiters<UInt64, Void>()
     var nextIdle: UInt64 = 0
 
     // What goes on.
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
     var scanning = ScanState()
+    var acceptList = AcceptList()
+    var periodic = PeriodicState()
     var advertising = AdvertisingState()
     var connecting = ConnectState()
     var links: [LinkID: Link] = [:]
     var linkOfHandle: [ConnectionHandle: LinkID] = [:]
     var nextLink = LinkID(number: 1)
     var nextEnding: UInt64 = 0
+    /// What becomes of connection parameters that peers ask for.
+    var parameterRequests = ParameterRequestPolicy.accept
     /// The largest ATT packet that new links take.
     var mtu = ATTMTU.maximum
     /// What the raw socket told of links that the kernel has.
-    var kernelLinks: [ConnectionHandle: (timing: LinkParameters.Timing, phys: LinkParameters.PHYs)] = [:]
+    var kernelLinks: [ConnectionHandle: RadioParameters] = [:]
     var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
+    /// The kernel's links in which this adapter is the peripheral, as the raw socket tells them.
+    var kernelCentrals: Set<ConnectionHandle> = []
+    var connectionWatchers = Watchers<ConnectionEvent>()
+    var security: SecurityState
+    var privacy: PrivacyState
+    /// How the kernel pairs, where somebody in this process has to do with that.
+    var kernelPairing: KernelPairing?
     var server = ServerState()
     var clients = ClientMemory()
+    var recovery: RecoveryState
+    /// What the time is for bonds.
+    nonisolated let bondClock: @Sendable () -> Timestamp
+    /// Whether this program is about to end, so that what ends in it is to come back.
+    nonisolated let leaving = Lock(false)
+    /// What managers are told that they can do.
+    nonisolated let observedState = ObservedValue(ManagerState.unknown)
+    /// Whether a controller that has failed is brought back at the cost of its links.
+    let recoversWithLinks: Bool
+    /// Whether the extended commands are used where the controller has them.
+    let usesExtendedCommands: Bool
     var end: BLEError?
+    /// What is told first of the adapter's end, also of its owner's closing, before anything ends by that.
+    private var endHandlers: [@Sendable (BLEError) -> Task<Void, Never>] = []
+    /// What they do then, for which the owner's closing waits.
+    var endWork: [Task<Void, Never>] = []
+    /// What the owner's closing does.
+    var closing: Task<Void, Never>?
     var capture: CaptureSink?
 
     init(
-        on loop: EventLoop, _ specification: AdapterSpecification, name: String, port: any PacketPort,
-        kernel: KernelControl?, identity: DeviceAddress, capture: CaptureSink?
+        _ specification: AdapterSpecification?, name: String, port: any PacketPort,
+        kernel: KernelControl?, userChannel: UserChannel? = nil, identity: DeviceAddress,
+        capture: CaptureSink?, _ options: AdapterOptions
     ) {
-        self.loop = loop
+        loop = options.loop
         self.specification = specification
         self.name = name
         self.port = port
         self.kernel = kernel
+        self.userChannel = userChannel
         self.identity = identity
         self.capture = capture
+        security = SecurityState(options.security)
+        bondClock = options.security.bonds.clock
+        privacy = PrivacyState(options.privacy)
+        recoversWithLinks = options.recoversWithLinks
+        // With the kernel's adapters, the kernel has chosen.
+        usesExtendedCommands = kernel != nil || options.usesExtendedCommands
+        recovery = RecoveryState(isKernel: kernel != nil)
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
         acl = ACLFlow()
@@ -99,13 +149,15 @@ extension Adapter {
     /// Starts to take packets from the port.
     func start() throws(BLEError) {
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
+        privacyTimer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expirePrivacy() } }
         do throws(PortError) {
             try kernel?.capture?.start(log)
             try port.start(
                 PacketPortHandlers(
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
                     writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
-                    closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } }))
+                    closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
+                    wasReset: { [weak self] in self?.assumeIsolated { $0.meet(.lineLost) } }))
         } catch {
             throw .port(error)
         }
@@ -114,36 +166,44 @@ extension Adapter {
     /// Takes one packet from the controller: the type octet, then the packet.
     private func receive(_ packet: Span<UInt8>) {
         capture?(.controllerToHost, packet)
-        commands.receive(packet, at: loop.now)
         do throws(DecodeError) {
+            // Advertising is most of what comes: it does not take the long way, and nothing follows from it.
+            if try hearReports(packet) { return }
+            commands.receive(packet, at: loop.now)
             try dispatch(packet)
         } catch {
             log.warning("ignoring a packet from the controller: \(error)")
         }
-        pump()
+        pumpController()
     }
 
     private func dispatch(_ packet: Span<UInt8>) throws(DecodeError) {
         var reader = ByteReader(packet, of: HCIPacket.packetName)
         switch HCIPacketType(rawValue: try reader.u8("type")) {
-        case .event:
-            // Advertising is most of what comes: it does not take the long way.
-            if try hearReports(packet) { return }
-            receive(try HCIEvent(reader.restInPlace()))
+        case .event: receive(try HCIEvent(reader.restInPlace()))
         case .acl: receive(try ACLPacket(reader.restInPlace()))
-        case .command: noteForeign(reader.restInPlace())
+        case .command:
+            let command = reader.restInPlace()
+            noteForeign(command)
+            noteForeignAdvertising(command)
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
         default: break
         }
     }
 
-    /// Sends what all machines have to say, and sets the timer for what they wait for.
+    /// Sends what all machines have to say.
     func pump() {
+        for link in links.values { flush(link) }
+        pumpController()
+    }
+
+    /// Sends commands, and what links have given to the flow of data. Does not ask the links, of which there may
+    /// be many: whatever concerns one flushes it.
+    func pumpController() {
         while port.isWritable, sendFrame({ commands.nextFrame(into: &$0) }) {}
         while let event = commands.nextEvent() { handle(event) }
-        for link in links.values { flush(link) }
         sendData()
-        rearm()
+        wake(by: commands.deadline)
     }
 
     /// Sends data for which the controller has buffers.
@@ -173,17 +233,25 @@ extension Adapter {
         }
     }
 
-    func rearm() {
-        var deadline = commands.deadline
-        for link in links.values { deadline = earlier(deadline, link.deadline) }
+    /// Sees to it that `expire` runs at `deadline`. It may run before: a deadline that has moved on is not looked
+    /// for among those of all links.
+    func wake(by deadline: Instant?) {
+        guard let deadline, armed.map({ deadline < $0 }) ?? true else { return }
+        armed = deadline
         timer?.set(deadline)
     }
 
     private func expire() {
         let now = loop.now
+        armed = nil
         commands.expire(at: now)
-        for link in links.values { expire(link, at: now) }
+        expireConnecting(at: now)
+        for link in links.values {
+            if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
+        }
         pump()
+        wake(by: connecting.planner.deadline)
+        for link in links.values { wake(by: link.deadline) }
     }
 
     private func portClosed(_ error: PortError) {
@@ -192,26 +260,66 @@ extension Adapter {
         case .notPermitted?, .permissionDenied?:
             // A raw socket opens for anybody; its first command says that it may not.
             shutDown(.permission(capability: "CAP_NET_RAW", operation: "sending commands to \(name)"))
-        default: shutDown(.adapter(.removed))
+        default: shutDown(hangUp(error))
         }
+    }
+
+    /// What it means that the port has ended. An air that is full accepts a stream and closes it.
+    private func hangUp(_ error: PortError) -> BLEError {
+        let isNew = capabilities.version == nil
+        switch (specification, error) {
+        case (.kernel, _), (.userChannel, _), (.serial, _): return .adapter(.removed)
+        case (_, .protocolViolation): return .port(error)
+        case (.virtual, _):
+            return .adapter(
+                .hungUp("the virtual air \(isNew ? "takes no more controllers, or has ended" : "has ended")"))
+        case (nil, _): return .adapter(.hungUp("the other end of the port closed it"))
+        case (.stream, _):
+            return .adapter(
+                .hungUp("the other end closed the connection\(isNew ? " at once, as a full air does" : "")"))
+        }
+    }
+
+    /// Has somebody told of the adapter's end before others are.
+    func endWithAdapter(_ action: @escaping @Sendable (BLEError) -> Task<Void, Never>) {
+        if let end { endWork.append(action(end)) } else { endHandlers.append(action) }
+    }
+
+    /// Tells those who are to hear first that the adapter ends.
+    func tellEnd(_ reason: BLEError) {
+        let handlers = endHandlers
+        endHandlers = []
+        endWork += handlers.map { $0(reason) }
     }
 
     /// Ends everything with `reason`: whoever waits hears it.
     func shutDown(_ reason: BLEError) {
         guard end == nil else { return }
+        tellEnd(reason)
         end = reason
         port.close()
         kernel?.close()
         timer?.set(nil)
         settling?.set(nil)
+        advertisingTimer?.set(nil)
+        searching?.set(nil)
+        privacyTimer?.set(nil)
+        privacy.watch = nil
+        silence?.set(nil)
         for link in Array(links.values) { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
         scanning.finishAll(.failure(reason))
+        periodic.finishAll(.failure(reason))
         idle.resumeAll(with: .success(()))
-        advertising.started.resumeAll(with: .failure(reason))
-        advertising.ended.resumeAll(with: .failure(reason))
-        for attempt in connecting.kernel.values { attempt.cancel() }
+        power.resumeAll(with: .failure(reason))
+        advertising.finishAll(.failure(reason))
+        advertising.claims.removeAll()
+        connecting.end()
         server.finish(.failure(reason))
+        server.kept = nil
+        for watcher in recovery.watchers.values { watcher.finish(.failure(reason)) }
+        connectionWatchers.finish(reason)
+        observedState.set(reason.managerState, end: reason)
     }
 }

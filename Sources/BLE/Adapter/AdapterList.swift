@@ -17,15 +17,29 @@ public struct AdapterDescription: Hashable, Sendable {
     public var supported: Management.Settings
     /// What it is set to.
     public var current: Management.Settings
+    /// The USB port that it is plugged into, by the kernel's numbers (`1-1.4`); nil when it is not on USB.
+    public var usbPort: String?
+    /// Whether it can be opened, and why not.
+    public var availability = Availability.available
+
+    /// Who has an adapter.
+    public enum Availability: Hashable, Sendable {
+        /// The kernel, which shares it. Of all others only number, address and USB port are known.
+        case available
+        /// Another process, alone, through the user channel.
+        case taken
+        /// Nobody: its driver is setting it up or could not, for want of firmware perhaps.
+        case notSetUp
+    }
 }
 
 extension Adapter {
-    /// The kernel's adapters, in order. Needs no capability. Throws `.adapter(.noBluetooth)` where the
-    /// system has no Bluetooth at all.
+    /// The kernel's adapters, in order, and those that it does not share now. Needs no capability. Throws
+    /// `.adapter(.noBluetooth)` where the system has no Bluetooth at all.
     public static func list(on loop: EventLoop = .shared) async throws(BLEError) -> [AdapterDescription] {
         let management = try await KernelManagement.open(on: loop)
         do throws(BLEError) {
-            let adapters = try await management.adapters().map { AdapterDescription($0) }
+            let adapters = AdapterDescription.all(listed: try await management.adapters())
             await management.close()
             return adapters
         } catch {
@@ -36,11 +50,42 @@ extension Adapter {
 }
 
 extension AdapterDescription {
+    /// The adapters that management lists, and those that it does not, in the order of their numbers.
+    static func all(listed: [KernelManagement.KnownAdapter]) -> [AdapterDescription] {
+        let files = SystemFiles()
+        let indices = Set(listed.map(\.index))
+        let others = files.adapters.filter { !indices.contains($0) }.compactMap { index in
+            (try? HCISockets.device(index)).map { AdapterDescription(index, $0) }
+        }
+        return (listed.map { AdapterDescription($0) } + others).sorted { $0.index < $1.index }.map { one in
+            var one = one
+            one.usbPort = files.usbPort(of: one.index)
+            return one
+        }
+    }
+
+    private init(_ index: UInt16, _ state: HCIDeviceState) {
+        self.init(
+            index: index, address: DeviceAddress(state.address, type: .public), name: "", version: 0,
+            manufacturer: 0xffff, supported: [], current: [], availability: state.isUp ? .taken : .notSetUp)
+    }
+
     init(_ adapter: KernelManagement.KnownAdapter) {
         let information = adapter.information
         self.init(
             index: adapter.index, address: DeviceAddress(information.address, type: .public),
             name: information.name, version: information.version, manufacturer: information.manufacturer,
             supported: information.supported, current: information.current)
+    }
+}
+
+extension AdapterSpecification.KernelAdapter {
+    /// Whether this names an adapter of the list.
+    public func names(_ adapter: AdapterDescription) -> Bool {
+        switch self {
+        case .index(let index): adapter.index == index
+        case .address(let bits): adapter.address.value == bits
+        case .usb(let port): adapter.usbPort == port
+        }
     }
 }

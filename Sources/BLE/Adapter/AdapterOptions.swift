@@ -12,15 +12,33 @@ public struct AdapterOptions: Sendable {
     /// Starts an air at a path when none runs. The default runs it in this process, so that it ends with
     /// the process.
     public var airLauncher: AirLauncher
+    /// Whether a controller that has failed is brought back at once, which ends its links. Otherwise that
+    /// waits for their end: a controller that answers no command may still carry their data.
+    public var recoversWithLinks: Bool
+    /// Whether a controller that has the extended commands for advertising, scanning and connecting is told
+    /// those. One that has seen them refuses the legacy ones until it is reset, and the other way round (Core
+    /// Specification 5.4, Vol 4, Part E, 3.1.1), so this is chosen for as long as the adapter is open: false
+    /// is for controllers whose extended commands do not work. On kernel adapters the kernel has chosen.
+    public var usesExtendedCommands: Bool
+    /// How it pairs.
+    public var security: SecurityOptions
+    /// Whether others see its identity.
+    public var privacy: PrivacyOptions
 
     /// The shared loop, no capture, and the user's own air.
     public init(
         loop: EventLoop = .shared, capture: CaptureSink? = nil, airPath: String? = nil,
-        airLauncher: AirLauncher = .inProcess
+        airLauncher: AirLauncher = .inProcess, recoversWithLinks: Bool = false,
+        usesExtendedCommands: Bool = true, security: SecurityOptions = SecurityOptions(),
+        privacy: PrivacyOptions = .off
     ) {
         self.loop = loop
         self.capture = capture
         self.airPath = airPath
         self.airLauncher = airLauncher
+        self.recoversWithLinks = recoversWithLinks
+        self.usesExtendedCommands = usesExtendedCommands
+        self.security = security
+        self.privacy = privacy
     }
 }

@@ -48,7 +48,7 @@ extension AdapterSpecification {
                 throw AdapterSpecificationError(
                     "\(String(text).debugDescription) is not an adapter",
                     hint: """
-                        adapters are hci0, hci:AA:BB:CC:DD:EE:FF, user:hci0, serial:PATH, tcp:HOST:PORT, \
+                        adapters are hci0, hci:AA:BB:CC:DD:EE:FF, hci:usb:1-1.4, user:hci0, serial:PATH, tcp:HOST:PORT, \
                         unix:PATH, virtual or virtual:NAME
                         """)
             }
@@ -111,12 +111,14 @@ extension AdapterSpecification {
 }
 
 extension AdapterSpecification.KernelAdapter {
-    /// `hci0` or `hci:AA:BB:CC:DD:EE:FF`; the index is below 0xffff, which means none.
+    /// `hci0`, `hci:AA:BB:CC:DD:EE:FF` or `hci:usb:1-1.4`; the index is below 0xffff, which means none.
     init?(_ text: some StringProtocol) {
         guard text.hasPrefix("hci") else { return nil }
         let name = text.dropFirst(3)
         if name.first == ":", let bits = DeviceAddress.bits(name.dropFirst()) {
             self = .address(bits)
+        } else if name.hasPrefix(":usb:"), UsbPort.isOne(Substring(name.dropFirst(5))) {
+            self = .usb(String(name.dropFirst(5)))
         } else if let index = UInt16(name), "\(index)" == name, index != .max {
             self = .index(index)
         } else {

@@ -22,6 +22,8 @@ public enum AdapterSpecification: Hashable, Sendable {
         case index(UInt16)
         /// `hci:AA:BB:CC:DD:EE:FF`: the adapter with that public address.
         case address(UInt64)
+        /// `hci:usb:1-1.4`: the adapter in that USB port, as the kernel numbers ports.
+        case usb(String)
     }
 }
 
@@ -44,6 +46,7 @@ extension AdapterSpecification.KernelAdapter: CustomStringConvertible {
         switch self {
         case .index(let index): "hci\(index)"
         case .address(let bits): "hci:\(DeviceAddress(bits, type: .public).text)"
+        case .usb(let port): "hci:usb:\(port)"
         }
     }
 }

@@ -5,6 +5,9 @@ import HCISocket
 final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
 
+    /// How many wait.
+    var count: Int { continuations.count }
+
     /// What a wait and its cancellation know of each other. Touched on the adapter's loop only.
     private final class Turn: @unchecked Sendable {
         // Sendable: both the wait and what cancels it run on the loop.

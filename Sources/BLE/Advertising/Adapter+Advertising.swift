@@ -1,198 +1,178 @@
 import BLECore
 import HCI
+import HCISocket
 import Logging
 
-/// The set that this host uses of a controller with several: the kernel numbers its own from 1 upwards.
-let advertisingSet = AdvertisingHandle(rawValue: 0xef)
-
 extension Adapter {
-    /// Advertises until `stopAdvertising`, as long as fewer than `maximumLinks` centrals are connected.
-    /// Returns its number when the first packets are on air.
-    func startAdvertising(_ request: AdvertisingRequest, maximumLinks: Int) async throws(BLEError) -> UInt64 {
-        var id: UInt64 = 0
+    /// Advertises until `stopAdvertising`, while fewer than `maximumLinks` centrals are connected. Returns
+    /// when the first packets are on air.
+    func startAdvertising(
+        _ request: AdvertisingRequest, maximumLinks: Int
+    ) async throws(BLEError) -> AdvertisingRecord {
+        var record = AdvertisingRecord(AdvertisingID(number: 0))
         try await advertising.started.wait(in: self) { adapter, id in
             adapter.giveUpAdvertising(id, .cancelled)
         } start: { () throws(BLEError) in
-            id = try wantAdvertising(request, maximumLinks)
-            return id
+            record = try wantAdvertising(request, maximumLinks)
+            return record.id
         }
-        return id
+        return record
     }
 
-    private func wantAdvertising(_ request: AdvertisingRequest, _ maximumLinks: Int) throws(BLEError)
-        -> UInt64
-    {
+    private func wantAdvertising(
+        _ request: AdvertisingRequest, _ maximumLinks: Int
+    ) throws(BLEError) -> AdvertisingRecord {
         if let end { throw end }
-        guard advertising.wanted == nil else {
-            throw .adapter(.inUse("another advertisement of this process"))
-        }
-        if request.plan.extended != nil, !capabilities.hasExtendedFamily {
-            throw .adapter(.unsupported("extended advertising"))
-        }
-        _ = try request.checkedInterval()
+        try request.check(for: capabilities)
+        if advertising.schedule.isEmpty { useSets(capabilities.hasExtendedFamily ? .extended : .legacy) }
+        try checkFamily(of: request)
+        try checkRoom(for: request)
         advertising.nextID += 1
-        let id = advertising.nextID
-        advertising.family = capabilities.hasExtendedFamily ? .extended : .legacy
-        advertising.wanted = AdvertisingState.Active(request: request, maximumLinks: maximumLinks, id: id)
+        let record = AdvertisingRecord(AdvertisingID(number: advertising.nextID))
+        advertising.records[record.id] = record
+        advertising.schedule.add(record.id, request, maximumLinks: maximumLinks)
         reconcileAdvertising()
-        return id
+        return record
     }
 
-    /// Waits until the adapter ends the advertisement by itself.
-    func advertisingEnded(_ id: UInt64) async throws(BLEError) {
-        try await advertising.ended.wait(in: self) { adapter, id in
-            adapter.advertising.ended.resume(id, with: .failure(.cancelled))
+    /// Advertises something else, or otherwise.
+    func updateAdvertising(
+        _ record: AdvertisingRecord, to request: AdvertisingRequest
+    ) async throws(BLEError) {
+        try await advertising.updated.wait(in: self) { adapter, wait in
+            adapter.advertising.updated.resume(wait, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
-            guard advertising.wanted?.id == id else { throw end ?? .adapter(.closed) }
-            return id
+            if let end { throw end }
+            try request.check(for: capabilities)
+            try checkFamily(of: request)
+            try checkRoom(for: request, inPlaceOf: record.id)
+            guard advertising.schedule.update(record.id, to: request, at: loop.now) else {
+                throw .invalidRequest("the advertisement has ended")
+            }
+            // In the loop's next turn, when the wait has begun.
+            loop.execute { [weak self] in self?.assumeIsolated { $0.reconcileAdvertising() } }
+            return advertising.wait(for: record.id)
+        }
+    }
+
+    /// A controller on which another program has used the legacy commands has only those now.
+    private func checkFamily(of request: AdvertisingRequest) throws(BLEError) {
+        guard advertising.family == .legacy else { return }
+        if request.isExtended {
+            throw .hci(.commandDisallowed, command: .leSetExtendedAdvertisingParameters)
+        }
+        if request.maximumEvents != nil { throw .adapter(.unsupported("counting advertising events")) }
+    }
+
+    /// Sets with a periodic train are not shared, so they must not be all that there are.
+    private func checkRoom(
+        for request: AdvertisingRequest, inPlaceOf id: AdvertisingID? = nil
+    ) throws(BLEError) {
+        let schedule = advertising.schedule
+        guard !schedule.hasRoom(for: request, inPlaceOf: id) else { return }
+        throw .limit(
+            "the number of advertisements beside periodic trains, which keep their sets,",
+            limit: schedule.setCount, value: schedule.entries.count + (id == nil ? 1 : 0))
+    }
+
+    /// How strong the controller sends it.
+    func power(of record: AdvertisingRecord) -> Int8? { record.power }
+
+    /// Waits for an advertisement's end.
+    func advertisingEnded(_ record: AdvertisingRecord) async throws(BLEError) -> AdvertisingEnd {
+        try await advertising.ended.wait(in: self) { adapter, wait in
+            adapter.advertising.ended.resume(wait, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            let wait = advertising.wait(for: record.id)
+            if let end = record.end {
+                // In the loop's next turn, when the wait has begun.
+                loop.execute { [weak self] in
+                    self?.assumeIsolated { $0.advertising.ended.resume(wait, with: end) }
+                }
+            }
+            return wait
         }
     }
 
     /// Takes the advertisement off the air.
-    func stopAdvertising(_ id: UInt64) async {
-        await uncancelled { await $0.takeOffAir(id) }
+    func stopAdvertising(_ record: AdvertisingRecord) async {
+        await uncancelled { adapter in
+            await adapter.takeOffAir(record.id)
+        }
     }
 
-    private func takeOffAir(_ id: UInt64) async {
-        guard advertising.wanted?.id == id else { return }
-        advertising.wanted = nil
+    private func takeOffAir(_ id: AdvertisingID) async {
+        if advertising.schedule.remove(id) { advertising.finish(id, .success(.stopped)) }
         reconcileAdvertising()
         await radioIdle()
-        // Once more, whatever we believe: a connection that came meanwhile may have hidden what is on air.
-        if end == nil { await disableAdvertising() }
     }
 
-    private func giveUpAdvertising(_ id: UInt64, _ error: BLEError) {
-        if advertising.wanted?.id == id { advertising.wanted = nil }
-        advertising.started.resume(id, with: .failure(error))
+    func giveUpAdvertising(_ id: AdvertisingID, _ error: BLEError) {
+        advertising.schedule.remove(id)
+        advertising.finish(id, .failure(error))
         reconcileAdvertising()
     }
 
-    /// The advertisement that should be on air now: none while all links are taken.
-    private var dueAdvertisement: AdvertisingState.Active? {
-        guard let wanted = advertising.wanted else { return nil }
-        guard wanted.request.kind == .connectable else { return wanted }
-        let taken = links.values.count { $0.role == .peripheral }
-        return taken < wanted.maximumLinks ? wanted : nil
-    }
-
-    /// Brings the radio to what is wanted. One run at a time; what changes meanwhile is seen at its end.
-    func reconcileAdvertising() {
-        guard !advertising.isChanging, end == nil, advertising.onAir != dueAdvertisement?.id else { return }
-        advertising.isChanging = true
-        Task(executorPreference: loop) { await self.changeAdvertising() }
-    }
-
-    private func changeAdvertising() async {
-        defer {
-            advertising.isChanging = false
-            changed()
-        }
-        while end == nil {
-            let due = dueAdvertisement
-            switch (advertising.onAir, due) {
-            case (nil, nil): return
-            case (let now?, let due?) where now == due.id: return
-            case (_?, _):
-                await disableAdvertising()
-                advertising.onAir = nil
-            case (nil, let due?):
-                guard await begin(due) else { return }
-            }
-        }
-    }
-
-    /// Puts an advertisement on air. False when the controller does not want it now.
-    private func begin(_ due: AdvertisingState.Active) async -> Bool {
-        do throws(BLEError) {
-            try await enableAdvertising(due.request)
-            advertising.onAir = due.id
-            advertising.started.resume(due.id, with: .success(()))
-            return true
-        } catch .hci(.commandDisallowed, let command)
-            where advertising.family == .extended && command == .leSetExtendedAdvertisingParameters
-        {
-            // Somebody used the legacy family before us, which only a reset makes the controller forget.
-            guard due.request.plan.extended == nil else {
-                giveUpAdvertising(due.id, .hci(.commandDisallowed, command: command))
-                return false
-            }
-            advertising.family = .legacy
-            return true
-        } catch {
-            if links.isEmpty {
-                log.error("cannot advertise: \(error)")
-                giveUpAdvertising(due.id, error)
-            } else {
-                // Some controllers cannot advertise beside a link; the next free link tries again.
-                log.info("not advertising beside \(links.count) links: \(error)")
-                advertising.started.resume(due.id, with: .success(()))
-            }
-            return false
-        }
-    }
-
-    private func enableAdvertising(_ request: AdvertisingRequest) async throws(BLEError) {
-        switch advertising.family {
-        case .legacy: try await enableLegacy(request)
-        case .extended: try await enableExtended(request)
-        }
-    }
-
-    private func enableLegacy(_ request: AdvertisingRequest) async throws(BLEError) {
-        let interval = Slots(try request.checkedInterval())
-        await sendTolerant(LESetAdvertisingEnable(enable: false))
-        _ = try await send(
-            LESetAdvertisingParameters(
-                intervalMin: interval, intervalMax: interval, type: request.kind.legacyType,
-                ownAddressType: ownAddressType))
-        _ = try await send(LESetAdvertisingData(data: try .checked(request.plan.data)))
-        if request.kind != .nonconnectable {
-            _ = try await send(LESetScanResponseData(data: try .checked(request.plan.scanResponse)))
-        }
-        _ = try await send(LESetAdvertisingEnable(enable: true))
-    }
-
-    /// Puts legacy or extended packets on air through the extended commands.
-    private func enableExtended(_ request: AdvertisingRequest) async throws(BLEError) {
-        let interval = LongSlots(try request.checkedInterval())
-        await sendTolerant(
-            LESetExtendedAdvertisingEnable(enable: false, sets: [.init(set: advertisingSet)]))
-        _ = try await send(
-            LESetExtendedAdvertisingParameters(
-                set: advertisingSet, properties: request.properties, intervalMin: interval,
-                intervalMax: interval, ownAddressType: ownAddressType, txPower: request.power ?? 127))
-        if identity.type == .random {
-            _ = try await send(LESetAdvertisingSetRandomAddress(set: advertisingSet, address: identity))
-        }
-        let (data, scanResponse) = request.payloads
-        if let data {
-            for fragment in AdvertisingDataFragment.fragments(of: data) {
-                _ = try await send(LESetExtendedAdvertisingData(fragment: fragment))
-            }
-        }
-        if let scanResponse {
-            for fragment in AdvertisingDataFragment.fragments(of: scanResponse) {
-                _ = try await send(LESetExtendedScanResponseData(fragment: fragment))
-            }
-        }
-        _ = try await send(LESetExtendedAdvertisingEnable(enable: true, sets: [.init(set: advertisingSet)]))
-    }
-
-    private func disableAdvertising() async {
-        switch advertising.family {
-        case .legacy: await sendTolerant(LESetAdvertisingEnable(enable: false))
-        case .extended:
-            await sendTolerant(
-                LESetExtendedAdvertisingEnable(enable: false, sets: [.init(set: advertisingSet)]))
-            await sendTolerant(LERemoveAdvertisingSet(set: advertisingSet))
-        }
-    }
-
-    /// A central connected: the controller has ended connectable advertising by itself.
-    func advertisingWasConsumed() {
-        guard advertising.wanted?.request.kind == .connectable else { return }
-        advertising.onAir = nil
+    /// Takes all advertisements off the air.
+    func stopAllAdvertising() {
+        advertising.finishAll(.success(.stopped))
         reconcileAdvertising()
+    }
+
+    // MARK: What the controller tells
+
+    /// A set has ended by itself.
+    func advertisingSetTerminated(_ event: LEAdvertisingSetTerminated) {
+        terminated(event.set, event.status, events: event.completedEvents)
+    }
+
+    /// The legacy commands' advertising has ended by itself: by a connection, or because its time was over.
+    func legacyAdvertisingTerminated(_ status: HCIStatus) {
+        guard advertising.family == .legacy, let set = advertising.schedule.connectable else { return }
+        terminated(set, status)
+    }
+
+    private func terminated(_ set: AdvertisingHandle, _ status: HCIStatus, events: UInt8 = 0) {
+        if let ending = advertising.schedule.terminated(set, status, events: events) {
+            advertising.finish(ending.id, .success(ending.end))
+        }
+        reconcileAdvertising()
+    }
+
+    /// A link has ended, so what did not go beside it may be tried again.
+    func linkMadeRoomForAdvertising() {
+        advertising.schedule.unpark()
+        reconcileAdvertising()
+    }
+
+    /// A command of somebody else's passed by on a shared adapter.
+    func noteForeignAdvertising(_ command: Span<UInt8>) {
+        guard kernel != nil, let ended = ForeignAdvertising.ended(by: command),
+            advertising.schedule.interrupted(ended.sets, at: loop.now)
+        else { return }
+        log.info("another program took our advertising off the air: it is put on again")
+        armAdvertising()
+    }
+
+    // MARK: Time
+
+    /// Sets the timer for what advertising waits for.
+    func armAdvertising() {
+        if advertisingTimer == nil {
+            advertisingTimer = LoopTimer(on: loop) { [weak self] in
+                self?.assumeIsolated { $0.advertisingExpired() }
+            }
+        }
+        advertisingTimer?.set(end == nil ? advertising.schedule.deadline : nil)
+    }
+
+    private func advertisingExpired() {
+        for ending in advertising.schedule.expire(at: loop.now) {
+            advertising.finish(ending.id, .success(ending.end))
+        }
+        reconcileAdvertising()
+        // Nothing may have been there to do. While the controller is brought back, nothing can be done; then all
+        // begins anew.
+        if !recovery.isUnderWay { armAdvertising() }
     }
 }

@@ -2,100 +2,100 @@ import BLECore
 import HCI
 
 /// What to advertise and how.
+///
+/// ```swift
+/// let service = try await peripheral.advertise(AdvertisingRequest(plan), maximumLinks: 2)
+/// var request = AdvertisingRequest(beaconPlan, kind: .nonconnectable, preset: .background)
+/// request.duration = .seconds(600)
+/// let beacon = try await peripheral.advertise(request)  // beside the service
+/// print(await beacon.power ?? 0)                        // dBm, as the controller has chosen
+/// request.plan = newBeaconPlan
+/// try await beacon.update(request)                      // without a gap
+/// print(try await beacon.ended())                       // "its time is over"
+/// ```
 public struct AdvertisingRequest: Hashable, Sendable {
-    /// The packets.
+    /// The packets. With an extended plan they are extended ones.
     public var plan: AdvertisingPlan
     /// Whether others may connect or ask for a scan response.
     public var kind: AdvertisingKind
-    /// Time between two advertising events, 20 ms to 10.24 s.
+    /// The one device that it is for. In legacy packets that is all it says, so the plan must be empty.
+    public var direction: AdvertisingDirection?
+    /// Whether it hides the address. Extended and nonconnectable only.
+    public var isAnonymous = false
+    /// Time between two advertising events, 20 ms to 10.24 s, or of extended packets to 10,485.759375 s.
+    /// The controller adds up to 10 ms by chance to each.
     public var interval: Duration = .milliseconds(100)
-    /// The transmit power to ask for in dBm, where the controller lets one choose.
+    /// The primary channels to send on, at least one.
+    public var channels = AdvertisingChannels.all
+    /// Where advertising events begin: LE 1M, or of extended packets LE Coded.
+    public var primaryPHY = PHY.le1M
+    /// Where the data of extended packets are.
+    public var secondaryPHY = PHY.le1M
+    /// The transmit power to ask for in dBm, -127 to 20, where the controller lets one choose: with the
+    /// extended commands. What it has chosen is `Advertising.power`.
     public var power: Int8?
+    /// Whether the power that the controller chooses replaces the one in the plan's Tx Power Level field, as
+    /// far as the controller tells it.
+    public var correctsPowerField = false
+    /// Whether extended packets tell the transmit power in their header, for one octet of data.
+    public var tellsPower = false
+    /// The number of the set for scanners, 0 to 15; nil chooses one that no other set of this host has.
+    public var sid: UInt8?
+    /// The periodic train that goes with it, on controllers that have periodic advertising. Extended and
+    /// nonconnectable only, and not anonymous. It ends with the advertisement.
+    public var periodic: PeriodicAdvertisingTrain?
+    /// How long it is wanted, counted from its first event; nil until it is stopped.
+    public var duration: Duration?
+    /// How many advertising events are wanted, 1 to 255, on controllers that count them: those with the
+    /// extended commands. They are counted anew when an advertisement gets its turn again, see
+    /// `PeripheralManager.advertise`.
+    public var maximumEvents: UInt8?
 
     /// A request for the packets of `plan`.
-    public init(_ plan: AdvertisingPlan, kind: AdvertisingKind = .connectable) {
+    public init(
+        _ plan: AdvertisingPlan, kind: AdvertisingKind = .connectable, preset: AdvertisingPreset? = nil
+    ) {
         self.plan = plan
         self.kind = kind
+        if let preset { interval = preset.interval }
     }
 
-    /// The interval, when it is one that legacy and extended advertising take.
-    func checkedInterval() throws(BLEError) -> Duration {
-        guard interval >= .milliseconds(20), interval <= .milliseconds(10_240) else {
-            throw .limit(
-                "an advertising interval, in milliseconds from 20,", limit: 10_240,
-                value: Int(interval.nanoseconds / 1_000_000))
-        }
-        return interval
+    /// A request for directed advertising in legacy packets, which say nothing else.
+    public init(to direction: AdvertisingDirection) {
+        self.init(.empty)
+        self.direction = direction
     }
 
-    /// What the extended commands make of the kind: legacy packets, unless the plan wants more room.
-    var properties: LESetExtendedAdvertisingParameters.Properties {
-        guard plan.extended == nil else {
-            return switch kind {
-            case .connectable: .connectable
-            case .scannable: .scannable
-            case .nonconnectable: []
-            }
-        }
-        return switch kind {
-        case .connectable: [.legacy, .connectable, .scannable]
-        case .scannable: [.legacy, .scannable]
-        case .nonconnectable: .legacy
-        }
+    /// Whether it is of extended packets.
+    var isExtended: Bool { plan.extended != nil }
+
+    /// Whether centrals end it by connecting.
+    var isConnectable: Bool { kind == .connectable }
+
+    /// How long it may be on air at most, by what was asked or by its nature.
+    var timeLimit: Duration? {
+        direction?.dutyCycle == .high
+            ? min(duration ?? .seconds(2), AdvertisingDirection.highDutyCycleLimit) : duration
     }
 
-    /// The payloads to set. An extended scannable set has data in its scan response only.
-    var payloads: (data: [UInt8]?, scanResponse: [UInt8]?) {
-        switch (plan.extended, kind) {
-        case (let extended?, .scannable): (nil, extended)
-        case (let extended?, _): (extended, nil)
-        case (nil, .nonconnectable): (plan.data, nil)
-        case (nil, _): (plan.data, plan.scanResponse)
+    /// Whether a set that sends this can be told to send `other` without being taken off the air: only data
+    /// differ, and those that do fit into one command (Core Specification 5.4, Vol 4, Part E, 7.8.54, 7.8.55
+    /// and 7.8.62).
+    func becomesInPlace(_ other: AdvertisingRequest) -> Bool {
+        switch (periodic, other.periodic) {
+        case (nil, nil): break
+        case (let own?, let next?): guard own.becomesInPlace(next) else { return false }
+        default: return false
         }
+        var same = self
+        (same.plan, same.periodic) = (other.plan, other.periodic)
+        guard same == other, isExtended == other.isExtended else { return false }
+        let (own, next) = (payloads, other.payloads)
+        return fits(next.data, over: own.data) && fits(next.scanResponse, over: own.scanResponse)
     }
-}
 
-extension AdvertisingKind {
-    /// The legacy packet type.
-    var legacyType: AdvertisingType {
-        switch self {
-        case .connectable: .connectable
-        case .scannable: .scannable
-        case .nonconnectable: .nonconnectable
-        }
-    }
-}
-
-extension LegacyAdvertisingData {
-    /// The data, or the library's error for too much of it.
-    static func checked(_ data: [UInt8]) throws(BLEError) -> LegacyAdvertisingData {
-        do throws(HCIParameterError) {
-            return try LegacyAdvertisingData(data)
-        } catch {
-            throw .limit("advertising data", limit: capacity, value: data.count)
-        }
-    }
-}
-
-extension AdvertisingDataFragment {
-    /// The commands' worth of `data`: one when it fits, else first, intermediate and last ones.
-    static func fragments(of data: [UInt8]) -> [AdvertisingDataFragment] {
-        let pieces =
-            data.isEmpty
-            ? [data[...]]
-            : stride(from: 0, to: data.count, by: capacity).map {
-                data[$0..<min($0 + capacity, data.count)]
-            }
-        return pieces.enumerated().compactMap { index, piece in
-            let operation: Operation =
-                switch (index == 0, index == pieces.count - 1) {
-                case (true, true): .complete
-                case (true, false): .first
-                case (false, true): .last
-                case (false, false): .intermediate
-                }
-            // Never nil: no piece is longer than the capacity.
-            return try? AdvertisingDataFragment(set: advertisingSet, operation: operation, Array(piece))
-        }
+    /// Whether data can be told in place of others while they are on air.
+    private func fits(_ data: [UInt8]?, over others: [UInt8]?) -> Bool {
+        data == others || data?.count ?? 0 <= AdvertisingDataFragment.capacity
     }
 }

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import Logging
 import VirtualController
 
 /// The virtual air as a service: simulated controllers that hear each other, each joined to a host by a
@@ -24,14 +25,21 @@ public actor AirServer {
     private var emptied: [CheckedContinuation<Void, Never>] = []
     private var joins = 0
     private let maximumControllers: Int?
+    private let configuration: VirtualController.Configuration
+    private let log = Logger(label: "ble.air")
 
     /// An air without controllers. The seed decides on everything random in it. More than
-    /// `maximumControllers` connections at a time are refused; nil: none is.
-    public init(on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil)
-    {
+    /// `maximumControllers` connections at a time are refused; nil: none is. Those who join get controllers
+    /// of the configuration, by default with all that one can have, and meet the conditions.
+    public init(
+        on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil,
+        configuration: VirtualController.Configuration = .init(extended: .init()),
+        conditions: VirtualAir.Conditions = .init()
+    ) {
         self.loop = loop
         self.maximumControllers = maximumControllers
-        air = VirtualAir(seed: seed)
+        self.configuration = configuration
+        air = VirtualAir(seed: seed, conditions: conditions)
     }
 
     /// Airs that live as long as the process.
@@ -65,11 +73,11 @@ public actor AirServer {
         listeners.append(listener)
     }
 
-    /// Joins a controller within this process, by default one that knows the legacy commands only; the port
-    /// is the host's end.
-    public func attach(_ configuration: VirtualController.Configuration = .init()) -> any PacketPort {
+    /// Joins a controller within this process, by default one like those of others; the port is the host's
+    /// end.
+    public func attach(_ configuration: VirtualController.Configuration? = nil) -> any PacketPort {
         let (host, controller) = MemoryPort.pair(on: loop)
-        join(controller, process: nil, configuration)
+        join(controller, process: nil, configuration ?? self.configuration)
         return host
     }
 
@@ -93,12 +101,15 @@ public actor AirServer {
 
     private func accept(_ descriptor: CInt) {
         let port = H4Port(descriptor, on: loop)
-        if let maximumControllers, ports.count >= maximumControllers { return port.close() }
-        join(port, process: StreamSockets.peerProcess(descriptor))
+        if let maximumControllers, ports.count >= maximumControllers {
+            log.warning("the air is full: another controller is refused, \(maximumControllers) have joined")
+            return port.close()
+        }
+        join(port, process: StreamSockets.peerProcess(descriptor), configuration)
     }
 
     private func join(
-        _ port: any PacketPort, process: Int32?, _ configuration: VirtualController.Configuration = .init()
+        _ port: any PacketPort, process: Int32?, _ configuration: VirtualController.Configuration
     ) {
         let id = air.add(configuration, processID: process.map { UInt32(bitPattern: $0) })
         ports[id] = port

@@ -1,10 +1,11 @@
 import Glibc
 
 /// Folders that belong to the user who runs the process.
-enum UserFolder {
-    /// A folder for sockets, made if it is missing, that nobody else can enter: below $XDG_RUNTIME_DIR
-    /// where that is, else in /tmp under the user's number. Another user's folder of that name is not used.
-    static var runtime: String {
+package enum UserFolder {
+    /// A folder for sockets and what need not outlast a session, made if it is missing, that nobody else can enter:
+    /// below $XDG_RUNTIME_DIR where that is, else in /tmp under the user's number. Another user's folder of that name is
+    /// not used.
+    package static var runtime: String {
         let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
         let path = access(base, W_OK) == 0 ? "\(base)/bletool" : "/tmp/bletool-\(getuid())"
         mkdir(path, 0o700)

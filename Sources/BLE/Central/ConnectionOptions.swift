@@ -1,4 +1,5 @@
 import ATT
+import HCI
 import HCISocket
 
 /// What a new link shall be like.
@@ -7,12 +8,20 @@ public struct ConnectionOptions: Hashable, Sendable {
     public var mtu: ATTMTU = .maximum
     /// The security to reach before anything else is done.
     public var security = LinkSecurityLevel.low
+    /// Whether a new link to a bonded peer is encrypted before anything else is done on it.
+    public var encryptsIfBonded = true
     /// Whether the security may be raised, which may pair, when the server refuses something for want of it;
     /// the request is then repeated once.
     public var raisesSecurity = true
 
     /// How the link keeps time; nil leaves it to the host.
     public var timing: Timing?
+    /// The physical layers to send on and to receive on, if the device has one of them; nil: the one that it
+    /// was heard on. With LE Coded, advertising on that is listened for as well as on LE 1M.
+    public var phys: PHYSet?
+    /// How often a link is tried whose peer never takes part (Connection Failed to be Established, 0x3E) or
+    /// that the kernel was just ending, which is tried six times at most. Once at least.
+    public var establishmentAttempts = 6
 
     /// The connection parameters to ask for (Core Specification 5.4, Vol 4, Part E, 7.8.12).
     public struct Timing: Hashable, Sendable {

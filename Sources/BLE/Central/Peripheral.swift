@@ -5,15 +5,28 @@ import HCISocket
 
 /// A remote device that this host is connected to, and its GATT server.
 public struct Peripheral: Sendable {
-    /// The device.
+    /// The device: its identity where it was bonded and hid behind another address.
     public let address: DeviceAddress
     let adapter: Adapter
-    let link: LinkID
+    let user: LinkUser
+    /// What is kept of the link for the next process; nil: nothing.
+    let wish: LinkWish?
+    var link: LinkID { user.link }
 
-    init(_ adapter: Adapter, _ link: LinkID, _ address: DeviceAddress) {
+    init(_ adapter: Adapter, _ user: LinkUser, _ address: DeviceAddress) {
         self.adapter = adapter
-        self.link = link
+        self.user = user
         self.address = address
+        wish = nil
+    }
+
+    /// The same, of which the next process is to know.
+    init(_ peripheral: Peripheral, _ wish: LinkWish) {
+        adapter = peripheral.adapter
+        user = peripheral.user
+        address = peripheral.address
+        self.wish = wish
+        wish.follow(self)
     }
 
     /// The largest ATT packet on this link, in octets.
@@ -26,12 +39,20 @@ public struct Peripheral: Sendable {
         get async throws(BLEError) { try await mtu - 3 }
     }
 
-    /// Disconnects. Does nothing when the link is gone.
-    public func disconnect() async { await adapter.disconnect(link) }
+    /// Disconnects. Whoever else in this process has connected to the device keeps the link, and one that the
+    /// device itself has made as central stays, too. Does nothing when the link is gone. `cause` is what the
+    /// peer is told.
+    public func disconnect(telling cause: DisconnectCause = .userTerminated) async {
+        await adapter.release(user, cause)
+        guard let wish else { return }
+        wish.linkEnded()
+        await wish.save()
+    }
 
-    /// Waits for the link to end; returns why.
+    /// Waits for the link to end, or for this user's `disconnect`; returns why. Of a link that has ended before, too:
+    /// the adapter remembers its last 64.
     public func disconnection() async throws(BLEError) -> DisconnectReason {
-        try await adapter.disconnection(of: link)
+        try await adapter.disconnection(of: link, for: user)
     }
 
     /// The whole database of the device: services, included services, characteristics, descriptors.
@@ -78,6 +99,16 @@ extension Peripheral {
         let checked = CheckedHandle(attribute)
         return try await adapter.run(
             ReadLongValue(checked.handle, from: offset), about: [checked], on: link)
+    }
+
+    /// A value, however long it is. `raisingSecurity`: whether the link's security may be raised for it, unless the
+    /// connection's options forbid that; else what the server refuses stays refused.
+    public func read(
+        _ attribute: some AttributeReference, raisingSecurity: Bool
+    ) async throws(BLEError) -> [UInt8] {
+        let checked = CheckedHandle(attribute)
+        return try await adapter.run(
+            ReadLongValue(checked.handle, from: 0), about: [checked], raising: raisingSecurity, on: link)
     }
 
     /// The values of all attributes of a type, the least handle first; each is cut at 253 octets, and at 4
@@ -158,11 +189,10 @@ extension Peripheral {
         buffer: BufferPolicy = .standard, confirming: IndicationConfirmation = .whenQueued,
         completing: Bool = false
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
-        try await adapter.subscribe(
-            to: characteristic,
-            SubscriptionOptions(
-                indications: indications, buffer: buffer, confirmation: confirming, completing: completing),
-            on: link)
+        let options = SubscriptionOptions(
+            indications: indications, buffer: buffer, confirmation: confirming, completing: completing)
+        if let wish { return try await wish.values(of: characteristic, options, on: self) }
+        return try await adapter.subscribe(to: characteristic, options, on: link)
     }
 }
 

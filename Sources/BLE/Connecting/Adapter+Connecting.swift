@@ -5,226 +5,214 @@ import Logging
 import SystemPackage
 
 extension Adapter {
-    /// Connects to `peer`; waits for as long as that takes. Cancelling the task cancels the attempt.
+    /// Connects to `peer`; waits for as long as that takes. Cancelling the task ends the wait at once; a link
+    /// that comes although nobody waits any more is ended. A second request for the same device joins the first,
+    /// or the link that is there.
     ///
     /// A connection request that the peer never heard, since another central's came first or the air was
     /// full, looks like a link until it ends with Connection Failed to be Established (Core Specification
-    /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again, a few times.
-    func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkID {
+    /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again as often as the options
+    /// say.
+    func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkUser {
+        try check(options)
+        // Its address of now may not be that of later.
+        let peer = kernel == nil ? identity(behind: peer) : peer
         var attempts = 0
         while true {
             attempts += 1
-            let link = try await connects.wait(in: self) { adapter, id in
-                adapter.cancel(id)
-            } start: { () throws(BLEError) in
-                try beginConnecting(to: peer, options)
-            }
             do throws(BLEError) {
-                try await prepare(link, options)
-                return link
-            } catch .disconnected(.status(.connectionFailedToBeEstablished)) {
-                guard attempts < Self.connectionAttempts else {
-                    throw .connectFailed(.status(.connectionFailedToBeEstablished))
+                let user = try await connects.wait(in: self) { adapter, ticket in
+                    adapter.cancel(ticket)
+                } start: { () throws(BLEError) in
+                    try request(peer, options)
                 }
-                log.info("the connection to \(peer) was not established; trying again")
+                try await prepare(user, options)
+                noteConnected(user)
+                return user
+            } catch {
+                guard let reason = error.failedEstablishment else { throw error }
+                // An errno may as well stand for a peer that wants no link.
+                let limit = if case .errno = reason { 6 } else { Int.max }
+                guard attempts < min(options.establishmentAttempts, limit) else {
+                    throw .connectFailed(reason)
+                }
+                log.info("the connection to \(peer) was not established (\(reason)); trying again")
             }
         }
     }
 
-    private static let connectionAttempts = 6
+    /// Throws when a link cannot be like that.
+    private func check(_ options: ConnectionOptions) throws(BLEError) {
+        _ = try options.timing?.checked()
+        guard options.establishmentAttempts > 0 else {
+            throw .invalidRequest("a link needs one attempt at least")
+        }
+        guard let phys = options.phys else { return }
+        _ = try checked(PHYPreference(transmit: phys, receive: phys))
+    }
 
-    private func beginConnecting(
-        to peer: DeviceAddress, _ options: ConnectionOptions
-    ) throws(BLEError) -> ConnectAttempt {
+    private func request(
+        _ peer: DeviceAddress, _ options: ConnectionOptions
+    ) throws(BLEError) -> ConnectTicket {
         if let end { throw end }
-        guard !links.values.contains(where: { $0.peer == peer }) else {
-            throw .adapter(.inUse("a link to \(peer) that exists already"))
+        connecting.nextTicket += 1
+        let ticket = ConnectTicket(number: connecting.nextTicket)
+        let request = ConnectState.Request(ticket: ticket, options: options)
+        if connecting.pending[peer] != nil {
+            connecting.pending[peer]?.requests.append(request)
+            return ticket
         }
-        connecting.nextID += 1
-        let attempt = ConnectState.Attempt(
-            id: ConnectAttempt(number: connecting.nextID), peer: peer, options: options)
-        if kernel != nil {
-            try begin(kernel: attempt)
-        } else {
-            connecting.queue.append(attempt)
-            advanceConnecting()
+        let present = link(to: peer)
+        if let present, present.isUsable {
+            let user = present.join(ticket)
+            // In the loop's next turn, when the wait has begun.
+            loop.execute { [weak self] in
+                self?.assumeIsolated { $0.connects.resume(ticket, with: .success(user)) }
+            }
+            return ticket
         }
-        return attempt.id
+        connecting.pending[peer] = ConnectState.Pending(requests: [request])
+        // A link that is about to end makes room for the next one then.
+        guard present == nil else { return ticket }
+        do throws(BLEError) {
+            try seek(peer)
+        } catch {
+            connecting.pending[peer] = nil
+            throw error
+        }
+        return ticket
     }
 
-    /// What a new link of ours does first: the timing that the kernel was not asked for, the security that
-    /// was, and the MTU.
-    private func prepare(_ link: LinkID, _ options: ConnectionOptions) async throws(BLEError) {
+    /// Begins to look for a device that is waited for.
+    private func seek(_ peer: DeviceAddress) throws(BLEError) {
+        if kernel != nil {
+            // While the adapter is brought back it may be off; then this is done anew.
+            if !recovery.isUnderWay { try askKernel(for: peer) }
+        } else {
+            look(for: peer)
+        }
+    }
+
+    private func cancel(_ ticket: ConnectTicket) {
+        for (peer, pending) in connecting.pending
+        where pending.requests.contains(where: { $0.ticket == ticket }) {
+            connecting.pending[peer]?.requests.removeAll { $0.ticket == ticket }
+            if pending.requests.count == 1 { abandon(peer) }
+        }
+        connects.resume(ticket, with: .failure(.cancelled))
+    }
+
+    /// Nobody waits for a device any more.
+    private func abandon(_ peer: DeviceAddress) {
+        connecting.pending.removeValue(forKey: peer)?.kernel?.cancel()
+        endLook(for: peer)
+    }
+
+    /// All who wait for a device hear why there is no link.
+    func failPending(_ peer: DeviceAddress, _ error: BLEError) {
+        let requests = connecting.pending[peer]?.requests ?? []
+        abandon(peer)
+        for request in requests { connects.resume(request.ticket, with: .failure(error)) }
+    }
+
+    /// All who wait for any device hear why there is no link; the controller is told to stop.
+    func failAllPending(_ error: BLEError) {
+        for peer in Array(connecting.pending.keys) { failPending(peer, error) }
+    }
+
+    /// A link is there: those who wait for one to `peer` have it. One that this host has made and that nobody
+    /// wants any more is ended.
+    func handOver(_ link: Link, to peer: DeviceAddress) {
+        let requests = connecting.pending[peer]?.requests ?? []
+        abandon(peer)
+        // Before it is used, the peer may ask for security.
+        if requests.contains(where: \.options.raisesSecurity) { link.client.raisesSecurity = true }
+        for request in requests {
+            connects.resume(request.ticket, with: .success(link.join(request.ticket)))
+        }
+        guard requests.isEmpty, link.role == .central else { return }
+        log.info("nobody wants the link to \(peer) any more")
+        let id = link.id
+        Task(executorPreference: loop) { await self.endLink(id) }
+    }
+
+    /// A link is gone: those who waited for its end, to connect anew, have their turn.
+    func seekAgain(_ peer: DeviceAddress) {
+        guard end == nil, connecting.pending[peer] != nil else { return }
         do throws(BLEError) {
-            try self.link(link).client.raisesSecurity = options.raisesSecurity
-            if kernel != nil, let timing = options.timing, let handle = try self.link(link).handle {
-                _ = try await send(
-                    LEConnectionUpdate(connection: handle, parameters: ConnectionParameters(timing)))
-            }
-            if options.security > .low { try secure(link, options.security) }
-            try await exchangeMTU(on: link)
+            try seek(peer)
         } catch {
-            await disconnect(link)
+            failPending(peer, error)
+        }
+    }
+}
+
+// MARK: - What a new user of a link wants of it
+
+extension Adapter {
+    /// Brings a link to what one of its users wants: how it keeps time, what it sends on, its security, and the
+    /// MTU. What is so already is left alone.
+    private func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
+        do throws(BLEError) {
+            let link = try link(user.link)
+            try await link.preparation.enter(self, of: user.link, at: \.preparation)
+            defer { link.preparation.leave() }
+            if options.raisesSecurity { link.client.raisesSecurity = true }
+            // Linux 6.1 dies when a socket is closed whose link was lost before it received anything, as a link is
+            // whose peer has lost its key.
+            if kernel != nil { try await offerMTU(on: link) }
+            if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
+            if let timing = options.timing, try !link.keepsTime(as: timing) {
+                _ = try await setTiming(timing, of: user.link)
+            }
+            if options.security > .low { try await secure(user.link, options.security) }
+            try await offerMTU(on: link)
+            if let phys = options.phys { try await prefer(phys, on: user.link) }
+        } catch {
+            await release(user)
             throw error
         }
     }
 
-    private func cancel(_ id: ConnectAttempt) {
-        if let pending = connecting.kernel.removeValue(forKey: id) {
-            pending.cancel()
-        } else if connecting.queue.first?.id == id, connecting.isUnderWay {
-            // The outcome comes as an event, and with it the end of the wait.
-            Task(executorPreference: loop) { await self.giveUp(id) }
+    /// Says how long packets of a link may be, once.
+    private func offerMTU(on link: Link) async throws(BLEError) {
+        guard !link.client.hasOfferedMTU else { return }
+        link.client.hasOfferedMTU = true
+        try await exchangeMTU(on: link.id)
+    }
+
+    /// Has a link send on one of those PHYs, if the peer can.
+    private func prefer(_ phys: PHYSet, on id: LinkID) async throws(BLEError) {
+        if let now = try link(id).radio.phys, phys.contains(PHYSet(now.transmit)),
+            phys.contains(PHYSet(now.receive))
+        {
             return
-        } else {
-            connecting.queue.removeAll { $0.id == id }
         }
-        connects.resume(id, with: .failure(.cancelled))
-    }
-}
-
-extension Adapter {
-    /// Cancels the controller's attempt. Some controllers never tell the outcome, so that is not waited for
-    /// longer than 2 s.
-    private func giveUp(_ id: ConnectAttempt) async {
-        await sendTolerant(LECreateConnectionCancel())
-        guard await loop.sleep(for: .seconds(2)), connecting.queue.first?.id == id else { return }
-        log.warning("the controller does not tell how the attempt to connect ended")
-        finishAttempt(with: .failure(.cancelled))
-    }
-}
-
-// MARK: - By the controller
-
-extension Adapter {
-    /// Tells the controller to make the next connection.
-    private func advanceConnecting() {
-        guard !connecting.isUnderWay, let attempt = connecting.queue.first else { return }
-        connecting.isUnderWay = true
-        Task(executorPreference: loop) { await self.create(attempt) }
-    }
-
-    private func create(_ attempt: ConnectState.Attempt) async {
         do throws(BLEError) {
-            let timing = ScanOptions.Preset.lowLatency.timing
-            let parameters = ConnectionParameters(attempt.options.timing ?? ConnectionOptions.Timing())
-            if capabilities.hasExtendedFamily {
-                _ = try await send(
-                    LEExtendedCreateConnection(
-                        ownAddressType: ownAddressType, peer: HCIAddress(attempt.peer),
-                        phys: PerPHY(
-                            le1M: .init(
-                                scanInterval: timing.interval, scanWindow: timing.window,
-                                parameters: parameters))))
-            } else {
-                _ = try await send(
-                    LECreateConnection(
-                        scanInterval: timing.interval, scanWindow: timing.window,
-                        peer: HCIAddress(attempt.peer),
-                        ownAddressType: ownAddressType, parameters: parameters))
-            }
-        } catch {
-            finishAttempt(with: .failure(error))
-        }
-    }
-
-    /// The controller's attempt has ended, one way or the other.
-    func finishAttempt(with result: Result<LinkID, BLEError>) {
-        connecting.isUnderWay = false
-        guard !connecting.queue.isEmpty else { return }
-        let attempt = connecting.queue.removeFirst()
-        connects.resume(attempt.id, with: result)
-        advanceConnecting()
-    }
-
-    /// A connection was made, or an attempt to make one failed.
-    func connectionCompleted(_ event: LEConnectionComplete) {
-        guard event.status == .success else {
-            guard kernel == nil, connecting.isUnderWay else { return }
-            // Unknown Connection Identifier is what a cancelled attempt ends with.
-            let error: BLEError =
-                event.status == .unknownConnectionIdentifier
-                ? .cancelled : .connectFailed(.status(event.status))
-            return finishAttempt(with: .failure(error))
-        }
-        // Of extended advertising the end of the set is told by an event of its own.
-        if event.role == .peripheral, advertising.family == .legacy { advertisingWasConsumed() }
-        guard kernel == nil else {
-            // The kernel has the link; its socket comes by itself.
-            kernelLinks[event.connection] = (LinkParameters.Timing(event), .initial)
-            return
-        }
-        guard let peer = event.peer.deviceAddress else { return }
-        let link = addLink(
-            to: peer, as: event.role == .peripheral ? .peripheral : .central, over: .acl(event.connection),
-            timing: LinkParameters.Timing(event),
-            mtu: event.role == .central ? connecting.queue.first?.options.mtu : nil)
-        if event.role == .central { finishAttempt(with: .success(link)) }
-    }
-}
-
-// MARK: - By the kernel
-
-extension Adapter {
-    private func begin(kernel attempt: ConnectState.Attempt) throws(BLEError) {
-        let (id, peer) = (attempt.id, attempt.peer)
-        var attempt = attempt
-        attempt.asked = loop.now
-        do throws(PortError) {
-            connecting.kernel[id] = try L2CAPSockets.connect(from: identity, to: peer, on: loop) {
-                [weak self, attempt] result in
-                self?.assumeIsolated { $0.kernelConnected(attempt, result) }
-            }
-        } catch {
-            throw .kernel(error, operation: "connecting")
-        }
-    }
-
-    private func kernelConnected(_ attempt: ConnectState.Attempt, _ result: Result<L2CAPChannel, PortError>) {
-        guard connecting.kernel.removeValue(forKey: attempt.id) != nil else { return }
-        switch result {
-        case .success(let channel):
-            let link = addLink(
-                to: attempt.peer, as: .central, over: .socket(channel), mtu: attempt.options.mtu)
-            connects.resume(attempt.id, with: .success(link))
-        case .failure(let error) where attempt.ranOut(error, at: loop.now):
-            do throws(BLEError) {
-                try begin(kernel: attempt)
-            } catch {
-                connects.resume(attempt.id, with: .failure(error))
-            }
-        case .failure(let error):
-            let reason = error.errno.map { DisconnectReason.errno($0.rawValue) } ?? .unknown
-            let busy = error.errno == .resourceBusy
-            connects.resume(
-                attempt.id,
-                with: .failure(
-                    busy
-                        ? .adapter(.inUse("another program that has the link to \(attempt.peer)"))
-                        : .connectFailed(reason)))
+            _ = try await setPHYs(PHYPreference(transmit: phys, receive: phys), .any, of: id)
+        } catch .hci(.unsupportedRemoteFeature, _) {
+            log.info("the peer has LE 1M only")
         }
     }
 }
 
-extension ConnectState.Attempt {
-    /// Whether the kernel's own time limit ended it, and not the caller's: then it is asked again. After 40 s
-    /// it says "connection refused", as it does at once when LE is off.
-    fileprivate func ranOut(_ error: PortError, at now: Instant) -> Bool {
-        switch error.errno {
-        case .timedOut?, .hostIsDown?: true
-        case .connectionRefused?: asked + .seconds(10) <= now
-        default: false
+extension BLEError {
+    /// Why there is no link although no one refused it; nil for everything else.
+    ///
+    /// The peer never took part: the link ended so, or the controller says it at once. The kernel has no errno
+    /// for that and says ENOSYS. It also gives a link that it is just ending, two seconds after its last user,
+    /// to whoever connects in that moment, who then hears of that end.
+    var failedEstablishment: DisconnectReason? {
+        switch self {
+        case .disconnected(.status(.connectionFailedToBeEstablished)),
+            .connectFailed(.status(.connectionFailedToBeEstablished)):
+            return .status(.connectionFailedToBeEstablished)
+        case .disconnected(.errno(let number)):
+            return Errno(rawValue: number) == .noFunction ? .errno(number) : nil
+        case .connectFailed(.errno(let number)):
+            let errors: [Errno] = [.noFunction, .connectionAbort, .connectionReset]
+            return errors.contains(Errno(rawValue: number)) ? .errno(number) : nil
+        default: return nil
         }
-    }
-}
-
-extension ConnectionParameters {
-    /// The parameters as the controller takes them.
-    init(_ timing: ConnectionOptions.Timing) {
-        self.init(
-            intervalMin: ConnectionInterval(timing.interval.lowerBound),
-            intervalMax: ConnectionInterval(timing.interval.upperBound),
-            latency: UInt16(clamping: timing.latency),
-            supervisionTimeout: Centiseconds(timing.supervisionTimeout))
     }
 }

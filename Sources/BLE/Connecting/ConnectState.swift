@@ -1,27 +1,80 @@
 import BLECore
 import HCISocket
 
-/// Numbers the attempts to connect.
-struct ConnectAttempt: Hashable, Sendable {
+/// Names a request of this process to connect.
+struct ConnectTicket: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The connections that this process is making. A controller makes one at a time, so the others wait; the
-/// kernel has its own order.
+/// The connections that this process is making.
 struct ConnectState {
-    struct Attempt {
-        let id: ConnectAttempt
-        let peer: DeviceAddress
+    /// A request for a link.
+    struct Request {
+        let ticket: ConnectTicket
         let options: ConnectionOptions
+    }
+
+    /// A device that requests wait for; they share the attempt.
+    struct Pending {
+        /// Oldest first; never empty.
+        var requests: [Request]
+        /// The kernel's attempt.
+        var kernel: PendingConnection?
         /// When the kernel was asked.
         var asked = Instant.zero
     }
 
-    var nextID: UInt64 = 0
-    /// Attempts for the controller, the first of them under way.
-    var queue: [Attempt] = []
-    /// Whether the controller was told to connect and has not told the outcome yet.
-    var isUnderWay = false
-    /// Attempts that the kernel makes.
-    var kernel: [ConnectAttempt: PendingConnection] = [:]
+    var nextTicket: UInt64 = 0
+    var pending: [DeviceAddress: Pending] = [:]
+    /// What the controller is told; idle on kernel adapters.
+    var planner = ConnectionPlanner()
+    /// Peers that the host looks for, since the controller does not know their private addresses.
+    var searched: Set<DeviceAddress> = []
+    /// The addresses by which those are found, and who that is.
+    var routes: [DeviceAddress: DeviceAddress] = [:]
+    /// Whether the controller is being told.
+    var isChanging = false
+
+    /// The options of all who wait for one of those devices, oldest request first.
+    func options(for devices: Set<DeviceAddress>) -> [ConnectionOptions] {
+        devices.flatMap { pending[wanted(by: $0)]?.requests ?? [] }
+            .sorted { $0.ticket.number < $1.ticket.number }.map(\.options)
+    }
+
+    /// The device that is wanted by that address.
+    func wanted(by address: DeviceAddress) -> DeviceAddress { routes[address] ?? address }
+
+    /// Whether a device is looked for.
+    func isLookingFor(_ peer: DeviceAddress) -> Bool {
+        searched.contains(peer) || planner.wanted.contains(peer)
+    }
+
+    /// How to scan for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
+    var search: ScanOptions? {
+        guard !searched.isEmpty else { return nil }
+        var options = ScanOptions()
+        options.isPassive = true
+        options.repeats = .all
+        if self.options(for: searched).contains(where: { $0.phys?.contains(.leCoded) ?? false }) {
+            options.phys.insert(.coded)
+        }
+        return options
+    }
+
+    /// The host does not look for a peer any more.
+    mutating func endSearch(for peer: DeviceAddress) {
+        searched.remove(peer)
+        for (address, _) in routes.filter({ $0.value == peer }) {
+            routes[address] = nil
+            planner.forget(address)
+        }
+    }
+
+    /// Nobody waits any more, and the kernel's attempts end.
+    mutating func end() {
+        for pending in pending.values { pending.kernel?.cancel() }
+        pending.removeAll()
+        searched.removeAll()
+        routes.removeAll()
+    }
 }

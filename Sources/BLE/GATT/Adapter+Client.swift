@@ -19,6 +19,10 @@ struct CheckedHandle: Sendable {
         handle = reference.valueHandle
         generation = reference.generation
     }
+
+    init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
+        (self.handle, self.generation) = (handle, generation)
+    }
 }
 
 extension Adapter {

@@ -66,11 +66,13 @@ extension Adapter {
         for stream in link.client.streams.values where stream.isChecked(in: range) {
             stream.buffer.finish(.failure(.databaseChanged(stream.characteristic.valueHandle)))
         }
+        link.client.changeWatchers.tell(ServiceChange(range))
     }
 
     /// The database: from the cache when the hash says that it is the same, else by discovery.
     private func find(refreshing: Bool, on link: Link) async throws(BLEError) -> RemoteDatabase {
         let hash = try await readHash(of: link)
+        await recall(link)
         if !refreshing, let known = clients.cache.current(of: link.identity, hash: hash) {
             log.debug("the database of \(link.peer) is the one known")
             return known
@@ -98,6 +100,7 @@ extension Adapter {
         guard link.client.changes == changes else { return false }
         let kept = clients.cache.keep(
             CachedDatabase(database, isBonded: isBonded(link)), of: link.identity)
+        retain(CachedDatabase(kept, isBonded: isBonded(link)), of: link)
         if kept.generation.number != link.client.database?.generation.number {
             link.client.configured.removeAll()
             if let wish = link.client.wishForChanges.take() { link.client.table.unsubscribe(wish) }
@@ -153,7 +156,7 @@ extension Adapter {
 
 extension Link {
     /// The peer's lasting address: the one it connected with, as long as nobody resolves private ones.
-    var identity: DeviceAddress { peer }
+    var identity: DeviceAddress { protection.bond?.peer ?? peer }
 }
 
 extension LinkClient.Subscription {

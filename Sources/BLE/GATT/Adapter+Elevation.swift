@@ -7,30 +7,37 @@ extension Adapter {
     /// Raises a link's security because the server refused something with `code`, unless the link's owner
     /// does not want that. False when nothing can be raised, so that asking again is of no use.
     ///
-    /// Links of the kernel ask it through their socket. It pairs if it must; what is sent meanwhile waits in
-    /// the socket, so the request can be repeated at once. Links of ours have no security manager yet: this
-    /// is the place where it comes in.
+    /// Links of the kernel ask it through their socket, which pairs if it must; on links of ours their security
+    /// manager does.
     func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
         guard link.client.raisesSecurity else { return false }
-        switch link.channel {
-        case .acl: return false
-        case .socket(let channel):
-            let present = channel.securityLevel ?? .low
-            guard let wanted = present.level(after: code) else { return false }
-            do throws(BLEError) {
-                try secure(link.id, wanted)
-                return true
-            } catch .port(let error) {
-                // What the server said is worth more than that the kernel cannot.
+        let present = securityLevel(of: link)
+        guard let wanted = present.level(after: code) else { return false }
+        do throws(BLEError) {
+            try await secure(link.id, wanted)
+            return true
+        } catch {
+            switch error {
+            case .port, .adapter(.unsupported), .cannotPair(.unsupported):
+                // What the server said is worth more than that this host cannot.
                 log.debug("raising the security of the link to \(link.peer): \(error)")
                 return false
+            default: throw error
             }
         }
     }
 
+    /// What a link has, in the kernel's words; of the kernel's links, what it was asked for.
+    private func securityLevel(of link: Link) -> LinkSecurityLevel {
+        switch link.channel {
+        case .socket(let channel): (try? channel.port.security())?.level ?? .low
+        case .acl: LinkSecurityLevel(link.security)
+        }
+    }
+
     /// Whether the peer of a link is bonded: whether it keeps what it knows of us, and tells changes of its
-    /// database later. Without a bond store, nobody is known to be.
-    func isBonded(_ link: Link) -> Bool { false }
+    /// database later.
+    func isBonded(_ link: Link) -> Bool { link.security.isBonded }
 }
 
 extension LinkSecurityLevel {

@@ -22,6 +22,11 @@ extension Adapter {
         try await locate([checked], on: id)
         let link = try link(id)
         try check([checked], on: link)
+        var characteristic = characteristic
+        if characteristic.descriptors.isEmpty {
+            // Found without them, as in steps.
+            characteristic.descriptors = try await discoverDescriptors(of: characteristic, on: id)
+        }
         let needed: CharacteristicProperties = options.indications ? .indicate : .notify
         guard characteristic.properties.contains(needed) else {
             throw .invalidRequest(

@@ -19,7 +19,7 @@ extension BLEError {
         case .pdu(let opcode):
             // What a caller knows is the value, and not what stands before it.
             head = opcode.octetsBeforeValue
-            name = "the octets of a \(opcode)'s value at this MTU"
+            name = "the length in octets of a \(opcode)'s value at this MTU"
         case .requests: name = "the number of requests that wait on one link"
         case .pushes: name = "the number of commands and notifications that wait on one link"
         case .indications: name = "the number of indications that wait on one link"

@@ -6,16 +6,23 @@ import GATTClient
 struct ClientMemory {
     /// The databases of the peers met last.
     var cache = DatabaseCache()
-    private var endings: Deque<(link: LinkID, error: BLEError)> = []
+    private var endings: Deque<(link: LinkID, reason: DisconnectReason, error: BLEError)> = []
 
     /// Remembers why a link ended, for those who still hold it; of the last 64 links.
-    mutating func noteEnd(of link: LinkID, _ error: BLEError) {
-        endings.append((link, error))
+    mutating func noteEnd(of link: LinkID, _ reason: DisconnectReason, _ error: BLEError) {
+        endings.append((link, reason, error))
         if endings.count > 64 { endings.removeFirst() }
     }
 
+    /// What those who still use a link are told.
+    func end(of link: LinkID) -> BLEError? { ending(of: link)?.error }
+
     /// Why a link ended.
-    func end(of link: LinkID) -> BLEError? { endings.last { $0.link == link }?.error }
+    func reason(of link: LinkID) -> DisconnectReason? { ending(of: link)?.reason }
+
+    private func ending(of link: LinkID) -> (link: LinkID, reason: DisconnectReason, error: BLEError)? {
+        endings.last { $0.link == link }
+    }
 }
 
 extension Adapter {

@@ -12,7 +12,9 @@ struct LinkClient {
     }
 
     /// Whether the server's wish for encryption may be fulfilled without asking anybody.
-    var raisesSecurity = true
+    var raisesSecurity = false
+    /// Whether the peer was offered our MTU.
+    var hasOfferedMTU = false
 
     // The database.
 
@@ -22,6 +24,8 @@ struct LinkClient {
     var partial: DatabaseGeneration?
     /// Whether the server has said that this is not true any more.
     var isStale = false
+    /// Who wants to know when it says so.
+    var changeWatchers = Watchers<ServiceChange>()
     /// How often the server said so.
     var changes = 0
     /// The value of Service Changed, and the link's own wish to have it.
@@ -55,6 +59,7 @@ struct LinkClient {
         let all = streams.values
         streams.removeAll()
         for stream in all { stream.buffer.finish(.failure(error)) }
+        changeWatchers.finish(error)
     }
 }
 

@@ -8,33 +8,24 @@ import Logging
 final class KernelCapture: Sendable {
     private let index: UInt16
     private let sink: CaptureSink
-    private let port: PacketSocket
+    private let monitor: KernelMonitor
 
     /// Opens the monitor channel, which needs CAP_NET_RAW.
     init(of index: UInt16, into sink: @escaping CaptureSink, on loop: EventLoop) throws(BLEError) {
         (self.index, self.sink) = (index, sink)
-        do throws(PortError) {
-            port = try HCISockets.monitor(on: loop)
-        } catch {
-            throw .kernel(error, operation: "recording hci\(index)")
-        }
+        monitor = try KernelMonitor(on: loop, for: "recording hci\(index)")
     }
 
     /// Records from now on.
     func start(_ log: Logger) throws(PortError) {
-        try port.start(
-            PacketPortHandlers(
-                receive: { [index, sink] octets in
-                    do throws(DecodeError) {
-                        let told = try MonitorPacket(octets)
-                        guard told.index == index, let (direction, packet) = told.packet else { return }
-                        sink(direction, packet.span)
-                    } catch {
-                        log.warning("not recorded: \(error)")
-                    }
-                }, writable: {}, closed: { log.warning("the recording ends here: \($0)") }))
+        try monitor.start(log) { [index, sink] told in
+            guard told.index == index, let (direction, packet) = told.packet else { return }
+            sink(direction, packet.span)
+        } ended: {
+            log.warning("the recording ends here: \($0)")
+        }
     }
 
     /// Ends it, after what the kernel has told already.
-    func close() { port.closeAfterReading() }
+    func close() { monitor.close() }
 }

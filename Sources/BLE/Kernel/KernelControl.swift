@@ -30,6 +30,9 @@ final class KernelControl: Sendable {
         listener.withLock { $0 = new }
     }
 
+    /// Whether links of centrals are taken.
+    var isListening: Bool { listener.withLock { $0 != nil } }
+
     /// Takes no links any more.
     func close() { listener.withLock { $0.take() }?.close() }
 
@@ -37,7 +40,7 @@ final class KernelControl: Sendable {
     func restore() async {
         if wasOff {
             _ = try? await management.request(
-                .setPowered, index: index, [0], operation: "powering hci\(index) off")
+                .setPowered(false), index: index, operation: "powering hci\(index) off")
         }
         await management.close()
     }

@@ -14,26 +14,32 @@ actor KernelManagement {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private let port: PacketSocket
+    private let port: any PacketPort
     private var queue = ManagementQueue()
     private var timer: LoopTimer?
     private var waiters: [ManagementQueue.Ticket: CheckedContinuation<Result<[UInt8], BLEError>, Never>] = [:]
-    private var observer: (@Sendable (ManagementQueue.Event) -> Void)?
+    private var observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?
     private var end: BLEError?
 
     /// Opens the socket.
     static func open(on loop: EventLoop) async throws(BLEError) -> KernelManagement {
-        let management: KernelManagement
+        let port: PacketSocket
         do throws(PortError) {
-            management = KernelManagement(on: loop, try HCISockets.control(on: loop))
+            port = try HCISockets.control(on: loop)
         } catch {
             throw .kernel(error, operation: "asking for the adapters")
         }
+        return try await open(port, on: loop)
+    }
+
+    /// Talks to the kernel, or what stands in for it, through `port`.
+    static func open(_ port: any PacketPort, on loop: EventLoop) async throws(BLEError) -> KernelManagement {
+        let management = KernelManagement(on: loop, port)
         try await management.start()
         return management
     }
 
-    private init(on loop: EventLoop, _ port: PacketSocket) {
+    private init(on loop: EventLoop, _ port: any PacketPort) {
         self.loop = loop
         self.port = port
     }
@@ -51,36 +57,50 @@ actor KernelManagement {
         }
     }
 
-    /// Tells `observer` of adapters that come, go and change.
-    func observe(_ observer: (@Sendable (ManagementQueue.Event) -> Void)?) { self.observer = observer }
+    /// Tells `observer` what the kernel tells of its adapters.
+    func observe(_ observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?) {
+        self.observer = observer
+    }
 
     /// Closes the socket.
     func close() {
         port.close()
+        observer = nil
         finish(.adapter(.closed))
     }
 
     /// Runs one command.
     func request(
-        _ opcode: Management.Opcode, index: UInt16, _ parameters: [UInt8] = [], operation: String
+        _ command: ManagementCommand, index: UInt16, operation: String
     ) async throws(BLEError) -> [UInt8] {
         if let end { throw end }
-        let ticket = queue.submit(opcode, index: index, parameters, at: loop.now)
+        let ticket = queue.submit(command, index: index, at: loop.now)
         pump()
         // Not cancellable: the kernel answers within the queue's time limit.
         let result = await withCheckedContinuation { waiters[ticket] = $0 }
         do throws(BLEError) {
             return try result.get()
         } catch .managementRefused(let status) {
-            switch status {
-            case .permissionDenied: throw .permission(capability: "CAP_NET_ADMIN", operation: operation)
-            case .invalidIndex: throw .adapter(.missing("hci\(index)"))
-            case .rfkilled: throw .adapter(.blocked)
-            default: throw .adapter(.unsupported("\(operation): \(status)"))
-            }
+            let isPowerOn = command == .setPowered(true)
+            throw Self.meaning(of: status, index: index, isPowerOn: isPowerOn, operation)
         } catch {
             throw error
         }
+    }
+
+    /// What a refusal means.
+    static func meaning(
+        of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: String
+    ) -> BLEError {
+        if status == .permissionDenied {
+            return .permission(capability: "CAP_NET_ADMIN", operation: operation)
+        }
+        if status == .invalidIndex { return .adapter(.missing("hci\(index)")) }
+        let block = SystemFiles().block(of: index)
+        if status == .rfkilled { return .adapter(.blocked(block ?? .software)) }
+        guard isPowerOn else { return .adapter(.unsupported("\(operation): \(status)")) }
+        // Of a radio that rfkill holds off some kernels say no more than "failed".
+        return .adapter(block.map { .blocked($0) } ?? .cannotPower("hci\(index): \(status)"))
     }
 
     /// All adapters with their settings.
@@ -120,7 +140,7 @@ actor KernelManagement {
 
     private func pump() {
         while port.isWritable {
-            let frame = [UInt8](capacity: 512) { _ = queue.nextFrame(into: &$0) }
+            let frame = [UInt8](capacity: queue.nextFrameCount) { _ = queue.nextFrame(into: &$0) }
             guard !frame.isEmpty else { break }
             port.send(frame.span)
         }
@@ -128,9 +148,9 @@ actor KernelManagement {
             switch event {
             case .answered(let ticket, .success, let octets): resume(ticket, .success(octets))
             case .answered(let ticket, let status, _): resume(ticket, .failure(.managementRefused(status)))
-            case .timedOut(let ticket):
-                resume(ticket, .failure(.timedOut("the kernel's management socket", after: .seconds(10))))
-            case .added, .removed, .settings: observer?(event)
+            case .timedOut(let ticket, let limit):
+                resume(ticket, .failure(.timedOut("the kernel's management socket", after: limit)))
+            case .told(let index, let told): observer?(index, told)
             case .malformed: break
             }
         }
@@ -154,7 +174,7 @@ extension BLEError {
     static func kernel(_ error: PortError, operation: String, capability: String = "CAP_NET_RAW") -> BLEError
     {
         switch error.errno {
-        case .addressFamilyNotSupported, .protocolNotSupported: .adapter(.noBluetooth)
+        case .addressFamilyNotSupported, .protocolNotSupported: .adapter(SystemFiles().whyNoSockets)
         case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)
         case .init(rawValue: ENODEV), .noSuchAddressOrDevice: .adapter(.removed)
         default: .port(error)

@@ -9,6 +9,7 @@ import SystemPackage
 /// Names a wait for a link's end; several tasks may wait for the same.
 struct EndingKey: Hashable, Sendable {
     let link: LinkID
+    let user: LinkUser?
     let number: UInt64
 }
 
@@ -17,13 +18,18 @@ extension Adapter {
     @discardableResult
     func addLink(
         to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel,
-        timing: LinkParameters.Timing? = nil, mtu: ATTMTU? = nil
+        onAir: AddressesOnAir? = nil,
+        radio: RadioParameters = .unknown, mtu: ATTMTU? = nil
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let link = Link(id, to: peer, as: role, over: channel, mtu: mtu ?? self.mtu)
-        link.timing = timing
-        link.phys = timing.map { _ in .initial }
+        let bond = bond(with: peer)
+        let link = Link(
+            id, to: peer, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
+            pairing: securityManager(
+                between: onAir ?? AddressesOnAir(own: identity, peer: peer), as: role, bond),
+            bond: bond)
+        link.pairing.attempts = security.attempts[bond?.peer ?? peer]
         links[id] = link
         log.debug("link to \(peer) as \(role)")
         switch channel {
@@ -33,6 +39,7 @@ extension Adapter {
         case .socket(let channel): start(channel, of: link)
         }
         greet(link)
+        handOver(link, to: peer)
         return id
     }
 
@@ -41,33 +48,63 @@ extension Adapter {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
         let error = link.closing ?? .disconnected(reason)
-        clients.noteEnd(of: link.id, error)
+        clients.noteEnd(of: link.id, reason, error)
         switch link.channel {
-        case .acl(let handle):
-            linkOfHandle[handle] = nil
-            acl.close(handle)
+        case .acl(let handle): acl.close(handle)
         case .socket(let channel): channel.port.close()
         }
+        if let handle = link.handle, linkOfHandle[handle] == link.id { linkOfHandle[handle] = nil }
         link.end(error)
+        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
+        securings.resume(link.id, with: .failure(error))
         transactions.resume(where: { $0.link == link.id }, with: .failure(error))
         confirmations.resume(where: { $0.link == link.id }, with: .failure(error))
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
+        // Of a peer that has told who it is, nothing stays under the address that it had.
+        security.attempts[link.peer] = PairingAttempts()
+        security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
         farewell(link, reason)
-        reconcileAdvertising()
+        noteDisconnected(link, reason)
+        linkMadeRoomForAdvertising()
+        meetPostponed()
+        seekAgain(link.peer)
+        // Others may wait for it by its identity.
+        lookAgain()
     }
 
-    /// Disconnects. Returns when the link is gone; a controller that does not tell is not waited for.
-    func disconnect(_ id: LinkID) async {
-        await uncancelled { await $0.endLink(id) }
+    /// One user of a link is done with it. The last one ends it, unless the peer has made it. Returns when
+    /// that has happened.
+    func release(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) async {
+        guard let link = links[user.link], link.users.remove(user) != nil else { return }
+        let reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
+        endings.resume(where: { $0.user == user }, with: .success(reason))
+        guard link.users.isEmpty else { return }
+        guard link.role == .central else { return noteDisconnected(link, reason) }
+        await endLink(user.link, cause)
     }
 
-    private func endLink(_ id: LinkID) async {
+    /// Ends a link. Returns when it is gone; a controller that does not tell is not waited for.
+    func endLink(_ id: LinkID, _ cause: DisconnectCause = .userTerminated) async {
+        await uncancelled { await $0.end(id, cause) }
+    }
+
+    private func end(_ id: LinkID, _ cause: DisconnectCause) async {
+        links[id]?.isEnding = true
         await finishProcedures(on: id)
         guard let link = links[id] else { return }
         switch link.channel {
-        case .socket: drop(link, .status(.connectionTerminatedByLocalHost))
-        case .acl(let handle):
-            await sendTolerant(Disconnect(connection: handle))
+        // The kernel tells the peer Remote User Terminated Connection, two seconds later.
+        case .socket where link.bearer.closure != nil || cause == .userTerminated || link.handle == nil:
+            let failed = link.bearer.closure != nil
+            drop(link, .status(.connectionTerminatedByLocalHost))
+            // That is too late after a failure of ATT: who connects until then has the same link, on which nobody may ask
+            // anything any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed: Linux 6.1
+            // dies of closing one that has received nothing and has lost its link.
+            guard failed, let handle = link.handle else { return }
+            await sendTolerant(Disconnect(connection: handle, reason: cause.status))
+        case .socket, .acl:
+            guard let handle = link.handle else { return }
+            await sendTolerant(Disconnect(connection: handle, reason: cause.status))
             let told = try? await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) {
                 () throws(BLEError) in try await self.disconnection(of: id)
             }
@@ -92,20 +129,26 @@ extension Adapter {
         link.procedures.leave()
     }
 
-    /// Waits for a link's end; returns why it ended.
-    func disconnection(of id: LinkID) async throws(BLEError) -> DisconnectReason {
-        guard links[id] != nil else { return .unknown }
+    /// Waits for a link's end, or for `user` to leave it; returns why it ended.
+    func disconnection(
+        of id: LinkID, for user: LinkUser? = nil
+    ) async throws(BLEError) -> DisconnectReason {
+        guard let link = links[id] else { return clients.reason(of: id) ?? .unknown }
+        if let user, !link.users.contains(user) { return .status(.connectionTerminatedByLocalHost) }
         return try await endings.wait(in: self) { adapter, key in
             adapter.endings.resume(key, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
             guard links[id] != nil else { throw .disconnected(.unknown) }
             nextEnding += 1
-            return EndingKey(link: id, number: nextEnding)
+            return EndingKey(link: id, user: user, number: nextEnding)
         }
     }
 
     /// Sets the largest ATT packet that new links take, for both roles.
     public func setMTU(_ mtu: ATTMTU) { self.mtu = mtu }
+
+    /// Who is at the other end of a link.
+    func peer(of id: LinkID) -> DeviceAddress? { links[id]?.peer }
 
     /// The link, or why there is none.
     func link(_ id: LinkID) throws(BLEError) -> Link {
@@ -135,19 +178,23 @@ extension Adapter {
             log.warning("dropping data of \(link.peer): \(error)")
         }
         drain(link)
+        pump(link)
     }
 
     /// Joins a link to its kernel socket.
     private func start(_ channel: L2CAPChannel, of link: Link) {
         let id = link.id
-        link.handle = try? channel.connectionHandle()
-        // Of a link that was there before this process nothing is known.
-        if let told = link.handle.flatMap({ kernelLinks[$0] }) { (link.timing, link.phys) = told }
+        link.handle = try? channel.port.connectionHandle()
+        if let handle = link.handle {
+            linkOfHandle[handle] = id
+            // Of a link that was there before this process nothing is known.
+            link.radio = kernelLinks[handle] ?? .unknown
+        }
         do throws(PortError) {
             try channel.port.start(
                 PacketPortHandlers(
                     receive: { [weak self] frame in self?.assumeIsolated { $0.receive(frame, on: id) } },
-                    writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
+                    writable: { [weak self] in self?.assumeIsolated { $0.socketWritable(id) } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
         } catch {
             drop(link, DisconnectReason(error))
@@ -185,7 +232,7 @@ extension Adapter {
     func pump(_ link: Link) {
         flush(link)
         sendData()
-        rearm()
+        wake(by: link.deadline)
     }
 
     /// Moves a link's frames into its channel.
@@ -234,7 +281,7 @@ extension Adapter {
     func drain(_ link: Link) {
         while let event = link.bearer.nextEvent() { handle(event, of: link) }
         while let event = link.signaling.nextEvent() { handle(event, of: link) }
-        while let event = link.pairing.nextEvent() { log.info("\(link.peer) wants to pair: \(event)") }
+        while let event = link.pairing.nextEvent() { handle(event, of: link) }
     }
 
     private func handle(_ event: ATTBearer.Event, of link: Link) {
@@ -247,6 +294,7 @@ extension Adapter {
         case .confirmed(let id) where id == link.serviceChange: serviceChangeConfirmed(on: link)
         case .confirmed(let id):
             confirmations.resume(TransactionKey(link: link.id, id: id), with: .success(()))
+            link.room.open()
         case .failed(let id, let error):
             let key = TransactionKey(link: link.id, id: id)
             transactions.resume(key, with: .failure(BLEError(error)))
@@ -261,16 +309,7 @@ extension Adapter {
             let (id, error) = (link.id, BLEError(.closed(closure)))
             link.closing = error
             link.end(error)
-            Task(executorPreference: loop) { await self.disconnect(id) }
-        }
-    }
-
-    private func handle(_ event: LESignaling.Event, of link: Link) {
-        switch event {
-        case .parameterUpdateRequested(let identifier, let wanted):
-            link.signaling.answer(identifier, isAccepted: true)
-            update(link, to: wanted)
-        default: log.debug("signalling of \(link.peer): \(event)")
+            Task(executorPreference: loop) { await self.endLink(id) }
         }
     }
 }

@@ -1,11 +1,18 @@
 import ATT
 import BLECore
+import GATTServer
 import HCI
 import HCISocket
 import SMP
 
 /// Names a link of an adapter; never used twice.
 public struct LinkID: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// One of those in this process who use a link.
+struct LinkUser: Hashable, Sendable {
+    let link: LinkID
     let number: UInt64
 }
 
@@ -34,18 +41,32 @@ final class Link {
     let channel: Channel
     /// The controller's name for the link, where it is known.
     var handle: ConnectionHandle?
-    var timing: LinkParameters.Timing?
-    var phys: LinkParameters.PHYs?
+    /// What the controller has told of it.
+    var radio: RadioParameters
+    /// What was told of its security.
+    var security = LinkSecurity.none
+    /// What the peer's controller has told of itself.
+    var remoteVersion: RemoteVersion?
+    var remoteFeatures: LEFeatures?
 
     var bearer: ATTBearer
     var reassembler = ACLReassembler()
     var signaling: LESignaling
-    var pairing = PairingRefusal()
+    /// Pairing; of no use on links of the kernel, which does that itself.
+    var pairing: SecurityManager
+    /// What its encryption is worth, and the bond.
+    var protection: LinkProtection
 
     /// Procedures of several requests run one after the other.
     let procedures = Turnstile()
+    /// Procedures of the link layer too.
+    let control = Turnstile()
+    /// What users want of the link when they come as well.
+    let preparation = Turnstile()
     /// Discoveries of the whole database as well.
     let discovery = Turnstile()
+    /// Those who want it more secure.
+    let elevation = Turnstile()
     /// Commands and notifications that wait for the transport to take more.
     let room = Room()
     /// The indication of Service Changed that waits for its confirmation.
@@ -53,17 +74,32 @@ final class Link {
 
     /// The client's half: what it knows of the server, and who listens to it.
     var client = LinkClient()
+    /// Who wants to know of every change of `parameters`.
+    var watchers: [UInt64: StreamBuffer<LinkParameters>] = [:]
+    var nextWatcher: UInt64 = 0
+    /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
+    var users: Set<LinkUser> = []
+    /// Whether it was told as connected to those who watch that.
+    var isTold = false
+    /// Whether this host is ending the link.
+    var isEnding = false
     /// Why the bearer ended, while the link itself goes down.
     var closing: BLEError?
 
     /// Where frames are written before they go; kept, so that a frame costs no allocation.
     private var scratch: [UInt8] = []
 
-    init(_ id: LinkID, to peer: DeviceAddress, as role: LinkRole, over channel: Channel, mtu: ATTMTU) {
+    init(
+        _ id: LinkID, to peer: DeviceAddress, as role: LinkRole, over channel: Channel,
+        radio: RadioParameters, mtu: ATTMTU, pairing: SecurityManager, bond: Bond?
+    ) {
         self.id = id
         self.peer = peer
         self.role = role
         self.channel = channel
+        self.radio = radio
+        self.pairing = pairing
+        protection = LinkProtection(bond: bond)
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = mtu
         bearer = ATTBearer(configuration)
@@ -72,11 +108,26 @@ final class Link {
     }
 
     /// What it is now.
-    var parameters: LinkParameters { LinkParameters(timing: timing, phys: phys, mtu: bearer.mtu.octets) }
+    var parameters: LinkParameters {
+        LinkParameters(
+            timing: radio.timing, phys: radio.phys, dataLengths: radio.dataLengths, mtu: bearer.mtu.octets,
+            security: security)
+    }
+
+    /// Whether it can be joined.
+    var isUsable: Bool { !isEnding && closing == nil }
+
+    /// A request to connect has come to this link.
+    func join(_ ticket: ConnectTicket) -> LinkUser {
+        let user = LinkUser(link: id, number: ticket.number)
+        users.insert(user)
+        return user
+    }
 
     var deadline: Instant? {
         earlier(
-            earlier(bearer.deadline, client.held.deadline), earlier(signaling.deadline, pairing.deadline))
+            earlier(bearer.deadline, client.held.deadline),
+            earlier(signaling.deadline, pairing.deadline))
     }
 
     /// Calls `send` with the next frame of a machine; false when there is none.
@@ -100,7 +151,12 @@ extension Link {
     func end(_ error: BLEError) {
         client.end(error)
         procedures.close(error)
+        control.close(error)
+        preparation.close(error)
+        protection.endDialogue()
         discovery.close(error)
+        elevation.close(error)
         room.close(error)
+        for watcher in watchers.values { watcher.finish(.failure(error)) }
     }
 }

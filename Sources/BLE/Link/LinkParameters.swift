@@ -1,3 +1,4 @@
+import GATTServer
 import HCI
 
 /// What a link was negotiated to be.
@@ -18,17 +19,49 @@ public struct LinkParameters: Hashable, Sendable {
         public var transmit: PHY
         /// For receiving.
         public var receive: PHY
+    }
 
-        /// What a link begins with that was made on LE 1M, as all are that this host makes or takes.
-        static let initial = PHYs(transmit: .le1M, receive: .le1M)
+    /// The greatest packets of a link, for each way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    public struct DataLengths: Hashable, Sendable {
+        /// Of what this host sends.
+        public var transmit: DataLength
+        /// Of what the peer sends.
+        public var receive: DataLength
+
+        /// What every link begins with.
+        static let initial = DataLengths(
+            transmit: DataLength(octets: 27, time: 328), receive: DataLength(octets: 27, time: 328))
     }
 
     /// How it keeps time; nil where the kernel does not tell.
     public var timing: Timing?
-    /// Its physical layers; nil where the kernel does not tell.
+    /// Its physical layers; nil where nobody has told yet.
     public var phys: PHYs?
+    /// Its greatest packets; nil where the kernel does not tell.
+    public var dataLengths: DataLengths?
     /// The largest ATT packet, in octets (ATT_MTU).
     public var mtu: Int
+    /// What its encryption is worth.
+    public var security = LinkSecurity.none
+}
+
+/// What the controller tells of a link.
+struct RadioParameters: Hashable, Sendable {
+    var timing: LinkParameters.Timing?
+    var phys: LinkParameters.PHYs?
+    var dataLengths: LinkParameters.DataLengths?
+
+    /// Of a link nothing was told of.
+    static let unknown = RadioParameters()
+
+    /// What a link begins with, if it was made on LE 1M.
+    init(_ event: LEConnectionComplete) {
+        timing = LinkParameters.Timing(event)
+        phys = LinkParameters.PHYs(transmit: .le1M, receive: .le1M)
+        dataLengths = .initial
+    }
+
+    private init() {}
 }
 
 extension LinkParameters.Timing {

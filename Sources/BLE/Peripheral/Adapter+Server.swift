@@ -6,24 +6,31 @@ import Logging
 
 extension Adapter {
     /// Takes services as this host's server, in place of those before. On kernel adapters it begins to
-    /// take links.
+    /// take links. The first time links may be up, of the central role: their peers have seen nothing yet.
     func publish(
         _ services: [GATTService], _ generic: GenericServices?, _ configuration: GATTServer.Configuration
     ) throws(BLEError) {
         if let end { throw end }
-        guard links.isEmpty else {
+        guard links.isEmpty || !server.isPublished else {
             throw .invalidRequest("all services are replaced only while there is no link; `add` adds some")
         }
         let database: AttributeDatabase
         do throws(DatabaseError) {
-            database = try AttributeDatabase(services, generic: generic)
+            let kept = server.kept?.state.value
+            database = try AttributeDatabase(
+                services, generic: generic, like: kept?.services ?? [], above: kept?.highest ?? .none)
         } catch {
             throw .database(error)
         }
-        server.gatt = GATTServer(database, configuration)
+        server.gatt.publish(database, configuration)
         server.isPublished = true
+        keepServices()
+        for link in links.values {
+            if link.protection.isRestored, let bond = link.protection.bond { restore(bond, of: link) }
+        }
+        tellServiceChanges()
         guard let kernel else { return }
-        if BluetoothDaemon.isRunning {
+        if SystemFiles().bluetoothDaemon != nil {
             log.warning(
                 "bluetoothd runs: the newest listener gets the links, so this server loses them to a restart of it"
             )
@@ -64,48 +71,21 @@ extension Adapter {
 extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
     func greet(_ link: Link) {
-        server.gatt.connect(CentralID(link.id), security: security(of: link))
+        link.security = kernelSecurity(of: link) ?? .none
+        server.gatt.connect(CentralID(link.id), security: link.security)
+        checkSignatures(of: link)
         if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
     }
 
     func farewell(_ link: Link, _ reason: DisconnectReason) {
-        server.gatt.disconnect(CentralID(link.id))
+        remember(server.gatt.disconnect(CentralID(link.id)), of: link)
         tellServerEvents()
         if link.role == .peripheral { server.tell(.disconnected(Central(link), reason)) }
     }
 
     func noteMTU(_ mtu: ATTMTU, of link: Link) {
         if link.role == .peripheral { server.tell(.mtu(Central(link), mtu.octets)) }
-    }
-
-    func noteParameters(of link: Link) {
-        if link.role == .peripheral { server.tell(.parameters(Central(link), link.parameters)) }
-    }
-
-    /// What the kernel says of a link's encryption. Without a security manager of ours, our own links have
-    /// none.
-    private func security(of link: Link) -> LinkSecurity {
-        guard case .socket(let channel) = link.channel, let (level, keySize) = try? channel.security() else {
-            return .none
-        }
-        return switch level {
-        case .medium: LinkSecurity(level: .encrypted, keySize: keySize)
-        case .high: LinkSecurity(level: .authenticated, keySize: keySize)
-        case .fips: LinkSecurity(level: .secureConnections, keySize: keySize)
-        case .low, nil: .none
-        }
-    }
-
-    /// Raises a link's security before anything else is done on it.
-    func secure(_ id: LinkID, _ level: LinkSecurityLevel) throws(BLEError) {
-        guard case .socket(let channel) = try link(id).channel else {
-            throw .adapter(.unsupported("pairing: this host has no security manager yet"))
-        }
-        do throws(PortError) {
-            try channel.require(level)
-        } catch {
-            throw .port(error)
-        }
+        for watcher in link.watchers.values { watcher.yield(link.parameters) }
     }
 }
 
@@ -113,15 +93,22 @@ extension Adapter {
 
 extension Adapter {
     func answer(_ request: ATTRequest, of link: Link) {
-        if case .socket = link.channel {
-            server.gatt.setSecurity(security(of: link), of: CentralID(link.id))
-        }
-        link.bearer.send(server.gatt.handle(request, from: CentralID(link.id), mtu: link.bearer.mtu))
+        if case .socket = link.channel { noteSecurity(of: link) }
+        let answer = server.gatt.handle(request, from: CentralID(link.id), mtu: link.bearer.mtu)
         tellServerEvents()
+        if case .write(let handle, _) = request,
+            server.gatt.database[handle]?.type == .clientSupportedFeatures
+        {
+            keepClient(of: link)
+        }
+        reply(answer, on: link)
     }
 
+    /// The device at the other end of a link.
+    func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
+
     func perform(_ command: ATTCommand, of link: Link) {
-        server.gatt.handle(command, from: CentralID(link.id))
+        server.gatt.handle(command, from: CentralID(link.id), mtu: link.bearer.mtu)
         tellServerEvents()
     }
 
@@ -130,8 +117,8 @@ extension Adapter {
         guard let answer = server.gatt.complete(pending, with: result),
             let link = links[LinkID(number: pending.central.rawValue)]
         else { return }
-        link.bearer.send(answer)
         tellServerEvents()
+        reply(answer, on: link)
         pump(link)
     }
 
@@ -146,15 +133,25 @@ extension Adapter {
         switch event {
         case .read(let id, let handle, let uuid, let value):
             return central(id).map { .read($0, handle, uuid, value) }
-        case .write(let id, let write, let kind): return central(id).map { .write($0, write, kind) }
+        case .write(let id, let write, let kind):
+            keepWrite(of: write.handle)
+            return central(id).map { .write($0, write, kind) }
         case .subscribed(let id, let handle, let uuid, let configuration):
+            noteClient(id)
             let indications = !configuration.contains(.notify)
             return central(id).map { .subscribed($0, handle, uuid, indications: indications) }
         case .unsubscribed(let id, let handle, let uuid):
+            noteClient(id)
             return central(id).map { .unsubscribed($0, handle, uuid) }
-        // For the store of bonds, which there is none of yet.
-        case .signed: return nil
+        case .signed(let id, let counter):
+            noteSignature(counter, of: id)
+            return nil
         }
+    }
+
+    /// A central has subscribed, or does so no more; of one that has left all is kept already.
+    private func noteClient(_ id: CentralID) {
+        if let link = links[LinkID(number: id.rawValue)] { keepClient(of: link) }
     }
 }
 

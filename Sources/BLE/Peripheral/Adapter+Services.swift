@@ -9,7 +9,11 @@ extension Adapter {
     func add(_ services: [GATTService]) throws(BLEError) -> AttributeRange? {
         if !server.isPublished { try publish([], GenericServices(), GATTServer.Configuration()) }
         do throws(DatabaseError) {
-            let range = try server.gatt.add(services)
+            let kept = server.kept?.state.value
+            let known = Set(server.gatt.database.attributes.map(\.handle))
+            let range = try server.gatt.add(
+                services, like: kept?.services ?? [], above: kept?.highest ?? .none)
+            keepServices(beside: known)
             tellServiceChanges()
             return range
         } catch {
@@ -25,11 +29,12 @@ extension Adapter {
         } catch {
             throw .database(error)
         }
+        forgetService(at: handle)
         tellServiceChanges()
     }
 
     /// Sends each client what it does not know yet.
-    private func tellServiceChanges() {
+    func tellServiceChanges() {
         tellServerEvents()
         for link in links.values { tellServiceChange(on: link) }
     }

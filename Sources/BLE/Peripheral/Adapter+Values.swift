@@ -27,7 +27,9 @@ extension Adapter {
     ) async throws(BLEError) -> [Central] {
         let deliveries = deliveries(of: try store(values), to: centrals, truncating)
         if let only = deliveries.first, deliveries.count == 1 {
-            return try await deliver(only) ? [only.central] : []
+            let isReached = try await deliver(only)
+            try await saveServer()
+            return isReached ? [only.central] : []
         }
         let results = await withTaskGroup(of: (Int, Result<Bool, BLEError>).self) { group in
             for (number, delivery) in deliveries.enumerated() {
@@ -47,11 +49,12 @@ extension Adapter {
         for (number, delivery) in deliveries.enumerated() {
             if try results[number]?.get() == true { reached.append(delivery.central) }
         }
+        try await saveServer()
         return reached
     }
 
     /// Stores all values, or none when one of them cannot be.
-    private func store(
+    func store(
         _ values: [(handle: AttributeHandle, value: [UInt8])]
     ) throws(BLEError) -> [ValueUpdate] {
         if let end { throw end }
@@ -63,6 +66,7 @@ extension Adapter {
                 guard let uuid = server.gatt.database[handle]?.type else { continue }
                 updates.append(ValueUpdate(handle: handle, uuid: uuid, value: value))
             }
+            keepUpdates(updates)
             return updates
         } catch .notFound(let handle) {
             throw .notFound("no value has the handle \(handle)")
@@ -78,7 +82,7 @@ extension Adapter {
         for update in updates {
             for subscriber in server.gatt.subscribers(of: update.handle) {
                 let id = LinkID(number: subscriber.central.rawValue)
-                guard let link = links[id], centrals?.contains(where: { $0.link == id }) ?? true else {
+                guard let link = try? link(id), centrals?.contains(where: { $0.link == id }) ?? true else {
                     continue
                 }
                 var delivery =
@@ -94,16 +98,22 @@ extension Adapter {
         return deliveries.values.sorted { $0.link.number < $1.link.number }
     }
 
-    /// Sends one central all that it is to get; false when it left meanwhile, which is no failure of the
-    /// others.
+    /// Sends one central all that it is to get; false when its link or bearer ended meanwhile, as when it does not
+    /// confirm in time, which is no failure of the others.
     private func deliver(_ delivery: Delivery) async throws(BLEError) -> Bool {
         do throws(BLEError) {
             for group in try groups(of: delivery) { try await notify(group, delivery) }
             for update in delivery.indications { try await indicate(update, delivery) }
             return true
-        } catch .disconnected {
+        } catch {
+            try forgive(error, of: delivery.link)
             return false
         }
+    }
+
+    /// Throws what came up on a link, unless it is that the link or its bearer has ended, which is no failure of the others.
+    func forgive(_ error: BLEError, of id: LinkID) throws(BLEError) {
+        guard end == nil, error != .cancelled, (try? link(id)) == nil else { throw error }
     }
 
     /// Which notifications go in one PDU: as many as fit, where the client takes several at once.
@@ -138,6 +148,9 @@ extension Adapter {
     }
 
     private func indicate(_ update: ValueUpdate, _ delivery: Delivery) async throws(BLEError) {
+        while case let link = try link(delivery.link), !link.bearer.canIndicate {
+            try await link.room.wait(in: self, of: link.id)
+        }
         try await confirmations.wait(in: self) { adapter, key in
             // The indication is out; its confirmation is awaited by the bearer alone.
             adapter.confirmations.resume(key, with: .failure(.cancelled))
@@ -156,7 +169,7 @@ extension Adapter {
         server.tell(.confirmed(delivery.central, update.handle, update.uuid))
     }
 
-    private func tellNotified(_ update: ValueUpdate, _ central: Central) {
+    func tellNotified(_ update: ValueUpdate, _ central: Central) {
         server.tell(.notified(central, update.handle, update.uuid, update.value))
     }
 

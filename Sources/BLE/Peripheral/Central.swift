@@ -1,4 +1,5 @@
 import BLECore
+import GATTServer
 
 /// A remote device that is connected to this host's server.
 public struct Central: Hashable, Sendable {
@@ -6,4 +7,7 @@ public struct Central: Hashable, Sendable {
     public let address: DeviceAddress
     /// The link; the same device connected again has another.
     let link: LinkID
+
+    /// The link, as requests to handlers name it.
+    public var id: CentralID { CentralID(link) }
 }

@@ -10,6 +10,8 @@ public enum PeripheralEvent: Hashable, Sendable {
     case parameters(Central, LinkParameters)
     /// Its link ended.
     case disconnected(Central, DisconnectReason)
+    /// Its link is encrypted in another way than before: by a key of another worth or size.
+    case security(Central, LinkSecurity)
     /// The MTU was agreed on.
     case mtu(Central, Int)
     /// It read a value.

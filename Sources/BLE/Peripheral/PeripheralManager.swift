@@ -18,17 +18,26 @@ public struct PeripheralManager: Sendable {
     /// The adapter.
     public let adapter: Adapter
 
+    /// What is kept for the next process; nil: nothing.
+    let restoration: PeripheralRestoration?
+
     /// The peripheral role of `adapter`.
-    public init(_ adapter: Adapter) { self.adapter = adapter }
+    public init(_ adapter: Adapter) {
+        self.adapter = adapter
+        restoration = nil
+    }
 
     /// Publishes services beside the generic ones, which tell the device's name; with `generic` nil the
-    /// database is exactly `services`. Before the first link; what cannot work is told as
-    /// `BLEError.database`.
+    /// database is exactly `services`. The first time also while links are up, as those that a central
+    /// manager of the same adapter has: bonded peers are subscribed to what they were, and those that asked
+    /// for it are told by Service Changed. Again, in place of the services before, only while there is no
+    /// link. What cannot work is told as `BLEError.database`.
     public func publish(
         _ services: [GATTService], generic: GenericServices? = GenericServices(),
         configuration: GATTServer.Configuration = GATTServer.Configuration()
     ) async throws(BLEError) {
         try await adapter.publish(services, generic, configuration)
+        try await restoration?.published()
     }
 
     /// Publishes more services, also while centrals are connected: those that asked for it are told by
@@ -36,13 +45,16 @@ public struct PeripheralManager: Sendable {
     /// are no services. What cannot work is told as `BLEError.database`, and nothing is published then.
     @discardableResult
     public func add(_ services: [GATTService]) async throws(BLEError) -> AttributeRange? {
-        try await adapter.add(services)
+        let range = try await adapter.add(services)
+        try await restoration?.published()
+        return range
     }
 
     /// Takes back the service that begins at `handle`, also while centrals are connected: subscriptions to
     /// its values end, and centrals that asked for it are told by Service Changed.
     public func removeService(at handle: AttributeHandle) async throws(BLEError) {
         try await adapter.removeService(at: handle)
+        try await adapter.saveServer()
     }
 
     /// What centrals do from now on. A consumer that is more than 4,096 events behind loses the stream,
@@ -53,13 +65,21 @@ public struct PeripheralManager: Sendable {
         return BoundedStream(buffer)
     }
 
-    /// Advertises until the result is stopped, while fewer than `maximumLinks` centrals are connected.
-    /// Returns when it is on air.
+    /// Advertises until the result is stopped or its limits end it; centrals can connect while fewer than
+    /// `maximumLinks` of them are. Returns when it is on air.
+    ///
+    /// Several advertisements are on air at once, up to the controller's number of sets, each with data and
+    /// parameters of its own: a beacon beside a connectable service. When there are more, or one on
+    /// controllers that know the legacy commands only, they take turns of 2 s.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {
-        Advertising(
-            adapter: adapter, id: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
+        if let restoration {
+            return try await restoration.advertise(
+                RestoredAdvertising(request: request, maximumLinks: maximumLinks))
+        }
+        return Advertising(
+            adapter: adapter, record: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
     }
 
     /// Advertises while `body` runs.
@@ -105,6 +125,11 @@ public struct PeripheralManager: Sendable {
         await adapter.complete(pending, with: result)
     }
 
+    /// Who a handler's request came from; nil when that link has ended.
+    public func central(_ id: CentralID) async -> Central? {
+        await adapter.central(id)
+    }
+
     /// Whether any central wants the values of a characteristic.
     public func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
         await !adapter.server.gatt.subscribers(of: handle).isEmpty
@@ -114,16 +139,4 @@ public struct PeripheralManager: Sendable {
     public func valueHandle(of characteristic: BluetoothUUID) async -> AttributeHandle? {
         await adapter.server.gatt.database.valueHandle(of: characteristic)
     }
-}
-
-/// An advertisement on air. Stop it when it is not needed any more; closing the adapter stops it, too.
-public struct Advertising: Sendable {
-    fileprivate let adapter: Adapter
-    fileprivate let id: UInt64
-
-    /// Takes it off the air; returns when it is.
-    public func stop() async { await adapter.stopAdvertising(id) }
-
-    /// Waits until the adapter ends it, and says why.
-    public func ended() async throws(BLEError) { try await adapter.advertisingEnded(id) }
 }

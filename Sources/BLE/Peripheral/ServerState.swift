@@ -8,8 +8,20 @@ struct ServerState {
     var gatt: GATTServer
     /// Whether links of centrals are wanted.
     var isPublished = false
+    /// What is kept for the next process; nil: nothing.
+    var kept: KeptServing?
+    /// What the request that is being answered has changed and the disk does not have yet.
+    var unsaved: Unsaved = []
     var listeners: [UInt64: StreamBuffer<PeripheralEvent>] = [:]
     var nextListener: UInt64 = 0
+
+    /// Where something is to be written.
+    struct Unsaved: OptionSet {
+        let rawValue: UInt8
+
+        static let server = Unsaved(rawValue: 1 << 0)
+        static let bonds = Unsaved(rawValue: 1 << 1)
+    }
 
     init() { gatt = GATTServer(.empty) }
 

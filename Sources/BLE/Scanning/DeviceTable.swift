@@ -1,54 +1,116 @@
 import BLECore
 import HCI
 
-/// What was heard of each device, so that an advertisement and its scan response are told as one. Bounded:
-/// of more devices than `limit`, the one not heard of for longest goes.
+/// What was heard of each device, so that an advertisement and its scan response are told as one, and the
+/// advertising sets of one address each by itself. Bounded: when there are more devices than `limit`, or
+/// their payloads together take more octets than `octetLimit`, the ones not heard of for longest go.
 struct DeviceTable {
-    private struct Device {
+    fileprivate struct Device {
         var advertisement: [UInt8] = []
         var scanResponse: [UInt8] = []
+        /// Both, as they are told.
+        var fields: [UInt8] = []
+        /// What tells `fields` from others.
+        var fingerprint = 0
         var isConnectable = false
-        var heard: UInt64 = 0
+
+        /// Octets that it keeps.
+        var octets: Int { advertisement.count + scanResponse.count + fields.count }
     }
 
-    private let limit: Int
-    private var devices: [DeviceAddress: Device] = [:]
-    private var count: UInt64 = 0
+    /// A packet with what is known of its sender.
+    struct Sighting {
+        var advertisement: Advertisement
+        var sender: Sender
+        /// Differs when the fields do.
+        var fingerprint: Int
+    }
+
+    /// The most devices that are remembered.
+    static let limit = 4096
+    private let octetLimit: Int
+    private var devices: RecencyTable<Sender, Device>
+    private var octets = 0
+    private var reports = 0
     /// Devices that were forgotten for want of room.
-    private(set) var evictions = 0
+    private var evictions = 0
 
-    init(limit: Int = 4096) { self.limit = limit }
+    init(limit: Int = Self.limit, octetLimit: Int = 4 << 20) {
+        devices = RecencyTable(limit: limit)
+        self.octetLimit = octetLimit
+    }
 
-    /// The number of devices remembered.
-    var population: Int { devices.count }
+    /// How full it is.
+    var statistics: ScanStatistics {
+        ScanStatistics(reports: reports, devices: devices.count, evictions: evictions)
+    }
 
-    /// Takes a report; returns it with the sender's other fields.
-    mutating func merge(_ report: AdvertisingReport, at now: Instant) -> Advertisement {
+    /// Takes a report; returns it with the sender's other fields. `identity`: who hides behind its address, where that
+    /// is known, so that it stays the same sender when the address changes.
+    mutating func merge(
+        _ report: AdvertisingReport, of identity: DeviceAddress? = nil, at now: Instant
+    ) -> Sighting {
+        reports += 1
         guard let address = report.address else {
-            return Advertisement(
-                report: report, fields: AdvertisingData(report.data),
-                isConnectable: report.type.contains(.connectable),
-                received: now)
+            return Sighting(
+                advertisement: Advertisement(
+                    report: report, identity: nil, fields: AdvertisingData(report.data),
+                    isConnectable: report.type.contains(.connectable), received: now),
+                sender: Sender(anonymous: report.data, set: report.sid),
+                fingerprint: report.data.hashValue)
         }
-        count &+= 1
-        if devices[address] == nil { makeRoom() }
-        var device = devices[address] ?? Device()
-        device.heard = count
+        let sender = sender(of: report, identity ?? address)
+        let ((fields, fingerprint, isConnectable, growth), evicted) = devices.use(sender, first: Device()) {
+            device in
+            let before = device.octets
+            device.take(report)
+            let growth = device.octets - before
+            return (device.fields, device.fingerprint, device.isConnectable, growth)
+        }
+        octets += growth
+        if let evicted { forget(evicted) }
+        while octets > octetLimit, devices.count > 1, let oldest = devices.removeOldest() { forget(oldest) }
+        return Sighting(
+            advertisement: Advertisement(
+                report: report, identity: identity, fields: AdvertisingData(fields),
+                isConnectable: isConnectable, received: now),
+            sender: sender, fingerprint: fingerprint)
+    }
+
+    /// The sender of a report. The scan response of a set need not say which (Core Specification 5.4, Vol 6,
+    /// Part B, 2.3.2.3): then it is one that is known to give some, when that is only one.
+    private func sender(of report: AdvertisingReport, _ address: DeviceAddress) -> Sender {
+        let plain = Sender(address, of: report)
+        guard report.sid == nil, report.type.isDisjoint(with: .legacy), report.type.contains(.scanResponse)
+        else { return plain }
+        let known = (0...0x0f).map { (sid: UInt8) in Sender(address, set: sid) }.filter {
+            devices[peek: $0] != nil
+        }
+        return known.count == 1 ? known[0] : plain
+    }
+
+    private mutating func forget(_ device: Device) {
+        evictions += 1
+        octets -= device.octets
+    }
+}
+
+extension DeviceTable.Device {
+    /// Takes the payload of a report in place of the last one of its kind.
+    fileprivate mutating func take(_ report: AdvertisingReport) {
         if report.type.contains(.scanResponse) {
-            device.scanResponse = report.data
+            if scanResponse == report.data, !fields.isEmpty { return }
+            scanResponse = report.data
         } else {
-            device.advertisement = report.data
-            device.isConnectable = report.type.contains(.connectable)
+            isConnectable = report.type.contains(.connectable)
             // Another kind of packet that cannot be asked: what an earlier one answered is not its own.
-            if !report.type.contains(.scannable) { device.scanResponse = [] }
+            let keeps = report.type.contains(.scannable) || scanResponse.isEmpty
+            if keeps, advertisement == report.data, !fields.isEmpty { return }
+            advertisement = report.data
+            if !keeps { scanResponse = [] }
         }
-        devices[address] = device
-        let fields =
-            device.scanResponse.isEmpty
-            ? device.advertisement : Self.significant(device.advertisement) + device.scanResponse
-        return Advertisement(
-            report: report, fields: AdvertisingData(fields), isConnectable: device.isConnectable,
-            received: now)
+        fields = scanResponse.isEmpty ? advertisement : Self.significant(advertisement) + scanResponse
+        fingerprint = fields.hashValue
     }
 
     /// The payload without the zeros that end it early, so that more can follow.
@@ -56,15 +118,5 @@ struct DeviceTable {
         var end = 0
         while end < payload.count, payload[end] != 0 { end += 1 + Int(payload[end]) }
         return payload[..<min(end, payload.count)]
-    }
-
-    /// Forgets the older half of the devices at once, so that the search for them is rare.
-    private mutating func makeRoom() {
-        guard devices.count >= limit else { return }
-        let order = devices.values.map(\.heard).sorted()
-        let median = order[order.count / 2]
-        let before = devices.count
-        devices = devices.filter { $0.value.heard >= median }
-        evictions += before - devices.count
     }
 }

@@ -1,59 +1,65 @@
 import BLECore
 
-/// What one consumer of a scan wants to hear: the filters of its options, and its repetitions. The memory
-/// of devices is bounded like the device table's.
+/// What one consumer of a scan wants to hear: the filters of its options, and its repetitions.
 struct ScanFilter {
-    private struct Seen {
-        var told: Instant
-        var fields: AdvertisingData
+    private struct Told {
+        var at: Instant
+        var fingerprint: Int
     }
 
     let options: ScanOptions
     private let glob: Glob?
-    private var seen: [DeviceAddress: Seen] = [:]
-
-    private static let limit = 4096
+    private let addresses: Set<AddressFilter>
+    /// What was told of each sender last; nil: nothing yet.
+    private var told = RecencyTable<Sender, Told?>(limit: DeviceTable.limit)
 
     init(_ options: ScanOptions) {
         self.options = options
         glob = options.name.map { Glob($0) }
+        addresses = Set(options.addresses)
     }
 
     /// Whether the consumer is to be told.
-    mutating func admits(_ advertisement: Advertisement) -> Bool {
-        matches(advertisement) && isWorthTelling(advertisement)
+    mutating func admits(_ sighting: DeviceTable.Sighting) -> Bool {
+        matches(sighting.advertisement) && isWorthTelling(sighting)
     }
 
+    /// Whether it has one of each kind that is asked for.
     private func matches(_ advertisement: Advertisement) -> Bool {
+        if options.extended == .off, !advertisement.report.type.contains(.legacy) { return false }
         if let minimum = options.minimumRSSI, advertisement.rssi.map({ $0 < minimum }) ?? true {
             return false
         }
-        if !options.addresses.isEmpty {
-            guard let address = advertisement.address,
-                options.addresses.contains(where: { $0.matches(address) })
+        if !addresses.isEmpty {
+            let known = [advertisement.address, advertisement.identity].compactMap { $0 }
+            guard
+                known.contains(where: {
+                    addresses.contains(AddressFilter($0)) || addresses.contains(AddressFilter($0.value))
+                })
             else { return false }
         }
-        if let glob, !(advertisement.name.map { glob.matches($0) } ?? false) { return false }
-        guard !options.services.isEmpty else { return true }
-        return options.services.contains { advertisement.fields.serviceUUIDs.contains($0) }
+        let fields = advertisement.fields
+        if !options.services.isEmpty, !options.services.contains(where: fields.offers) { return false }
+        if !options.companies.isEmpty, !options.companies.contains(where: fields.hasData(of:)) {
+            return false
+        }
+        guard let glob else { return true }
+        return advertisement.name.map { glob.matches($0) } ?? false
     }
 
-    private mutating func isWorthTelling(_ advertisement: Advertisement) -> Bool {
-        guard options.repeats != .all, let address = advertisement.address else { return true }
-        defer {
-            if seen.count > Self.limit, let oldest = seen.min(by: { $0.value.told < $1.value.told }) {
-                seen.removeValue(forKey: oldest.key)
-            }
-        }
-        let last = seen[address]
-        let news: Bool =
-            switch options.repeats {
-            case .all: true
-            case .once: last == nil
-            case .changes: last?.fields != advertisement.fields
-            case .every(let pause): last.map { advertisement.received >= $0.told + pause } ?? true
-            }
-        if news { seen[address] = Seen(told: advertisement.received, fields: advertisement.fields) }
-        return news
+    private mutating func isWorthTelling(_ sighting: DeviceTable.Sighting) -> Bool {
+        if options.repeats == .all { return true }
+        let now = sighting.advertisement.received
+        return told.use(sighting.sender, first: nil) { last in
+            let isNews: Bool =
+                switch (options.repeats, last) {
+                case (.all, _), (_, nil): true
+                case (.once, _): false
+                case (.changes, let last?): last.fingerprint != sighting.fingerprint
+                case (.every(let pause), let last?): now >= last.at + pause
+                }
+            if isNews { last = Told(at: now, fingerprint: sighting.fingerprint) }
+            return isNews
+        }.result
     }
 }

@@ -1,6 +1,13 @@
 import BLECore
 
 /// What a scan looks for and how.
+///
+/// The filters ask for one of each kind: a device passes when it has one of `services`, if there are any, and
+/// a name that matches, if there is a pattern, and so on. What counts is all that is known of the device: its
+/// last advertisement and its last scan response together.
+///
+/// Several scans of one adapter share the radio: it listens as the most eager of them wants, and each hears
+/// what passes its own filters.
 public struct ScanOptions: Hashable, Sendable {
     /// How long the receiver listens, of how much time (Core Specification 5.4, Vol 3, Part C, appendix A).
     public enum Preset: String, Hashable, Sendable, CaseIterable {
@@ -12,25 +19,29 @@ public struct ScanOptions: Hashable, Sendable {
         case lowLatency = "low-latency"
     }
 
-    /// Which sightings of a device are told.
+    /// Which sightings of a device are told, of those that pass the filters. Each advertising set of a device
+    /// counts by itself, and an anonymous advertiser is what it says. Of more than 4,096 of them the one not
+    /// heard of for longest is forgotten, and new when it is heard again.
     public enum Repeats: Hashable, Sendable {
         /// The first of each device.
         case once
-        /// The first, and whenever what the device sends changes.
+        /// The first, and whenever the device sends something else than was told last. Two legacy
+        /// advertisements of one kind and address count as one that changes all the time: nothing in them
+        /// tells them apart.
         case changes
         /// Every packet.
         case all
-        /// At most one in this time from each device.
+        /// The first, and the first that comes when this time has passed since the last one told.
         case every(Duration)
     }
 
-    /// Which command family to use. The extended one hears all advertisers.
+    /// Which advertisers to hear.
     public enum Family: String, Hashable, Sendable, CaseIterable {
-        /// Extended when the controller has it.
+        /// All that the controller hears.
         case auto
-        /// Extended, or an error.
+        /// Extended advertising as well as legacy, or an error.
         case on
-        /// Legacy only.
+        /// Legacy advertising only.
         case off
     }
 
@@ -38,16 +49,21 @@ public struct ScanOptions: Hashable, Sendable {
     public enum PrimaryPHY: String, Hashable, Sendable, CaseIterable {
         /// LE 1M.
         case oneMegabit = "1m"
-        /// LE Coded: long range. Needs the extended family.
+        /// LE Coded: long range. Needs the extended commands.
         case coded
     }
 
-    /// Only devices that advertise one of these services; empty: all.
+    /// Only devices that list one of these services among those that they offer, in a complete list or not;
+    /// empty: all. A short UUID and its 128-bit form are the same. As with Core Bluetooth, data of a service
+    /// and services that are asked for do not count.
     public var services: [BluetoothUUID] = []
     /// Only devices whose name matches this pattern of `*` and `?`, in either case.
     public var name: String?
-    /// Only these devices; empty: all. An address without type matches both.
+    /// Only these devices; empty: all. An address without type matches both. When all scans of an adapter
+    /// name theirs, and they fit, a controller that is not the kernel's reports no others.
     public var addresses: [AddressFilter] = []
+    /// Only devices with manufacturer data of one of these companies; empty: all.
+    public var companies: [CompanyIdentifier] = []
     /// Only packets received at least this strongly, in dBm.
     public var minimumRSSI: Int8?
     /// Listens only, and asks no advertiser for its scan response.
@@ -56,7 +72,12 @@ public struct ScanOptions: Hashable, Sendable {
     public var repeats = Repeats.changes
     /// How long the receiver listens.
     public var preset = Preset.lowLatency
-    /// Which command family to use.
+    /// How long it listens, when it is not as a preset says.
+    public var timing: ScanTiming?
+    /// How long it listens on LE Coded, when that is not as on LE 1M. PHYs that together want more than all
+    /// of the time share it.
+    public var codedTiming: ScanTiming?
+    /// Which advertisers to hear.
     public var extended = Family.auto
     /// The PHYs to listen on.
     public var phys: Set<PrimaryPHY> = [.oneMegabit]

@@ -55,7 +55,8 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
             try await Self.next(buffer, finish)
         }
 
-        private static func next(
+        @specialized(where Element == Advertisement)
+        private nonisolated(nonsending) static func next(
             _ buffer: StreamBuffer<Element>, _ finish: Finish?
         ) async throws(BLEError) -> Element? {
             guard var value = try await buffer.next() else { return nil }

@@ -12,7 +12,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         var end: Result<Void, BLEError>?
         var cancelled = false
         var dropped = 0
-        var onEnd: (@Sendable () -> Void)?
+        /// What came while the stream is held; nil when it is not.
+        var held: RecencyTable<AnyHashable, Element>?
+        var onEnd: [@Sendable () -> Void] = []
     }
 
     private enum Outcome {
@@ -26,35 +28,40 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     private let policy: BufferPolicy
     private let octets: @Sendable (Element) -> Int
     private let onTake: (@Sendable (Element) -> Void)?
+    private let merge: (@Sendable (Element) -> AnyHashable)?
 
     /// A buffer. `octets` tells what a value counts against a limit of octets; `onTake` runs when the consumer
-    /// has a value, or never will because it was dropped.
+    /// has a value, or never will because it was dropped. Of values with the same `merge` the last one is kept while the
+    /// stream is held; without that it cannot be held.
     init(
         _ policy: BufferPolicy, octets: @escaping @Sendable (Element) -> Int = { _ in 0 },
-        onTake: (@Sendable (Element) -> Void)? = nil
+        onTake: (@Sendable (Element) -> Void)? = nil, merge: (@Sendable (Element) -> AnyHashable)? = nil
     ) {
         self.policy = policy
         self.octets = octets
         self.onTake = onTake
+        self.merge = merge
         state = Lock(State())
     }
 
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// What to do when the consumer is gone or the buffer is full: end the source.
+    /// What to do, besides what was said before, when the consumer is gone or the buffer is full: end the source.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let late = state.withLock { state -> Bool in
-            if state.end == nil { state.onEnd = action }
+            if state.end == nil { state.onEnd.append(action) }
             return state.end != nil
         }
         if late { action() }
     }
 
     /// Adds a value.
+    @specialized(where Element == Advertisement)
     func yield(_ value: Element) {
         let size = octets(value)
         let outcome = state.withLock { state -> Outcome in
             guard state.end == nil else { return .done }
+            guard state.held == nil else { return hold(value, in: &state) }
             if let waiter = state.waiter.take() { return .resume(waiter) }
             var outcome = Outcome.done
             switch policy {
@@ -85,13 +92,18 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     /// Ends the stream; what is in the buffer is still delivered first.
     func finish(_ end: Result<Void, BLEError> = .success(())) {
-        let (waiter, action) = state.withLock { state -> (Waiter?, (@Sendable () -> Void)?) in
-            guard state.end == nil else { return (nil, nil) }
+        let (waiter, next, actions) = state.withLock {
+            state -> (Waiter?, Result<Element?, BLEError>?, [@Sendable () -> Void]) in
+            guard state.end == nil else { return (nil, nil, []) }
             state.end = end
-            return (state.waiter.take(), state.onEnd.take())
+            letGo(&state)
+            let actions = state.onEnd
+            state.onEnd = []
+            guard let waiter = state.waiter.take() else { return (nil, nil, actions) }
+            return (waiter, takeReady(from: &state), actions)
         }
-        waiter?.resume(returning: end.map { nil })
-        action?()
+        waiter?.resume(returning: next ?? end.map { nil })
+        for action in actions { action() }
     }
 
     /// The consumer is gone.
@@ -100,16 +112,16 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         state.withLock { $0.values.removeAll() }
     }
 
-    func next() async throws(BLEError) -> Element? {
+    /// The next value; nil after the end. Runs where its caller does, so that a value that is there costs
+    /// no suspension. Advertisements come by the hundred thousand a second: for them the code is made once more,
+    /// without what generic code looks up at run time.
+    @specialized(where Element == Advertisement)
+    nonisolated(nonsending) func next() async throws(BLEError) -> Element? {
+        if !Task.isCancelled, let ready = takeReady() { return try ready.get() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> Result<Element?, BLEError>? in
-                    if state.cancelled { return .failure(.cancelled) }
-                    if let value = state.values.popFirst() {
-                        state.octets -= octets(value)
-                        return .success(value)
-                    }
-                    if let end = state.end { return end.map { nil } }
+                    if let ready = takeReady(from: &state) { return ready }
                     guard state.waiter == nil else {
                         return .failure(.invalidRequest("another task waits for this stream's next value"))
                     }
@@ -128,5 +140,73 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         // A cancelled consumer will not come back: the source ends now, not when the stream is let go.
         if case .failure(.cancelled) = result { abandon() }
         return try result.get()
+    }
+
+    private func takeReady() -> Result<Element?, BLEError>? { state.withLock { takeReady(from: &$0) } }
+
+    private func takeReady(from state: inout State) -> Result<Element?, BLEError>? {
+        if state.cancelled { return .failure(.cancelled) }
+        guard let value = takeValue(from: &state) else { return state.end.map { $0.map { nil } } }
+        return .success(value)
+    }
+}
+
+// MARK: - Holding back
+
+extension StreamBuffer {
+    /// Keeps what comes from its consumer, until `release`; what came before can be taken.
+    func hold() {
+        guard merge != nil else { return }
+        let limit =
+            switch policy {
+            case .overflow(let limit, _), .newest(let limit): limit
+            }
+        state.withLock { state in
+            if state.held == nil, state.end == nil { state.held = RecencyTable(limit: limit) }
+        }
+    }
+
+    /// Hands over what was held back.
+    func release() {
+        let (outcome, value) = state.withLock { state -> (Outcome, Element?) in
+            letGo(&state)
+            if case .overflow(let limit, _) = policy, state.values.count > limit {
+                return (.full(.values(limit)), nil)
+            }
+            guard !state.values.isEmpty, let waiter = state.waiter.take() else { return (.done, nil) }
+            return (.resume(waiter), takeValue(from: &state))
+        }
+        switch outcome {
+        case .resume(let waiter): waiter.resume(returning: .success(value))
+        case .full(let limit): finish(.failure(.overflow(limit)))
+        case .done, .dropped: break
+        }
+    }
+
+    /// Keeps a value in place of the last of its kind.
+    private func hold(_ value: Element, in state: inout State) -> Outcome {
+        guard let key = merge?(value),
+            let evicted = state.held?.use(key, first: value, { $0 = value }).evicted
+        else { return .done }
+        if case .overflow(let limit, _) = policy { return .full(.values(limit)) }
+        state.dropped += 1
+        return .dropped(evicted)
+    }
+
+    /// What was held back is as if it came now.
+    private func letGo(_ state: inout State) {
+        guard let held = state.held.take() else { return }
+        for value in held.newest(held.count).reversed() {
+            state.values.append(value)
+            state.octets += octets(value)
+        }
+        guard case .newest(let limit) = policy else { return }
+        while state.values.count > max(limit, 1), takeValue(from: &state) != nil { state.dropped += 1 }
+    }
+
+    private func takeValue(from state: inout State) -> Element? {
+        guard let value = state.values.popFirst() else { return nil }
+        state.octets -= octets(value)
+        return value
     }
 }

@@ -89,6 +89,15 @@ extension AdvertisingData {
         }
     }
 
+    /// Whether there are data of a company; allocates nothing.
+    public func hasData(of company: CompanyIdentifier) -> Bool {
+        structures.contains { structure in
+            guard structure.type == .manufacturerSpecificData else { return false }
+            var reader = ByteReader(bytes.span.extracting(structure.content), of: AdvertisingField.packetName)
+            return (try? reader.u16("company identifier")) == company.rawValue
+        }
+    }
+
     private func first<Value>(
         _ type: AdvertisingDataType, _ decode: (inout ByteReader) throws(DecodeError) -> Value
     ) -> Value? {

@@ -14,13 +14,13 @@
 /// `AdvertisingPlanError` that names the field, its octets and the limit.
 public struct AdvertisingPlan: Hashable, Sendable {
     /// The advertising packet; empty in an extended plan.
-    public private(set) var data: [UInt8] = []
+    public internal(set) var data: [UInt8] = []
     /// The answer to scan requests; empty in an extended plan.
-    public private(set) var scanResponse: [UInt8] = []
+    public internal(set) var scanResponse: [UInt8] = []
     /// The payload of an extended advertisement, when this is one. Of a scannable kind the controller takes
     /// it as scan response data, for such a set has no advertising data (Core Specification 5.4, Vol 4,
     /// Part E, 7.8.54).
-    public private(set) var extended: [UInt8]?
+    public internal(set) var extended: [UInt8]?
     /// The most octets that `data`, or in an extended plan `extended`, may have.
     public let limit: Int
     /// The fields in the order of the packets.
@@ -62,6 +62,24 @@ public struct AdvertisingPlan: Hashable, Sendable {
         if draft.isExtended { self.extended = payload } else { data = payload }
         scanResponse = AdvertisingPlan.payload(draft.scanResponse)
     }
+
+    /// Packets that say nothing, as those of directed advertising do.
+    public static let empty = AdvertisingPlan()
+
+    /// A plan that was made before.
+    package init(
+        data: [UInt8], scanResponse: [UInt8], extended: [UInt8]?, limit: Int, fields: [Placement],
+        overflow: [Overflow]
+    ) {
+        self.data = data
+        self.scanResponse = scanResponse
+        self.extended = extended
+        self.limit = limit
+        self.fields = fields
+        self.overflow = overflow
+    }
+
+    private init() { limit = AdvertisingLimits(for: .connectable).data }
 
     private static func payload(_ pieces: [Piece]) -> [UInt8] {
         [UInt8](capacity: pieces.reduce(0) { $0 + $1.octets }) { output in
@@ -148,6 +166,10 @@ public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
     case scanResponse = "scan-response"
     /// Advertise by extended packets.
     case extended
+    /// Advertise what Core Bluetooth on an Apple device would, for those who count on its packets: services and a name
+    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan response. Services
+    /// without room are left out. Legacy packets only.
+    case apple
 }
 
 /// How many octets packets have.

@@ -17,17 +17,20 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         public var octets: Int
         /// The octets that there are.
         public var limit: Int
+        /// The octets that there are in the scan response as well, when fields could have moved there.
+        public var scanResponseLimit: Int?
         /// All fields that want to be there, in order, with their octets.
         public var fields: [AdvertisingPlan.Placement]
 
         /// A field that does not fit.
         public init(
-            _ field: AdvertisingContent.Field, octets: Int, limit: Int,
+            _ field: AdvertisingContent.Field, octets: Int, limit: Int, scanResponseLimit: Int? = nil,
             fields: [AdvertisingPlan.Placement] = []
         ) {
             self.field = field
             self.octets = octets
             self.limit = limit
+            self.scanResponseLimit = scanResponseLimit
             self.fields = fields
         }
 
@@ -45,22 +48,33 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
 }
 
 extension AdvertisingPlanError: CustomStringConvertible {
-    /// One line: "name takes 28 octets, of which 3 are too many: the limit is 31, and flags 3, services 4,
-    /// name 28 make 35".
+    /// One line: "name takes 28 octets and does not fit: the limit is 31, and flags 3, services 4, name 28
+    /// make 35".
     public var description: String {
         switch self {
-        case .overflow(let overflow): overflow.description
-        case .noScanResponse(let overflow): "\(overflow), and there is no scan response for it"
-        case .malformed(let field, let error): "\(field.rawValue): \(error)"
-        case .invalid(let field, let why): "\(field.rawValue): \(why)"
+        case .overflow, .noScanResponse: "\(field.rawValue) \(reason)"
+        case .malformed, .invalid: "\(field.rawValue): \(reason)"
+        }
+    }
+
+    /// The same without the name of the field to blame in front.
+    public var reason: String {
+        switch self {
+        case .overflow(let overflow): overflow.reason
+        case .noScanResponse(let overflow): "\(overflow.reason), and there is no scan response for it"
+        case .malformed(_, let error): "\(error)"
+        case .invalid(_, let why): why
         }
     }
 }
 
 extension AdvertisingPlanError.Overflow: CustomStringConvertible {
-    /// One line, without the scan response.
-    public var description: String {
-        let head = "\(field.rawValue) takes \(octets) octets and does not fit: the limit is \(limit)"
+    /// One line, with the field to blame in front.
+    public var description: String { "\(field.rawValue) \(reason)" }
+
+    fileprivate var reason: String {
+        let place = scanResponseLimit.map { "the packet has \(limit) and the scan response \($0)" }
+        let head = "takes \(octets) octets and does not fit: \(place ?? "the limit is \(limit)")"
         guard fields.count > 1 else { return head }
         let all = fields.map { "\($0.field.rawValue) \($0.octets)" }.joined(separator: ", ")
         return "\(head), and \(all) make \(total)"

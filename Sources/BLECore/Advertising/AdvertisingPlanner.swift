@@ -18,7 +18,7 @@ struct AdvertisingPlanner {
 
     func draft(extended: Bool) throws(AdvertisingPlanError) -> Draft {
         if extended { return try extendedDraft() }
-        if pieces.fit(limits.data) {
+        if policy != .apple, pieces.fit(limits.data) {
             return Draft(data: pieces, scanResponse: rawScanResponse.map { [$0] } ?? [])
         }
         switch policy {
@@ -32,16 +32,22 @@ struct AdvertisingPlanner {
                 throw .noScanResponse(shortage(limits.data))
             }
             guard let draft = moved() ?? cut() else {
-                throw .overflow(shortage(max(limits.data, limits.scanResponse)))
+                var shortage = shortage(max(limits.data, limits.scanResponse))
+                (shortage.limit, shortage.scanResponseLimit) = (limits.data, limits.scanResponse)
+                throw .overflow(shortage)
             }
             return draft
         case .extended: return try extendedDraft()
+        case .apple: return try appleDraft()
         }
     }
 
     // MARK: Extended packets
 
     private func extendedDraft() throws(AdvertisingPlanError) -> Draft {
+        if policy == .apple {
+            throw .invalid(pieces.first?.field ?? .flags, "Apple's rules are for legacy packets only")
+        }
         if let rawScanResponse {
             throw .noScanResponse(.init(.rawScanResponse, octets: rawScanResponse.octets, limit: 0))
         }
@@ -152,14 +158,14 @@ struct AdvertisingPlanner {
         return draft
     }
 
-    private func shortage(_ limit: Int) -> AdvertisingPlanError.Overflow {
+    func shortage(_ limit: Int) -> AdvertisingPlanError.Overflow {
         pieces.shortage(limit, of: pieces)
     }
 }
 
 extension ServiceUUIDs {
     /// How many UUIDs from the one at `start` on fit into an AD structure of `octets`.
-    fileprivate func fitting(_ octets: Int, from start: Int) -> Int {
+    func fitting(_ octets: Int, from start: Int) -> Int {
         min(uuids.count - start, max(0, min(octets, AdvertisingField.maximumCount) - 2) / width.rawValue)
     }
 }

@@ -1,6 +1,6 @@
 /// AES with a key of 128 bits, encryption only (FIPS 197). Its time depends on what it encrypts, as tables
-/// in memory make it, so it is for hashes and for simulated controllers; keys of pairing belong to a
-/// library made for that.
+/// in memory make it, so it is for hashes, for simulated controllers and for the readings of sensors; keys of
+/// pairing belong to a library made for that.
 public struct AES128: Sendable {
     /// Eleven keys of four columns each, the first octet of a column in its highest bits.
     private let roundKeys: [UInt32]

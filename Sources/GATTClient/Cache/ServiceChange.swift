@@ -7,6 +7,9 @@ public struct ServiceChange: Hashable, Sendable {
     /// The handles.
     public var range: AttributeRange
 
+    /// Something among these handles has changed.
+    public init(_ range: AttributeRange) { self.range = range }
+
     /// Reads an indicated value. What is not two handles in order says at least that something changed, so
     /// it stands for all.
     public init(_ value: [UInt8]) {

@@ -35,6 +35,14 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     /// The handles that its descriptors may have; nil when there is none left for them.
     public var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
 
+    /// The same characteristic with its descriptors, named as of `generation`.
+    public func stamped(_ generation: DatabaseGeneration) -> RemoteCharacteristic {
+        var stamped = self
+        stamped.generation = generation
+        stamped.descriptors = descriptors.map { $0.stamped(generation) }
+        return stamped
+    }
+
     /// The first descriptor of a type.
     public func descriptor(_ uuid: BluetoothUUID) -> RemoteDescriptor? {
         descriptors.first { $0.uuid == uuid }
@@ -54,6 +62,13 @@ public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
     public init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle
+    }
+
+    /// The same descriptor, named as of `generation`.
+    public func stamped(_ generation: DatabaseGeneration) -> RemoteDescriptor {
+        var stamped = self
+        stamped.generation = generation
+        return stamped
     }
 
     /// Its handle: a descriptor is its own value.

@@ -2,7 +2,7 @@ import ATT
 import BLECore
 
 /// A service of a remote server (Core Specification 5.4, Vol 3, Part G, 3.1).
-public struct RemoteService: Hashable, Sendable, HandleRun {
+public struct RemoteService: Hashable, ServiceReference, HandleRun {
     /// Its type.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
@@ -15,6 +15,8 @@ public struct RemoteService: Hashable, Sendable, HandleRun {
     public var includes: [RemoteInclude]
     /// Its characteristics.
     public var characteristics: [RemoteCharacteristic]
+    /// The state of the database that it was found in.
+    public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A service of these parts.
     public init(
@@ -33,12 +35,9 @@ public struct RemoteService: Hashable, Sendable, HandleRun {
     public var range: AttributeRange { AttributeRange(handle, endHandle) }
 
     mutating func stamp(_ generation: DatabaseGeneration) {
-        for index in characteristics.indices {
-            characteristics[index].generation = generation
-            for each in characteristics[index].descriptors.indices {
-                characteristics[index].descriptors[each].generation = generation
-            }
-        }
+        self.generation = generation
+        includes = includes.map { $0.stamped(generation) }
+        characteristics = characteristics.map { $0.stamped(generation) }
     }
 
     /// The first characteristic of a type.
@@ -48,7 +47,7 @@ public struct RemoteService: Hashable, Sendable, HandleRun {
 }
 
 /// A service that another one includes (Core Specification 5.4, Vol 3, Part G, 3.2).
-public struct RemoteInclude: Hashable, Sendable {
+public struct RemoteInclude: Hashable, ServiceReference {
     /// The handle of the include declaration.
     public var handle: AttributeHandle
     /// The included service's type.
@@ -57,6 +56,18 @@ public struct RemoteInclude: Hashable, Sendable {
     public var serviceHandle: AttributeHandle
     /// The last handle of the included service.
     public var endHandle: AttributeHandle
+    /// The state of the database that it was found in.
+    public internal(set) var generation = DatabaseGeneration.unknown
+
+    /// The handles of the included service.
+    public var range: AttributeRange { AttributeRange(serviceHandle, endHandle) }
+
+    /// The same include, named as of `generation`.
+    public func stamped(_ generation: DatabaseGeneration) -> RemoteInclude {
+        var stamped = self
+        stamped.generation = generation
+        return stamped
+    }
 
     /// An include of these parts.
     public init(
@@ -68,4 +79,12 @@ public struct RemoteInclude: Hashable, Sendable {
         self.serviceHandle = serviceHandle
         self.endHandle = endHandle
     }
+}
+
+/// A service that discovery found, by itself or included by another.
+public protocol ServiceReference: Sendable {
+    /// Its handles.
+    var range: AttributeRange { get }
+    /// The state of the server's database that the handles are of.
+    var generation: DatabaseGeneration { get }
 }

@@ -41,19 +41,22 @@ public struct Attribute: Sendable {
     /// The last attribute of the group that it begins, as services and characteristics do; else itself.
     public internal(set) var groupEnd: AttributeHandle
 
+    /// Whether the value stays as it is.
+    let isCached: Bool
     let role: Role?
     let onRead: ReadHandler?
     let onWrite: WriteHandler?
 
     init(
         _ handle: AttributeHandle, _ type: BluetoothUUID, _ kind: Kind, value: [UInt8],
-        permissions: AttributePermissions = .readable, length: AttributeLength = .any,
+        isCached: Bool = false, permissions: AttributePermissions = .readable, length: AttributeLength = .any,
         role: Role? = nil, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil
     ) {
         self.handle = handle
         self.type = type
         self.kind = kind
         self.value = value
+        self.isCached = isCached
         self.permissions = permissions
         self.length = length
         self.role = role

@@ -44,7 +44,7 @@ extension AttributeDatabase {
         updateHash()
     }
 
-    private mutating func insert(
+    mutating func insert(
         _ described: [(place: DatabaseError.Place, service: GATTService)]
     ) throws(DatabaseError) -> AttributeRange? {
         var taken = services.map { AttributeRange($0.handle, $0.groupEnd) }

@@ -19,6 +19,10 @@ public struct DatabaseError: Error, Hashable, Sendable {
         case keySizeOutOfRange(Int)
         /// The properties offer what the permissions let nobody do.
         case propertyNotPermitted(CharacteristicProperties)
+        /// The value is cached, yet with these properties it would change.
+        case cachedValueChanges(CharacteristicProperties)
+        /// The value is cached, yet a handler would answer in its place.
+        case cachedValueHandled
         /// A descriptor that a characteristic has once is there again.
         case repeatedDescriptor(BluetoothUUID)
         /// The included service is not there.
@@ -108,6 +112,9 @@ extension DatabaseError.Reason: CustomStringConvertible {
         case .keySizeOutOfRange(let size): "the key size \(size) is not within 7 to 16"
         case .propertyNotPermitted(let properties):
             "the properties offer \(properties), the permissions let nobody do it"
+        case .cachedValueChanges(let properties):
+            "a cached value is only read, not \(properties): give a stored value or none"
+        case .cachedValueHandled: "a cached value has no handlers: give a stored value or none"
         case .repeatedDescriptor(let uuid): "descriptor \(uuid) is there twice"
         case .includeNotFound(.handle(let handle)): "no service to include begins at \(handle)"
         case .includeNotFound(.uuid(let uuid)): "there is no service \(uuid) to include"

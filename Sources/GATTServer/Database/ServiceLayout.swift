@@ -67,13 +67,14 @@ struct ServiceLayout {
         let declared = CharacteristicDeclaration(
             properties: characteristic.properties, valueHandle: valueHandle, uuid: characteristic.uuid)
         attributes.append(Attribute(handle, .characteristic, .declaration, value: declared.encoded))
+        let permissions = try checkedPermissions(characteristic, place)
         attributes.append(
             Attribute(
                 valueHandle, characteristic.uuid, .value(characteristic.properties),
-                value: try checkedValue(characteristic.value, characteristic.length, place),
-                permissions: try checkedPermissions(characteristic, place),
-                length: characteristic.length, role: characteristic.role, onRead: characteristic.onRead,
-                onWrite: characteristic.onWrite)
+                value: try checkedValue(characteristic.value.octets, characteristic.length, place),
+                isCached: try checkedCaching(characteristic, permissions, place),
+                permissions: permissions, length: characteristic.length, role: characteristic.role,
+                onRead: characteristic.onRead, onWrite: characteristic.onWrite)
         )
         for (number, descriptor) in try characteristic.allDescriptors(place).enumerated() {
             try add(
@@ -129,6 +130,21 @@ private func checkedPermissions(
         throw DatabaseError(place, .propertyNotPermitted(writes))
     }
     return try checkedKeySize(permissions, place)
+}
+
+/// Whether the value is cached; if so, nothing else may promise that it changes.
+private func checkedCaching(
+    _ characteristic: GATTCharacteristic, _ permissions: AttributePermissions, _ place: DatabaseError.Place
+) throws(DatabaseError) -> Bool {
+    guard case .cached = characteristic.value else { return false }
+    let changing = characteristic.properties.intersection([.anyWrite, .notify, .indicate])
+    guard changing.isEmpty, permissions.write == .none else {
+        throw DatabaseError(place, .cachedValueChanges(changing.isEmpty ? .write : changing))
+    }
+    guard characteristic.onRead == nil, characteristic.onWrite == nil else {
+        throw DatabaseError(place, .cachedValueHandled)
+    }
+    return true
 }
 
 private func checkedKeySize(

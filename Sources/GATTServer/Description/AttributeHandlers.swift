@@ -53,6 +53,8 @@ public struct GATTReadRequest: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// Where the client wants to read on, in octets; the handler gives the whole value all the same.
     public let offset: Int
+    /// The most octets of one PDU on this link: of the value, one fewer go into a response.
+    public let mtu: ATTMTU
     /// For `.later`.
     public let pending: PendingAnswer
 }
@@ -100,6 +102,8 @@ public struct GATTWriteRequest: Hashable, Sendable {
     /// All that is written together, in order; more than `write` only for prepared writes. When one handler
     /// refuses, nothing of it is stored.
     public let transaction: [GATTWrite]
+    /// The most octets of one PDU on this link.
+    public let mtu: ATTMTU
     /// For `.later`.
     public let pending: PendingAnswer
 

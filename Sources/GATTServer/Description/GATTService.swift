@@ -68,8 +68,8 @@ public struct GATTCharacteristic: Sendable {
     public var permissions: AttributePermissions?
     /// What a link must be to subscribe.
     public var subscription: AttributeAccess
-    /// The stored value; what clients write replaces it.
-    public var value: [UInt8]
+    /// What clients read, and whether it may change.
+    public var value: GATTValue
     /// How long the value may be.
     public var length: AttributeLength
     /// Gives a fresh value for each read, in place of the stored one.
@@ -89,7 +89,8 @@ public struct GATTCharacteristic: Sendable {
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
-        subscription: AttributeAccess = .open, value: [UInt8] = [], length: AttributeLength = .any,
+        subscription: AttributeAccess = .open, value: GATTValue = .stored([]),
+        length: AttributeLength = .any,
         onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil, descriptors: [GATTDescriptor] = [],
         handle: AttributeHandle? = nil, valueHandle: AttributeHandle? = nil
     ) {

@@ -47,14 +47,16 @@ public struct GenericServices: Hashable, Sendable {
     var services: [GATTService] {
         var gap = [
             GATTCharacteristic(
-                .deviceName, properties: .read, value: Array(deviceName.utf8), length: .variable(max: 248)),
-            GATTCharacteristic(.appearance, properties: .read, value: littleEndian([appearance])),
+                .deviceName, properties: .read, value: .stored(Array(deviceName.utf8)),
+                length: .variable(max: 248)),
+            GATTCharacteristic(.appearance, properties: .read, value: .stored(littleEndian([appearance]))),
         ]
         if let wish = preferredConnection {
             let words = [wish.minimumInterval, wish.maximumInterval, wish.latency, wish.timeout]
             gap.append(
                 GATTCharacteristic(
-                    .peripheralPreferredConnectionParameters, properties: .read, value: littleEndian(words)))
+                    .peripheralPreferredConnectionParameters, properties: .read,
+                    value: .stored(littleEndian(words))))
         }
         if let resolvesAddresses {
             gap.append(

@@ -42,9 +42,10 @@ extension GATTResponder {
         let handle = shared.database.attributes[index].handle
         if offset > 0, let longRead, longRead.handle == handle { return longRead.value }
         let uuid = shared.database.attributes[index].type
-        let value = try result(for: handle, &shared) { pending in
+        let value = try result(for: handle, &shared) { pending, mtu in
             let request = GATTReadRequest(
-                central: pending.central, handle: handle, uuid: uuid, offset: offset, pending: pending)
+                central: pending.central, handle: handle, uuid: uuid, offset: offset, mtu: mtu,
+                pending: pending)
             switch try onRead(request) {
             case .value(let value): return value
             case .later: return nil
@@ -59,10 +60,10 @@ extension GATTResponder {
         _ write: GATTWrite, to onWrite: WriteHandler, _ kind: GATTWriteKind, _ transaction: [GATTWrite],
         _ shared: inout GATTServer.Shared
     ) throws(Interruption) {
-        _ = try result(for: write.handle, &shared) { pending in
+        _ = try result(for: write.handle, &shared) { pending, mtu in
             let request = GATTWriteRequest(
-                central: pending.central, write: write, kind: kind, transaction: transaction, pending: pending
-            )
+                central: pending.central, write: write, kind: kind, transaction: transaction, mtu: mtu,
+                pending: pending)
             return try onWrite(request) == .accept || kind.isCommand ? [] : nil
         }
     }
@@ -70,7 +71,7 @@ extension GATTResponder {
     /// What the handler of an attribute says, or said when the request was first tried; nil is "later".
     private mutating func result(
         for handle: AttributeHandle, _ shared: inout GATTServer.Shared,
-        _ ask: (PendingAnswer) throws -> [UInt8]?
+        _ ask: (PendingAnswer, ATTMTU) throws -> [UInt8]?
     ) throws(Interruption) -> [UInt8] {
         if let known = open?.results.first(where: { $0.handle == handle })?.result {
             do { return try known.get() } catch { throw .refused(error, handle) }
@@ -79,7 +80,7 @@ extension GATTResponder {
         let pending = PendingAnswer(central: central, number: shared.lastPending)
         let answer: [UInt8]?
         do {
-            answer = try ask(pending)
+            answer = try ask(pending, mtu)
         } catch {
             throw .refused(error as? ATTErrorCode ?? .unlikelyError, handle)
         }

@@ -14,7 +14,8 @@ extension GATTResponder {
     }
 
     /// Does what a command says; nobody hears why when it may not.
-    mutating func perform(_ command: ATTCommand, _ shared: inout GATTServer.Shared) {
+    mutating func perform(_ command: ATTCommand, mtu: ATTMTU, _ shared: inout GATTServer.Shared) {
+        self.mtu = mtu
         do throws(Interruption) {
             if case .signedWrite = command {
                 try verify(command, &shared)

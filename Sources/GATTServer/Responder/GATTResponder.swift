@@ -19,6 +19,8 @@ struct GATTResponder: Sendable {
     }
 
     let central: CentralID
+    /// As it was when the last request or command came.
+    var mtu = ATTMTU.default
     var security = LinkSecurity.none
     /// By value handle; those that are empty are not kept.
     private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
@@ -37,6 +39,7 @@ struct GATTResponder: Sendable {
 
     mutating func answer(_ request: ATTRequest, mtu: ATTMTU, _ shared: inout GATTServer.Shared) -> GATTAnswer
     {
+        self.mtu = mtu
         let isRobust = features.contains(.robustCaching)
         let known = request.knownHandle
         guard awareness.admit(usesHandle: known != nil, isRobust: isRobust) else {

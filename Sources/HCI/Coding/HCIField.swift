@@ -39,6 +39,7 @@ extension HCIField where Self: FixedWidthInteger {
 
 extension UInt8: HCIField {}
 extension Int8: HCIField {}
+extension Int16: HCIField {}
 extension UInt16: HCIField {}
 extension UInt32: HCIField {}
 extension UInt64: HCIField {}

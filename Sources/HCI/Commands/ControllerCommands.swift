@@ -123,3 +123,32 @@ public struct WriteLEHostSupport: HCICommand {
         (self.isSupported, self.unused) = (isSupported, unused)
     }
 }
+
+/// Asks whether a dual-mode controller was told that the host does Low Energy.
+public struct ReadLEHostSupport: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.3.78.
+    public static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
+
+    /// A question for it.
+    public init() {}
+
+    /// What it was told.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("LE supported, unused", Self.init) {
+            ($0.isSupported, $0.unused)
+        }
+        /// For errors.
+        public static let packetName = "LE host support"
+
+        /// Whether the host does Low Energy.
+        public var isSupported: HCIFlag
+        /// Once "simultaneous LE host"; zero.
+        public var unused: UInt8
+
+        /// That answer.
+        public init(isSupported: HCIFlag, unused: UInt8 = 0) {
+            (self.isSupported, self.unused) = (isSupported, unused)
+        }
+    }
+}

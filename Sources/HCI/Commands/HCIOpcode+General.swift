@@ -55,4 +55,6 @@ extension HCIOpcode {
     public static let readBDADDR = HCIOpcode(rawValue: 0x1009)
     /// Read RSSI, 7.5.4.
     public static let readRSSI = HCIOpcode(rawValue: 0x1405)
+    /// Read Encryption Key Size, 7.5.7.
+    public static let readEncryptionKeySize = HCIOpcode(rawValue: 0x1408)
 }

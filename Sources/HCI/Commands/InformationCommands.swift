@@ -63,6 +63,40 @@ public struct ReadLocalSupportedFeatures: HCICommand {
     public init() {}
 }
 
+/// Asks for a page of what the controller can do on BR/EDR and how it combines it with Low Energy.
+public struct ReadLocalExtendedFeatures: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.4.4.
+    public static let definition = command(.readLocalExtendedFeatures, "page", Self.init) { $0.page }
+
+    /// The page, from 0.
+    public var page: UInt8
+
+    /// Asks for `page`.
+    public init(page: UInt8) { self.page = page }
+
+    /// The page.
+    public struct ReturnParameters: HCIParameters {
+        /// The fields in the order of the wire.
+        public static let layout = HCILayout("page, max page, features", Self.init) {
+            ($0.page, $0.lastPage, $0.features)
+        }
+        /// For errors.
+        public static let packetName = "extended features"
+
+        /// Which page it is.
+        public var page: UInt8
+        /// The last page that there is.
+        public var lastPage: UInt8
+        /// The bits; those of page 0 are `LMPFeatures`. Bit 1 of page 1: the host does Low Energy.
+        public var features: UInt64
+
+        /// That page.
+        public init(page: UInt8, lastPage: UInt8, features: UInt64) {
+            (self.page, self.lastPage, self.features) = (page, lastPage, features)
+        }
+    }
+}
+
 /// Asks for the controller's public address.
 public struct ReadBDADDR: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.6.

@@ -113,3 +113,38 @@ public struct LEGenerateDHKey: HCICommand {
     /// Derives with `publicKey`.
     public init(publicKey: P256PublicKey) { self.publicKey = publicKey }
 }
+
+/// Derives a Diffie-Hellman key from the controller's private key, or from the one of the specification that
+/// is for debugging. LE Generate DHKey Complete follows.
+public struct LEGenerateDHKeyV2: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
+    public static let definition = command(.leGenerateDHKeyV2, "remote public key, key type", Self.init) {
+        ($0.publicKey, $0.keyType)
+    }
+    /// LE Generate DHKey Complete follows.
+    public static let answer = HCIAnswer.status
+
+    /// Which private key.
+    public struct KeyType: HCICode {
+        /// The octet.
+        public let rawValue: UInt8
+
+        /// The type of that octet.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The one that LE Read Local P-256 Public Key made.
+        public static let generated = KeyType(rawValue: 0x00)
+        /// The debug key, which everybody knows.
+        public static let debug = KeyType(rawValue: 0x01)
+    }
+
+    /// The peer's key.
+    public var publicKey: P256PublicKey
+    /// The own key.
+    public var keyType: KeyType
+
+    /// Derives with `publicKey`.
+    public init(publicKey: P256PublicKey, keyType: KeyType = .generated) {
+        (self.publicKey, self.keyType) = (publicKey, keyType)
+    }
+}

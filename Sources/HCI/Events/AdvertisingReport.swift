@@ -84,6 +84,17 @@ extension AdvertisingEventType {
 }
 
 extension AdvertisingReport {
+    /// Whether a packet in H4 form is an event with reports of what undirected scanning heard.
+    public static func isEvent(_ packet: Span<UInt8>) -> Bool {
+        guard packet.count > 3, packet[0] == HCIPacketType.event.rawValue,
+            packet[1] == HCIEventCode.leMeta.rawValue
+        else { return false }
+        switch LESubevent(rawValue: packet[3]) {
+        case .advertisingReport, .extendedAdvertisingReport: return true
+        default: return false
+        }
+    }
+
     /// Hands the reports of an LE Meta event to `body` one after the other, each with one allocation for
     /// its data at most. Other LE events have no reports.
     /// - Parameter parameters: the event's, from the subevent code on.

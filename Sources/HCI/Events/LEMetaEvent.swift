@@ -28,6 +28,14 @@ public enum LEMetaEvent: Hashable, Sendable {
     case phyUpdateComplete(LEPHYUpdateComplete)
     /// What advertisers said.
     case extendedAdvertisingReports(LEExtendedAdvertisingReports)
+    /// A train of periodic advertising is followed, or is not.
+    case periodicAdvertisingSyncEstablished(LEPeriodicAdvertisingSyncEstablished)
+    /// A packet of a train, or a part of its data.
+    case periodicAdvertisingReport(LEPeriodicAdvertisingReport)
+    /// A train is followed no longer.
+    case periodicAdvertisingSyncLost(LEPeriodicAdvertisingSyncLost)
+    /// A peer told of a train.
+    case periodicAdvertisingSyncTransferReceived(LEPeriodicAdvertisingSyncTransferReceived)
     /// Scanning for a limited time is over.
     case scanTimeout(LEScanTimeout)
     /// An advertising set is no longer sent.
@@ -36,6 +44,12 @@ public enum LEMetaEvent: Hashable, Sendable {
     case scanRequestReceived(LEScanRequestReceived)
     /// How a connection hops.
     case channelSelectionAlgorithm(LEChannelSelectionAlgorithm)
+    /// How accurate a peer's sleep clock is.
+    case requestPeerSCAComplete(LERequestPeerSCAComplete)
+    /// The power of a connection has changed, or was asked for.
+    case transmitPowerReporting(LETransmitPowerReporting)
+    /// Other events of a connection are in use.
+    case subrateChange(LESubrateChange)
     /// One that has no type of its own here, kept as it came.
     case unknown(LESubevent, parameters: [UInt8])
 }
@@ -75,10 +89,19 @@ extension LEMetaEvent: PacketCodable {
         case .directedAdvertisingReport: .directedAdvertisingReports(try .init(decoding: &reader))
         case .phyUpdateComplete: .phyUpdateComplete(try .init(decoding: &reader))
         case .extendedAdvertisingReport: .extendedAdvertisingReports(try .init(decoding: &reader))
+        case .periodicAdvertisingSyncEstablished:
+            .periodicAdvertisingSyncEstablished(try .init(decoding: &reader))
+        case .periodicAdvertisingReport: .periodicAdvertisingReport(try .init(decoding: &reader))
+        case .periodicAdvertisingSyncLost: .periodicAdvertisingSyncLost(try .init(decoding: &reader))
+        case .periodicAdvertisingSyncTransferReceived:
+            .periodicAdvertisingSyncTransferReceived(try .init(decoding: &reader))
         case .scanTimeout: .scanTimeout(try .init(decoding: &reader))
         case .advertisingSetTerminated: .advertisingSetTerminated(try .init(decoding: &reader))
         case .scanRequestReceived: .scanRequestReceived(try .init(decoding: &reader))
         case .channelSelectionAlgorithm: .channelSelectionAlgorithm(try .init(decoding: &reader))
+        case .requestPeerSCAComplete: .requestPeerSCAComplete(try .init(decoding: &reader))
+        case .transmitPowerReporting: .transmitPowerReporting(try .init(decoding: &reader))
+        case .subrateChange: .subrateChange(try .init(decoding: &reader))
         default: .unknown(subevent, parameters: reader.rest())
         }
     }
@@ -114,10 +137,17 @@ extension LEMetaEvent: PacketCodable {
         case .directedAdvertisingReports(let event): content(of: event)
         case .phyUpdateComplete(let event): content(of: event)
         case .extendedAdvertisingReports(let event): content(of: event)
+        case .periodicAdvertisingSyncEstablished(let event): content(of: event)
+        case .periodicAdvertisingReport(let event): content(of: event)
+        case .periodicAdvertisingSyncLost(let event): content(of: event)
+        case .periodicAdvertisingSyncTransferReceived(let event): content(of: event)
         case .scanTimeout(let event): content(of: event)
         case .advertisingSetTerminated(let event): content(of: event)
         case .scanRequestReceived(let event): content(of: event)
         case .channelSelectionAlgorithm(let event): content(of: event)
+        case .requestPeerSCAComplete(let event): content(of: event)
+        case .transmitPowerReporting(let event): content(of: event)
+        case .subrateChange(let event): content(of: event)
         case .unknown(let subevent, let octets): (subevent, UnknownParameters(octets: octets))
         }
     }

@@ -71,7 +71,8 @@ public struct EncryptionChangeV2: HCIEventParameters {
     public var connection: ConnectionHandle
     /// What holds now.
     public var mode: EncryptionMode
-    /// Octets of the key, 7 to 16 on Low Energy.
+    /// Octets of the key. On Low Energy it says nothing: a controller does not know how long a key was before the
+    /// host filled it up with zeros.
     public var keySize: UInt8
 
     /// That change.

@@ -11,6 +11,15 @@ public struct ACLReassembler: Sendable {
     /// Octets of the unfinished frame, its header included.
     public var pendingCount: Int { partial.count }
 
+    /// Whether a continuation of so many octets belongs to the frame that has begun.
+    public func takes(_ count: Int) -> Bool {
+        switch state {
+        case .idle: false
+        case .collecting: (try? isWhole(partial.span, and: count)) != nil
+        case .skipping: true
+        }
+    }
+
     private enum State {
         /// No frame has begun.
         case idle

@@ -43,8 +43,10 @@ public struct ACLFlow: Sendable {
         }
     }
     private var connections: [ConnectionHandle: Connection] = [:]
-    /// The connections in the order of their turns.
+    /// The connections that have something to send, in the order of their turns.
     private var turns: Deque<ConnectionHandle> = []
+    /// The connections of which the controller has no packet.
+    private var withoutBuffer = 0
     private var inFlight = 0
 
     /// A flow that holds everything back until `configure` tells the controller's buffers.
@@ -68,7 +70,7 @@ extension ACLFlow {
     public mutating func open(_ handle: ConnectionHandle) {
         close(handle)
         connections[handle] = Connection()
-        turns.append(handle)
+        withoutBuffer += 1
     }
 
     /// A connection is gone: what waits for it is dropped, and the buffers that it held count as free, as
@@ -76,7 +78,8 @@ extension ACLFlow {
     public mutating func close(_ handle: ConnectionHandle) {
         guard let connection = connections.removeValue(forKey: handle) else { return }
         inFlight -= connection.unacknowledged
-        turns.removeAll { $0 == handle }
+        if connection.unacknowledged == 0 { withoutBuffer -= 1 }
+        if !connection.frames.isEmpty { turns.removeAll { $0 == handle } }
     }
 
     /// Frames of a connection that are not sent, or not whole.
@@ -115,6 +118,7 @@ extension ACLFlow {
             output.l2capHeader(channel, payloadLength: payload.count)
             output.bytes(payload)
         }
+        if queuedFrames(handle) == 0 { turns.append(handle) }
         connections[handle]?.frames.append(frame)
         connections[handle]?.octets += length
     }
@@ -124,8 +128,9 @@ extension ACLFlow {
     public mutating func nextPacket(into output: inout OutputSpan<UInt8>) -> Bool {
         guard packetLength > 0, freePackets > 0, let turn = nextTurn() else { return false }
         let handle = turns.remove(at: turn)
-        turns.append(handle)
+        if unacknowledged(handle) == 0 { withoutBuffer -= 1 }
         connections[handle]?.writePacket(of: handle, upTo: packetLength, into: &output)
+        if queuedFrames(handle) > 0 { turns.append(handle) }
         inFlight += 1
         return true
     }
@@ -138,6 +143,7 @@ extension ACLFlow {
         let count = min(Int(completed.count), held)
         connections[handle]?.unacknowledged -= count
         inFlight -= count
+        if count > 0, count == held { withoutBuffer += 1 }
         guard Int(completed.count) == count else {
             throw .tooManyCompleted(handle, claimed: Int(completed.count), sent: held)
         }
@@ -145,12 +151,8 @@ extension ACLFlow {
 
     /// The place in `turns` of the connection that sends next.
     private func nextTurn() -> Int? {
-        let withoutBuffer = connections.values.count { $0.unacknowledged == 0 }
         let spare = freePackets - withoutBuffer
-        return turns.firstIndex { handle in
-            guard let connection = connections[handle], !connection.frames.isEmpty else { return false }
-            return connection.unacknowledged == 0 || spare > 0
-        }
+        return turns.firstIndex { spare > 0 || unacknowledged($0) == 0 }
     }
 }
 

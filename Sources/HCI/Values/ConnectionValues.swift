@@ -50,6 +50,17 @@ public struct ConnectionRole: HCICode {
     public static let peripheral = ConnectionRole(rawValue: 0x01)
 }
 
+extension ConnectionRole: CustomStringConvertible {
+    /// "central", "peripheral" or the octet, "0x02".
+    public var description: String {
+        switch self {
+        case .central: "central"
+        case .peripheral: "peripheral"
+        default: "0x" + rawValue.hex
+        }
+    }
+}
+
 /// The greatest size of data packets one way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
 public struct DataLength: HCIParameters, HCIField {
     /// The fields in the order of the wire.

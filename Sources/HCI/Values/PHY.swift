@@ -45,6 +45,16 @@ public struct PHYSet: OptionSet, HCICode {
     public static let le2M = PHYSet(rawValue: 1 << 1)
     /// LE Coded.
     public static let leCoded = PHYSet(rawValue: 1 << 2)
+
+    /// The set of that one; empty for a number that is no PHY.
+    public init(_ phy: PHY) {
+        switch phy {
+        case .le1M: self = .le1M
+        case .le2M: self = .le2M
+        case .leCoded: self = .leCoded
+        default: self = []
+        }
+    }
 }
 
 /// Which PHYs a host would like (Core Specification 5.4, Vol 4, Part E, 7.8.48).

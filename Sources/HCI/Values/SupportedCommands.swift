@@ -63,6 +63,7 @@ extension SupportedCommands {
         ],
         15: [nil, .readBDADDR, nil, nil, nil, .readRSSI],
         17: [nil, nil, nil, nil, nil, nil, .writeSimplePairingMode],
+        20: [nil, nil, nil, nil, .readEncryptionKeySize],
         22: [nil, nil, .setEventMaskPage2],
         24: [nil, nil, nil, nil, nil, .readLEHostSupport, .writeLEHostSupport],
         25: [

@@ -3,5 +3,5 @@ import SystemPackage
 
 extension Errno {
     /// What the last failed call of this thread left in errno.
-    static var current: Errno { Errno(rawValue: Glibc.errno) }
+    package static var current: Errno { Errno(rawValue: Glibc.errno) }
 }

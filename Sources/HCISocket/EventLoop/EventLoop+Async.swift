@@ -14,6 +14,50 @@ extension EventLoop {
     }
 }
 
+extension EventLoop {
+    /// Waits until `descriptor` is ready for what is of interest; also when its other end is gone or it has failed,
+    /// which is always of interest. Nil when the task was cancelled before, and for what cannot be waited for, as
+    /// regular files. The descriptor stays the caller's; there is one wait for it at a time.
+    public func readiness(of descriptor: CInt, for interest: Readiness) async -> Readiness? {
+        let waiter = ReadinessWaiter(self)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                execute { waiter.start(descriptor, interest, continuation) }
+            }
+        } onCancel: {
+            execute { waiter.end(nil) }
+        }
+    }
+}
+
+/// One wait for a descriptor: whichever of it and cancellation comes first ends it.
+private final class ReadinessWaiter: @unchecked Sendable {
+    // Sendable: touched in work of the loop only.
+    private let loop: EventLoop
+    private var registration: UInt64?
+    private var continuation: CheckedContinuation<Readiness?, Never>?
+    private var ended = false
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func start(
+        _ descriptor: CInt, _ interest: Readiness, _ continuation: CheckedContinuation<Readiness?, Never>
+    ) {
+        // A task that was cancelled before it began to wait is told so first.
+        guard !ended else { return continuation.resume(returning: nil) }
+        self.continuation = continuation
+        registration = try? loop.watch(descriptor, for: interest) { [self] in end($0) }
+        if registration == nil { end(nil) }
+    }
+
+    func end(_ readiness: Readiness?) {
+        ended = true
+        if let registration { loop.unwatch(registration) }
+        registration = nil
+        continuation.take()?.resume(returning: readiness)
+    }
+}
+
 /// One sleep: whichever of timer and cancellation comes first ends it.
 private final class Sleeper: @unchecked Sendable {
     // Sendable: touched in work of the loop only.

@@ -28,7 +28,7 @@ public final class EventLoop: @unchecked Sendable {
         case monotonic
         /// Time that starts at zero and jumps to the next deadline when nothing else is left to do. For
         /// tests: hours pass in milliseconds, in the same order on every run. Work that is under way on
-        /// other threads is not waited for, so keep everything on the loop.
+        /// other threads is not waited for, but in `withClockHeld`, so keep everything on the loop.
         case virtual
     }
 
@@ -52,6 +52,8 @@ public final class EventLoop: @unchecked Sendable {
         var work: [Work] = []
         var sleeping = false
         var stopped = false
+        /// How many hold a virtual clock.
+        var holds = 0
     }
 
     private struct Registration {
@@ -194,9 +196,9 @@ extension EventLoop {
 
     /// Sleeps until something is to do; the number of events, negative after a signal.
     private func wait(_ events: inout [epoll_event]) -> CInt {
-        let mayBlock = inbox.withLock { inbox -> Bool in
+        let (mayBlock, isHeld) = inbox.withLock { inbox -> (Bool, Bool) in
             inbox.sleeping = inbox.work.isEmpty && !inbox.stopped
-            return inbox.sleeping
+            return (inbox.sleeping, inbox.holds > 0)
         }
         forgetCancelledTimers()
         guard mayBlock else { return epoll_wait(epoll, &events, CInt(events.count), 0) }
@@ -209,6 +211,7 @@ extension EventLoop {
             let left = now.duration(until: deadline).nanoseconds
             let milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 == 0 ? 0 : 1))
             return epoll_wait(epoll, &events, CInt(events.count), milliseconds)
+        case .virtual where isHeld: return epoll_wait(epoll, &events, CInt(events.count), -1)
         case .virtual:
             let ready = epoll_wait(epoll, &events, CInt(events.count), 0)
             if ready == 0 { virtualNow = max(virtualNow, deadline) }
@@ -234,6 +237,24 @@ extension EventLoop {
     private func signal() {
         var one: UInt64 = 1
         Glibc.write(wake, &one, 8)
+    }
+}
+
+// MARK: - Holding the clock
+
+extension EventLoop {
+    /// Runs `body`, which waits for work on other threads, such as that of a disk: meanwhile a virtual clock stands
+    /// still. A monotonic one cannot be held.
+    public nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
+        _ body: () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        guard clock == .virtual else { return try await body() }
+        inbox.withLock { $0.holds += 1 }
+        defer {
+            inbox.withLock { $0.holds -= 1 }
+            signal()
+        }
+        return try await body()
     }
 }
 

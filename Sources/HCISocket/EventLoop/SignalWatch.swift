@@ -8,8 +8,9 @@ import SystemPackage
 /// A handler that writes to a pipe, not a signalfd: that would need every thread to block the signals, and
 /// a library's thread that waits with a mask of its own (`epoll_pwait`) would take them and end the process.
 public final class SignalWatch: @unchecked Sendable {
-    // Sendable: `signals` is constant; the rest is touched on the loop only, which WatchedDescriptor checks.
-    private let signals: [CInt]
+    // Sendable: after `init` all is touched on the loop only, which WatchedDescriptor checks.
+    private var signals: [CInt]
+    let loop: EventLoop
     private let output: WatchedDescriptor
     private let input: CInt
 
@@ -18,9 +19,11 @@ public final class SignalWatch: @unchecked Sendable {
         var ends: [CInt] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .system(.current, during: "pipe") }
         self.signals = signals
+        self.loop = loop
         (output, input) = (WatchedDescriptor(ends[0], on: loop), ends[1])
         caughtSignals.store(input, ordering: .sequentiallyConsistent)
         for signal in signals { Self.set(signal, to: catchSignal) }
+        Self.others.withLock { $0.watch = self }
     }
 
     /// Tells `handler` each signal, on the loop. Call it there.
@@ -28,13 +31,24 @@ public final class SignalWatch: @unchecked Sendable {
         let descriptor = output.descriptor
         try output.watch(for: .read) { _ in
             var number: UInt8 = 0
-            while Glibc.read(descriptor, &number, 1) == 1 { handler(CInt(number)) }
+            while Glibc.read(descriptor, &number, 1) == 1 {
+                (Self.otherHandler(of: CInt(number)) ?? handler)(CInt(number))
+            }
         }
+    }
+
+    /// Catches more signals, or some no longer, which then do again what they do by default. Call it on the loop.
+    func watch(_ more: [CInt], isWatched: Bool) {
+        guard output.isOpen else { return }
+        signals.removeAll(where: more.contains)
+        if isWatched { signals += more }
+        for signal in more { Self.set(signal, to: isWatched ? catchSignal : SIG_DFL) }
     }
 
     /// Lets the signals do again what they do by default. Call it on the loop.
     public func close() {
         guard output.isOpen else { return }
+        Self.others.withLock { $0 = Others(farewell: $0.farewell) }
         for signal in signals { Self.set(signal, to: SIG_DFL) }
         caughtSignals.store(-1, ordering: .sequentiallyConsistent)
         output.close()
@@ -51,6 +65,7 @@ public final class SignalWatch: @unchecked Sendable {
 
     /// Ends the process by `signal` as if nobody had caught it, so that its parent sees why.
     public static func die(by signal: CInt) -> Never {
+        others.withLock { $0.farewell }?()
         set(signal, to: SIG_DFL)
         var unblocked = sigset_t()
         sigemptyset(&unblocked)

@@ -1,3 +1,4 @@
+import BLECore
 import CLinux
 import Glibc
 
@@ -9,4 +10,9 @@ public enum WallClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
+}
+
+extension Timestamp {
+    /// This moment, by the system's clock.
+    public static var now: Timestamp { Timestamp(milliseconds: WallClock.microseconds / 1000) }
 }

@@ -26,8 +26,35 @@ public enum HCISockets {
                 setsockopt(descriptor, SOL_HCI, HCI_FILTER, $0.baseAddress, socklen_t($0.count))
             }
             guard result == 0 else { throw .system(.current, during: "setsockopt HCI_FILTER") }
-            return PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket)
+            return PacketSocket(
+                descriptor, on: loop, maximumPacket: maximumPacket, gathersReports: true)
         }
+    }
+
+    /// The user channel of adapter `index`: the kernel lets go of the controller, and what it sends comes
+    /// here and nowhere else. Needs CAP_NET_ADMIN and an adapter that is down (EBUSY) and that nobody else
+    /// has so (EUSERS). Closing it gives the controller back, down.
+    public static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
+        PacketSocket(
+            try open(index, channel: HCI_CHANNEL_USER), on: loop, maximumPacket: maximumPacket,
+            gathersReports: true)
+    }
+
+    /// What the kernel's own table has of adapter `index`, also while management does not list it. Needs no
+    /// capability.
+    public static func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
+        let descriptor = try Sockets.open(AF_BLUETOOTH, CLINUX_SOCK_RAW, BTPROTO_HCI)
+        defer { Glibc.close(descriptor) }
+        var information = hci_dev_info()
+        information.dev_id = index
+        guard ioctl(descriptor, CLINUX_HCIGETDEVINFO, &information) == 0 else {
+            throw .system(.current, during: "ioctl HCIGETDEVINFO")
+        }
+        let address = withUnsafeBytes(of: information.bdaddr.b) { octets in
+            octets.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        // HCI_UP is the first of the flags.
+        return HCIDeviceState(address: address, isUp: information.flags & 1 != 0)
     }
 
     /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
@@ -54,4 +81,12 @@ public enum HCISockets {
             return descriptor
         }
     }
+}
+
+/// What the kernel's table of HCI devices says of one.
+public struct HCIDeviceState: Hashable, Sendable {
+    /// The public address; all zeros before the controller was asked.
+    public var address: UInt64
+    /// Whether the transport to the controller is open, by the kernel or by a user channel.
+    public var isUp: Bool
 }

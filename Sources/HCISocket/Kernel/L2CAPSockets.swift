@@ -4,7 +4,8 @@ import Glibc
 import SystemPackage
 
 /// The security that a kernel link is asked for or has (BT_SECURITY).
-public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparable, LosslessStringConvertible
+{
     /// No encryption.
     case low = 1
     /// Encryption, by whatever pairing.
@@ -18,15 +19,51 @@ public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparab
     public static func < (left: LinkSecurityLevel, right: LinkSecurityLevel) -> Bool {
         left.rawValue < right.rawValue
     }
+
+    /// `low`, `medium`, `high` or `fips`.
+    public var description: String {
+        switch self {
+        case .low: "low"
+        case .medium: "medium"
+        case .high: "high"
+        case .fips: "fips"
+        }
+    }
+
+    /// The level of that name.
+    public init?(_ description: String) {
+        guard let level = Self.allCases.first(where: { $0.description == description }) else { return nil }
+        self = level
+    }
 }
 
 /// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and
 /// the kernel allows one a link.
 public struct L2CAPChannel: Sendable {
     /// The channel's packets, each one an ATT PDU.
-    public let port: PacketSocket
+    public let port: any L2CAPSocket
     /// The device at the other end.
     public let peer: DeviceAddress
+
+    /// A channel to `peer`.
+    public init(port: any L2CAPSocket, peer: DeviceAddress) {
+        self.port = port
+        self.peer = peer
+    }
+}
+
+/// A connected L2CAP socket of the kernel's.
+public protocol L2CAPSocket: PacketPort {
+    /// The link's security, and the size of its key in octets (0 while there is none).
+    func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int)
+
+    /// Asks the kernel for at least `level`, which is more than the link has; it pairs if it must. EINVAL: it has no
+    /// Security Manager for this link. Nothing is taken until that has ended, and well: then `writable` is called.
+    /// Of any other end the socket tells nothing.
+    func require(_ level: LinkSecurityLevel) throws(PortError)
+
+    /// The HCI handle of the link, for commands on a raw socket.
+    func connectionHandle() throws(PortError) -> ConnectionHandle
 }
 
 /// The kernel's L2CAP sockets on the ATT channel.
@@ -87,30 +124,26 @@ public enum L2CAPSockets {
     }
 }
 
-extension L2CAPChannel {
-    /// The security that the link has, or was asked for.
-    public var securityLevel: LinkSecurityLevel? { try? security().level }
-
-    /// The link's security and the size of its key in octets (0 while there is none).
+extension PacketSocket: L2CAPSocket {
+    /// The link's security.
     public func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int) {
         var value = bt_security()
-        try Sockets.get(port.descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
+        try Sockets.get(descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
         return (LinkSecurityLevel(rawValue: value.level), Int(value.key_size))
     }
 
-    /// Asks the kernel for at least `level`; it pairs if it must. Asking for what is there already does
-    /// nothing.
+    /// Asks the kernel for more.
     public func require(_ level: LinkSecurityLevel) throws(PortError) {
-        if let present = try security().level, present >= level { return }
         // Two octets: one is EINVAL.
         let value = bt_security(level: level.rawValue, key_size: 0)
-        try Sockets.set(port.descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")
+        try Sockets.set(descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")
+        expectRoom()
     }
 
-    /// The HCI handle of the link, for commands on a raw socket.
+    /// The HCI handle of the link.
     public func connectionHandle() throws(PortError) -> ConnectionHandle {
         var information = l2cap_conninfo()
-        try Sockets.get(port.descriptor, SOL_L2CAP, L2CAP_CONNINFO, into: &information, "L2CAP_CONNINFO")
+        try Sockets.get(descriptor, SOL_L2CAP, L2CAP_CONNINFO, into: &information, "L2CAP_CONNINFO")
         return ConnectionHandle(information.hci_handle)
     }
 }

@@ -1,50 +1,82 @@
 import BLECore
+import CLinux
 import Glibc
 import HCI
 import SystemPackage
 
 /// HCI packets over a byte stream, in H4 form: TCP, Unix sockets, UARTs. The stream carries nothing but
-/// packets, so a type octet that is none means that both sides have lost each other: the port ends.
+/// packets, so a type octet that is none means that both sides have lost each other.
+///
+/// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the controller is told
+/// Reset until it answers, what comes before is thrown away, and `PacketPortHandlers.wasReset` is called.
 public final class H4Port: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
     private let socket: WatchedDescriptor
+    private let isSerial: Bool
+    private let recovers: Bool
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var framer: H4Framer
     private var output: [UInt8] = []
     private var written = 0
     private var handlers: PacketPortHandlers?
 
+    private var timer: LoopTimer?
+    private var search: Search?
+
+    /// A search for the place at which packets begin again.
+    private struct Search {
+        /// Why it began.
+        let reason: String
+        var recovery = H4Recovery()
+        var resets = 0
+    }
+
     /// More than this unsent, and `isWritable` is false. A peer that reads keeps the stream far below it.
     private static let highWater = 1 << 16
+    /// The octets of a packet come one after the other; a packet that stops for so long has lost some.
+    private static let gap = Duration.seconds(1)
+    /// How long a Reset is waited for, and how many are sent: a controller that waits for the rest of a
+    /// command takes the first ones for that.
+    private static let patience = Duration.milliseconds(500), maximumResets = 12
+    private static let reset: [UInt8] = [HCIPacketType.command.rawValue, 0x03, 0x0c, 0x00]
 
-    /// Takes over a non-blocking stream. Only packets of `types` are expected on it.
+    /// Takes over a non-blocking stream. Only packets of `types` are expected on it. `recovers`: a controller
+    /// is behind it that is this host's alone, on a line that may lose octets.
     public init(
-        _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all
+        _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all,
+        recovers: Bool = false
     ) {
         socket = WatchedDescriptor(descriptor, on: loop)
         framer = H4Framer(types: types)
+        isSerial = SerialLine.isOne(descriptor)
+        self.recovers = recovers
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { socket.isOpen && output.count - written < Self.highWater }
+    public var isWritable: Bool {
+        socket.isOpen && search == nil && output.count - written < Self.highWater
+    }
 
     /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
+        timer = LoopTimer(on: socket.loop) { [weak self] in self?.expire() }
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
     /// Sends one packet; what the descriptor does not take now is kept.
     public func send(_ packet: Span<UInt8>) {
-        guard socket.isOpen else { return }
-        let wasEmpty = output.isEmpty
-        output.append(addingCapacity: packet.count) { $0.bytes(packet) }
-        if wasEmpty { flush() }
+        // What is said to a controller that will be reset is lost on it.
+        guard search == nil else { return }
+        append(packet)
     }
 
     /// Ends the port.
     public func close() {
         handlers = nil
+        guard socket.isOpen else { return }
+        timer?.set(nil)
+        if isSerial { SerialLine.discardOutput(socket.descriptor) }
         socket.close()
     }
 
@@ -57,12 +89,27 @@ public final class H4Port: PacketPort, @unchecked Sendable {
         if !readiness.isDisjoint(with: [.read, .hangUp, .error]) { fill() }
     }
 
+    private func fail(_ error: PortError) {
+        let closed = handlers?.closed
+        close()
+        closed?(error)
+    }
+}
+
+// MARK: - Out
+
+extension H4Port {
+    private func append(_ packet: Span<UInt8>) {
+        guard socket.isOpen else { return }
+        let wasEmpty = output.isEmpty
+        output.append(addingCapacity: packet.count) { $0.bytes(packet) }
+        if wasEmpty { flush() }
+    }
+
     private func flush() {
         while written < output.count {
             let count = output.withUnsafeBytes { octets in
-                Glibc.send(
-                    socket.descriptor, octets.baseAddress?.advanced(by: written), octets.count - written,
-                    CInt(MSG_NOSIGNAL))
+                write(octets.baseAddress?.advanced(by: written), octets.count - written)
             }
             if count >= 0 {
                 written += count
@@ -81,6 +128,17 @@ public final class H4Port: PacketPort, @unchecked Sendable {
         socket.want(.read)
     }
 
+    private func write(_ octets: UnsafeRawPointer?, _ count: Int) -> Int {
+        // Only send(2) can do without a SIGPIPE, which serial lines do not know.
+        isSerial
+            ? Glibc.write(socket.descriptor, octets, count)
+            : Glibc.send(socket.descriptor, octets, count, CInt(MSG_NOSIGNAL))
+    }
+}
+
+// MARK: - In
+
+extension H4Port {
     private func fill() {
         let count = input.withUnsafeMutableBytes { Glibc.read(socket.descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else {
@@ -94,16 +152,53 @@ public final class H4Port: PacketPort, @unchecked Sendable {
     }
 
     private func take(_ octets: Span<UInt8>) {
-        do throws(H4FramingError) {
-            try framer.feed(octets) { handlers?.receive($0) }
-        } catch {
-            fail(.protocolViolation("\(error)"))
+        var rest = octets
+        if search != nil {
+            guard let count = search?.recovery.feed(rest) else { return }
+            rest = rest.extracting(count..<rest.count)
+            found()
         }
+        do throws(H4FramingError) {
+            try framer.feed(rest) { handlers?.receive($0) }
+        } catch {
+            return lose("\(error)")
+        }
+        // After a packet that a handler answered by closing the port nothing is due any more.
+        guard recovers, socket.isOpen else { return }
+        timer?.set(framer.pendingCount > 0 ? socket.loop.now + Self.gap : nil)
+    }
+}
+
+// MARK: - Losing and finding packets
+
+extension H4Port {
+    private func lose(_ reason: String) {
+        guard recovers else { return fail(.protocolViolation(reason)) }
+        framer.reset()
+        search = Search(reason: reason)
+        tellReset()
     }
 
-    private func fail(_ error: PortError) {
-        let closed = handlers?.closed
-        close()
-        closed?(error)
+    private func expire() {
+        guard socket.isOpen else { return }
+        if search != nil { return tellReset() }
+        lose("an HCI packet on the line stops after \(framer.pendingCount) octets")
+    }
+
+    private func tellReset() {
+        guard let search, search.resets < Self.maximumResets else {
+            let reason = search?.reason ?? "the line is lost"
+            return fail(.protocolViolation("\(reason), and the controller does not answer Reset"))
+        }
+        self.search?.resets += 1
+        append(Self.reset.span)
+        timer?.set(socket.loop.now + Self.patience)
+    }
+
+    private func found() {
+        search = nil
+        timer?.set(nil)
+        handlers?.wasReset()
+        if isWritable { handlers?.writable() }
     }
 }

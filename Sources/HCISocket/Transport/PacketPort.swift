@@ -27,16 +27,21 @@ public struct PacketPortHandlers: Sendable {
     public var writable: @Sendable () -> Void
     /// The port ended by itself; called once, and nothing after it.
     public var closed: @Sendable (PortError) -> Void
+    /// The other side was reset, because the port had lost its packets and found them again so: it knows
+    /// nothing any more of what it was told before.
+    public var wasReset: @Sendable () -> Void
 
     /// Handlers for `start`.
     public init(
         receive: @escaping @Sendable (Span<UInt8>) -> Void,
         writable: @escaping @Sendable () -> Void,
-        closed: @escaping @Sendable (PortError) -> Void
+        closed: @escaping @Sendable (PortError) -> Void,
+        wasReset: @escaping @Sendable () -> Void = {}
     ) {
         self.receive = receive
         self.writable = writable
         self.closed = closed
+        self.wasReset = wasReset
     }
 }
 
@@ -46,6 +51,8 @@ public enum PortError: Error, Hashable, Sendable {
     case ended
     /// A system call failed.
     case system(Errno, during: String)
+    /// A host's name that is no IP address; names are not looked up.
+    case unresolved(String)
     /// The byte stream is not what it should be; the text says what was met, and where.
     case protocolViolation(String)
 }
@@ -56,6 +63,7 @@ extension PortError: CustomStringConvertible {
         switch self {
         case .ended: "the other side closed the connection"
         case .system(let errno, let call): "\(call): \(errno)"
+        case .unresolved(let host): "\(host) cannot be resolved: give an IP address or localhost"
         case .protocolViolation(let text): text
         }
     }

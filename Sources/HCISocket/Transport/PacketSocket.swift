@@ -1,25 +1,32 @@
 import BLECore
 import CLinux
 import Glibc
+import HCI
 import SystemPackage
 
-/// A port over a descriptor that keeps packets apart: raw HCI, management, monitor and L2CAP sockets. One
-/// read is one packet, one write is one packet.
+/// A port over a socket that keeps packets apart: raw HCI, management, monitor and L2CAP sockets. One write is
+/// one packet; what has come is read many at a time.
 public final class PacketSocket: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
     private let socket: WatchedDescriptor
-    private var input: [UInt8]
+    private let input: PacketBatch
+    private var pace: ReadingPace?
+    private var rest: LoopTimer?
+    private var isReading = false
+    private var closesAfterReading = false
     private var kept: [UInt8]?
     private var handlers: PacketPortHandlers?
 
     /// Packets taken from one readiness before the loop's other work gets its turn.
-    private static let batch = 32
+    private static let turn = 32
 
-    /// Takes over `descriptor`, which is non-blocking. Packets longer than `maximumPacket` octets would
-    /// lose their end, so give the protocol's limit.
-    public init(_ descriptor: CInt, on loop: EventLoop, maximumPacket: Int) {
+    /// Takes over `descriptor`, which is non-blocking. A packet longer than `maximumPacket` octets ends the
+    /// port, so give the protocol's limit. `gathersReports`: its packets are HCI's in H4 form, and where many
+    /// advertising reports come one by one, each may wait for more, 10 ms at most.
+    public init(_ descriptor: CInt, on loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) {
+        pace = gathersReports ? ReadingPace() : nil
         socket = WatchedDescriptor(descriptor, on: loop)
-        input = [UInt8](repeating: 0, count: maximumPacket)
+        input = PacketBatch(maximumPacket: maximumPacket)
     }
 
     /// The descriptor, for socket options. It stays this port's.
@@ -31,31 +38,46 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
+        if pace != nil { rest = LoopTimer(on: socket.loop) { [weak self] in self?.endRest() } }
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
     /// Sends one packet; what the descriptor does not take now is kept.
     public func send(_ packet: Span<UInt8>) {
         guard socket.isOpen, kept == nil else { return }
+        if pace != nil { hurry() }
         switch write(packet) {
         case .success: break
         case .failure(.wouldBlock), .failure(.socketNotConnected):
             // ENOTCONN: the kernel holds the channel back while it pairs.
             kept = [UInt8](copying: packet)
             socket.want([.read, .write])
+        // An adapter that is off takes nothing, and may be on again soon: whoever waits for an answer hears none.
+        case .failure(.networkDown): break
         case .failure(let error): fail(.system(error, during: "write"))
         }
+    }
+
+    /// Calls `writable` when the descriptor takes packets, for what holds them back otherwise than by a full buffer.
+    func expectRoom() {
+        if socket.isOpen { socket.want([.read, .write]) }
     }
 
     /// Ends the port.
     public func close() {
         handlers = nil
+        rest?.set(nil)
         socket.close()
     }
 
     /// Ends the port after the packets that have come already, or 1,024 of them.
     public func closeAfterReading() {
-        drain([], batch: 1024)
+        // From within a handler: what was read with its packet comes first.
+        guard !isReading else {
+            closesAfterReading = true
+            return
+        }
+        drain([], turn: 1024)
         close()
     }
 
@@ -69,40 +91,88 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     }
 
     private func ready(_ readiness: Readiness) {
-        if readiness.contains(.write), let packet = kept {
+        if readiness.contains(.write) {
+            let packet = kept
             kept = nil
             socket.want(.read)
-            send(packet.span)
+            if let packet { send(packet.span) }
             if isWritable { handlers?.writable() }
         }
-        if !readiness.isDisjoint(with: [.read, .hangUp, .error]) { drain(readiness) }
+        guard !readiness.isDisjoint(with: [.read, .hangUp, .error]) else { return }
+        drain(readiness, turn: Self.turn)
+        if closesAfterReading { closeAfterReading() }
     }
 
-    private func drain(_ readiness: Readiness, batch: Int = PacketSocket.batch) {
-        for _ in 0..<batch {
-            guard socket.isOpen else { return }
-            let count = input.withUnsafeMutableBytes {
-                Glibc.read(socket.descriptor, $0.baseAddress, $0.count)
-            }
-            if count > 0 {
-                handlers?.receive(input.span.extracting(0..<count))
-                continue
-            }
-            if count == 0 { return fail(.ended) }
-            switch Errno.current {
-            case .interrupted: continue
-            case .wouldBlock:
+    private func drain(_ readiness: Readiness, turn: Int) {
+        isReading = true
+        defer { isReading = false }
+        var left = turn
+        while left > 0, socket.isOpen {
+            switch input.receive(from: socket.descriptor) {
+            case .success(let count):
+                let areReports = deliver(count)
+                // Less than there is room for is all that there is; what comes now makes it ready anew. Only
+                // one that hung up is read to its end.
+                left = count < input.capacity && !readiness.contains(.hangUp) ? 0 : left - count
+                if pace != nil, left <= 0 { settle(areReports ? count : nil) }
+            case .failure(.interrupted): continue
+            case .failure(.wouldBlock):
                 // Nothing to read, and yet hung up: it would be reported for ever.
                 if readiness.contains(.hangUp) { fail(.ended) }
                 return
-            case let error: return fail(.system(error, during: "read"))
+            case .failure(let error): return fail(.system(error, during: "recvmmsg"))
             }
         }
+    }
+
+    /// Hands out what was read; whether it was nothing but advertising reports.
+    private func deliver(_ count: Int) -> Bool {
+        var areReports = true
+        for index in 0..<count {
+            guard socket.isOpen else { return false }
+            if input.isCut(index) {
+                fail(.protocolViolation("a packet of more than \(input.maximumPacket) octets came"))
+                return false
+            }
+            if input.length(index) == 0 {
+                fail(.ended)
+                return false
+            }
+            input.withPacket(index) { packet in
+                if pace != nil, !AdvertisingReport.isEvent(packet) { areReports = false }
+                handlers?.receive(packet)
+            }
+        }
+        return areReports
     }
 
     private func fail(_ error: PortError) {
         let closed = handlers?.closed
         close()
         closed?(error)
+    }
+}
+
+// MARK: - Pace
+
+extension PacketSocket {
+    /// Leaves the socket alone for a while, when what was read was so many reports and the pace says so.
+    private func settle(_ reports: Int?) {
+        guard socket.isOpen else { return }
+        guard let reports else { return hurry() }
+        guard kept == nil, let end = pace?.read(reports, at: socket.loop.now) else { return }
+        socket.want([])
+        rest?.set(end)
+    }
+
+    /// Reads at once for a while: an answer is to be expected.
+    private func hurry() {
+        pace?.isBusy(at: socket.loop.now)
+        endRest()
+    }
+
+    private func endRest() {
+        rest?.set(nil)
+        if socket.isOpen { socket.want(kept == nil ? .read : [.read, .write]) }
     }
 }

@@ -190,7 +190,7 @@ public enum StreamSockets {
         }
         var six = sockaddr_in6()
         guard inet_pton(AF_INET6, number, &six.sin6_addr) == 1 else {
-            throw .system(.addressNotAvailable, during: "\(host) is no IP address")
+            throw .unresolved(host)
         }
         six.sin6_family = sa_family_t(AF_INET6)
         six.sin6_port = port.bigEndian

@@ -2,11 +2,11 @@ import ATT
 import BLECore
 
 extension ATTPDU {
-    /// What the PDU says.
-    var fields: DecodedFields {
+    /// What the PDU says. `type` is what a Read By Type Request asked for, which its response is about.
+    func fields(of type: BluetoothUUID?) -> DecodedFields {
         switch self {
         case .request(let request): request.fields
-        case .response(let response): response.fields
+        case .response(let response): response.fields(of: type)
         case .command(.write(let handle, let value)): ["handle": .handle(handle), "value": .octets(value)]
         case .command(.signedWrite(let handle, let value, let signature)):
             [
@@ -47,7 +47,7 @@ extension ATTRequest {
 }
 
 extension ATTResponse {
-    fileprivate var fields: DecodedFields {
+    fileprivate func fields(of type: BluetoothUUID?) -> DecodedFields {
         switch self {
         case .error(let error):
             [
@@ -68,16 +68,23 @@ extension ATTResponse {
         case .readByType(let list):
             [
                 "values": .list(
-                    list.map { .fields(["handle": .handle($0.handle), "value": .octets($0.value)]) })
+                    list.map {
+                        let fields: DecodedFields = [
+                            "handle": .handle($0.handle), "value": .octets($0.value),
+                        ]
+                        return .fields(fields.appending(DecodedFields(declaration: type, $0.value)))
+                    })
             ]
         case .readByGroupType(let list):
             [
                 "groups": .list(
                     list.map {
-                        .fields([
+                        let fields: DecodedFields = [
                             "handle": .handle($0.handle), "endHandle": .handle($0.groupEnd),
                             "value": .octets($0.value),
-                        ])
+                        ]
+                        return .fields(
+                            fields.appending(DecodedFields(declaration: .primaryService, $0.value)))
                     })
             ]
         case .read(let value), .readBlob(let value), .readMultiple(let value): ["value": .octets(value)]
@@ -97,5 +104,33 @@ extension DecodedFields {
     fileprivate init(_ range: AttributeRange, _ more: DecodedFields = [:]) {
         self = ["handle": .handle(range.start), "endHandle": .handle(range.end)]
         append(more)
+    }
+
+    /// What the value of a declaration says; nothing for values of other types, and for malformed ones.
+    fileprivate init(declaration type: BluetoothUUID?, _ value: ArraySlice<UInt8>) {
+        self = [:]
+        switch type {
+        case .primaryService, .secondaryService:
+            if let service = try? ServiceDeclaration([UInt8](value)) {
+                self = ["uuid": .name(service.uuid)]
+            }
+        case .include:
+            guard let include = try? IncludeDeclaration([UInt8](value)) else { return }
+            self = ["included": .handle(include.start), "endHandle": .handle(include.end)]
+            if let uuid = include.uuid { append("uuid", .name(BluetoothUUID(uuid))) }
+        case .characteristic:
+            guard let characteristic = try? CharacteristicDeclaration([UInt8](value)) else { return }
+            self = [
+                "properties": .list(characteristic.properties.names.map { .text($0) }),
+                "valueHandle": .handle(characteristic.valueHandle), "uuid": .name(characteristic.uuid),
+            ]
+        default: break
+        }
+    }
+
+    fileprivate func appending(_ more: DecodedFields) -> DecodedFields {
+        var fields = self
+        fields.append(more)
+        return fields
     }
 }

@@ -26,65 +26,84 @@ extension DecodedLayer {
     }
 
     private static func hci(_ packet: HCIPacket, _ bytes: [UInt8]) -> DecodedLayer {
-        var layer = DecodedLayer(.hci, name: name(of: packet.type), bytes: bytes, message: packet)
         switch packet {
-        case .acl(let data):
-            layer.fields = [
-                "connection": .number(Int(data.handle.rawValue)), "boundary": .text("\(data.boundary)"),
-                "octets": .number(data.data.count),
-            ]
-        case .synchronous(let data):
-            layer.fields = ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
-        case .iso(let data):
-            layer.fields = ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+        case .acl, .synchronous, .iso:
+            return DecodedLayer(.hci, name: name(of: packet.type), bytes: bytes, .packet(packet))
         case .command(let command):
-            layer.name = command.opcode.description
-            layer.decode(command.parameters) { () throws(DecodeError) in
-                guard let decoded = try command.decoded() else { return nil }
-                return (DecodedFields(reflecting: decoded), .command(decoded.packet))
+            let name = command.opcode.description
+            return decoded(name, bytes) { () throws(DecodeError) in
+                try command.decoded().map { .command($0) } ?? .packet(packet)
             }
         case .event(let event):
-            layer.name = event.code.description
+            var name = event.code.description
             if event.code == .leMeta, let subevent = event.parameters.first {
-                layer.name = LESubevent(rawValue: subevent).description
+                name = LESubevent(rawValue: subevent).description
             }
-            layer.decode(event.parameters) { () throws(DecodeError) in
+            return decoded(name, bytes) { () throws(DecodeError) in
                 let decoded = try HCIEvent(event)
-                return try fields(decoded).map { ($0, .event(decoded.packet)) }
+                return switch decoded {
+                case .unknown, .leMeta(.unknown): .packet(packet)
+                case .commandComplete(let complete): .event(decoded, returned: try complete.returned())
+                default: .event(decoded, returned: nil)
+                }
             }
         }
-        return layer
     }
 
-    /// Sets fields and message to what `body` makes of the parameters; to the octets where it makes nothing.
-    private mutating func decode(
-        _ parameters: [UInt8], _ body: () throws(DecodeError) -> (fields: DecodedFields, packet: HCIPacket)?
-    ) {
-        fields = ["parameters": .octets(parameters)]
+    private static func decoded(
+        _ name: String, _ bytes: [UInt8], _ body: () throws(DecodeError) -> Content
+    ) -> DecodedLayer {
         do throws(DecodeError) {
-            if let decoded = try body() { (fields, message) = (decoded.fields, decoded.packet) }
+            return DecodedLayer(.hci, name: name, bytes: bytes, try body())
         } catch {
-            (message, problem) = (nil, error.description)
+            return DecodedLayer(.hci, name: name, undecoded: bytes, error)
         }
     }
+}
 
-    /// nil for events that have no type.
-    private static func fields(_ event: HCIEvent) throws(DecodeError) -> DecodedFields? {
-        switch event {
-        case .unknown, .leMeta(.unknown): return nil
-        case .leMeta(let event): return DecodedFields(reflecting: event.parameters)
-        case .commandComplete(let event):
-            var fields: DecodedFields = [
-                "credits": .number(Int(event.credits)), "opcode": .name(event.opcode),
-            ]
-            if let status = event.status { fields.append("status", .name(status)) }
-            if let returned = try event.returned() {
-                fields.append(DecodedFields(reflecting: returned))
-            } else if event.returnParameters.count > 1 {
-                fields.append("parameters", .octets(event.returnParameters.dropFirst()))
+extension DecodedFields {
+    /// Data, or a command or event by the octets of its parameters.
+    init(_ packet: HCIPacket) {
+        self =
+            switch packet {
+            case .acl(let data):
+                [
+                    "connection": .number(Int(data.handle.rawValue)), "boundary": .text("\(data.boundary)"),
+                    "octets": .number(data.data.count),
+                ]
+            case .synchronous(let data):
+                ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+            case .iso(let data):
+                ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+            case .command(let command): ["parameters": .octets(command.parameters)]
+            case .event(let event): ["parameters": .octets(event.parameters)]
             }
-            return fields
-        default: return DecodedFields(reflecting: event.parameters)
+    }
+
+    /// An event, and what a command returned in it.
+    init(_ event: HCIEvent, returned: (any HCIParameters)?) {
+        switch event {
+        case .leMeta(.advertisingReports(let event)): self.init(event)
+        case .leMeta(.extendedAdvertisingReports(let event)): self.init(event)
+        case .leMeta(let event): self.init(reflecting: event.parameters)
+        // There is one for nearly every packet of data, and reflection would take its time.
+        case .numberOfCompletedPackets(let event):
+            let completed = event.completed.map { entry in
+                FieldValue.fields([
+                    "connection": .number(Int(entry.connection.rawValue)),
+                    "count": .number(Int(entry.count)),
+                ])
+            }
+            self = ["completed": .list(completed)]
+        case .commandComplete(let event):
+            self = ["credits": .number(Int(event.credits)), "opcode": .name(event.opcode)]
+            if let status = event.status { append("status", .name(status)) }
+            if let returned {
+                append(DecodedFields(reflecting: returned))
+            } else if event.returnParameters.count > 1 {
+                append("parameters", .octets(event.returnParameters.dropFirst()))
+            }
+        default: self.init(reflecting: event.parameters)
         }
     }
 }

@@ -1,17 +1,24 @@
 import BLECore
+import HCI
 
 /// A packet of a recording, layer by layer.
 public struct DecodedPacket: Sendable {
+    /// Its number in the recording, from 1 on.
+    public var frame: Int
     /// When it was recorded.
     public var time: RecordingTime
     /// The index of the adapter.
     public var adapter: UInt16
     /// Which way it went; nil for what is no packet.
     public var direction: Record.Direction?
-    /// The connection that it belongs to, for data.
+    /// The connection that it belongs to, for data and for events about a connection.
     public var connection: ConnectionHandle?
     /// The other side of that connection, where the recording has its beginning.
     public var peer: DeviceAddress?
+    /// The attribute that an ATT PDU is about: itself, or the request that it answers.
+    public var attribute: DecodedAttribute?
+    /// What this packet answers.
+    public var request: AnsweredRequest?
     /// The record itself.
     public var outer: DecodedLayer
     /// The whole frame that this packet completes, and what is in it; none for data that only begins or
@@ -25,52 +32,38 @@ public struct DecodedPacket: Sendable {
     public var top: DecodedLayer { inner.last ?? outer }
 }
 
-/// One layer of a packet.
-public struct DecodedLayer: Sendable {
-    /// The protocols that have names here.
-    public enum Layer: String, Hashable, Sendable {
-        /// Between host and controller.
-        case hci
-        /// A frame on one of a connection's channels.
-        case l2cap
-        /// L2CAP's own messages on LE.
-        case signalling
-        /// The attribute protocol.
-        case att
-        /// The security manager protocol.
-        case smp
-        /// What a monitor tells beside packets.
-        case monitor
-    }
-
-    /// The protocol.
-    public var layer: Layer
-    /// What the specification calls the message; its number where it has no name.
+/// A request that a packet answers.
+public struct AnsweredRequest: Hashable, Sendable {
+    /// Its number in the recording.
+    public var frame: Int
+    /// Microseconds from the request to the answer; negative where the recording's clock was set back.
+    public var latency: Int64
+    /// What it was called.
     public var name: String
-    /// What it says.
-    public var fields: DecodedFields
-    /// Its octets.
-    public var bytes: [UInt8]
-    /// What is wrong with it.
-    public var problem: String?
-    /// The decoded message, which encodes as `bytes` again, but for the reserved bits of HCI's connection
-    /// handles; nil when they are not one.
-    public var message: (any PacketEncodable)?
 
-    init(
-        _ layer: Layer, name: String, fields: DecodedFields = [:], bytes: [UInt8], problem: String? = nil,
-        message: (any PacketEncodable)? = nil
-    ) {
-        self.layer = layer
-        self.name = name
-        self.fields = fields
-        self.bytes = bytes
-        self.problem = problem
-        self.message = message
+    /// That request.
+    public init(frame: Int, latency: Int64, name: String) {
+        (self.frame, self.latency, self.name) = (frame, latency, name)
     }
+}
 
-    /// Octets that could not be decoded.
-    init(_ layer: Layer, name: String, undecoded bytes: [UInt8], _ error: DecodeError) {
-        self.init(layer, name: name, bytes: bytes, problem: error.description)
+/// An attribute of a recorded server, as far as discovery in the same recording told.
+public struct DecodedAttribute: Hashable, Sendable {
+    /// Its number.
+    public var handle: AttributeHandle
+    /// Its type.
+    public var uuid: BluetoothUUID?
+    /// The characteristic that it is a descriptor of.
+    public var characteristic: BluetoothUUID?
+    /// The service that it belongs to.
+    public var service: BluetoothUUID?
+
+    /// An attribute of which that much is known.
+    public init(
+        handle: AttributeHandle, uuid: BluetoothUUID? = nil, characteristic: BluetoothUUID? = nil,
+        service: BluetoothUUID? = nil
+    ) {
+        (self.handle, self.uuid) = (handle, uuid)
+        (self.characteristic, self.service) = (characteristic, service)
     }
 }

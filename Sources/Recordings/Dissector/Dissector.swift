@@ -1,81 +1,193 @@
+import ATT
 import BLECore
 import HCI
 
 /// Explains the records of a recording, one after another. It remembers connections, so that fragments
-/// become frames and data tells whose it is.
+/// become frames, data tells whose it is, answers find their requests, and attributes have the types that
+/// discovery told.
 public struct Dissector: Sendable {
-    private struct Link: Hashable {
+    private struct Key: Hashable {
         let adapter: UInt16
         let handle: ConnectionHandle
     }
 
-    private struct Flow: Hashable {
-        let link: Link
-        let direction: Record.Direction
+    /// Of two adapters each answers its own commands.
+    private struct Command: Hashable {
+        let adapter: UInt16
+        let opcode: HCIOpcode
     }
 
-    private var peers: [Link: DeviceAddress] = [:]
-    private var flows: [Flow: ACLReassembler] = [:]
+    private var frame = 0
+    private var links: [Key: DissectedLink] = [:]
+    private var databases: [DissectedLink.Owner: AttributeNames] = [:]
+    private var commands: [Command: DissectedLink.Request] = [:]
 
-    /// More links than any controller has; only a damaged recording has more, and its oldest state is worth
-    /// nothing.
-    private static let flowLimit = 512
+    /// More than any controller and host have; only damage, or weeks, has more, and what was known then is
+    /// given up.
+    private static let linkLimit = 256
+    private static let databaseLimit = 256
+    private static let commandLimit = 64
+    /// Of all databases; a recording that was made to take memory has more.
+    private static let attributeLimit = 200_000
+    private var attributes = 0
 
     /// A dissector at the start of a recording.
     public init() {}
 
     /// Explains the next record.
     public mutating func dissect(_ record: Record) -> DecodedPacket {
+        frame += 1
         switch record.content {
         case .note(let opcode, let bytes):
-            let note = DecodedLayer(.monitor, name: opcode.description, bytes: bytes)
-            return DecodedPacket(time: record.time, adapter: record.adapter, outer: note)
+            return DecodedPacket(
+                frame: frame, time: record.time, adapter: record.adapter, outer: .note(opcode, bytes))
         case .packet(let direction, let bytes):
             let (outer, content) = DecodedLayer.hci(bytes)
-            var packet = DecodedPacket(time: record.time, adapter: record.adapter, outer: outer)
-            packet.direction = direction
+            var packet = DecodedPacket(
+                frame: frame, time: record.time, adapter: record.adapter, direction: direction, outer: outer)
             switch content {
             case .acl(let data):
-                let link = Link(adapter: record.adapter, handle: data.handle)
-                packet.connection = data.handle
-                packet.peer = peers[link]
-                reassemble(data, Flow(link: link, direction: direction), into: &packet)
-            case .event(let event): follow(event, record.adapter)
+                reassemble(data, direction, isGuess: record.isDirectionGuessed, into: &packet)
+            case .event: if let event = outer.event { follow(event, &packet) }
+            case .command(let command): remember(command, packet)
             default: break
             }
             return packet
         }
     }
 
-    private mutating func reassemble(_ data: ACLPacket, _ flow: Flow, into packet: inout DecodedPacket) {
-        if flows.count >= Self.flowLimit, flows[flow] == nil { flows = [:] }
+    /// The layers of an HCI packet with the octet of its type, which is in no recording.
+    public static func layers(_ bytes: [UInt8]) -> [DecodedLayer] {
+        let direction: Record.Direction = bytes.first == 1 ? .hostToController : .controllerToHost
+        var dissector = Dissector()
+        return dissector.dissect(
+            Record(time: RecordingTime(microseconds: 0), content: .packet(direction, bytes))
+        ).layers
+    }
+
+    private mutating func reassemble(
+        _ data: ACLPacket, _ told: HCIDirection, isGuess: Bool, into packet: inout DecodedPacket
+    ) {
+        let key = Key(adapter: packet.adapter, handle: data.handle)
+        packet.connection = data.handle
+        if links[key] == nil {
+            if links.count >= Self.linkLimit { links = [:] }
+            links[key] = DissectedLink(adapter: packet.adapter, handle: data.handle, peer: nil)
+        }
+        packet.peer = links[key]?.peer
+        let direction = links[key]?.direction(of: data, told, isGuess: isGuess) ?? told
+        packet.direction = direction
+        let way: WritableKeyPath<DissectedLink, ACLReassembler> =
+            direction == .hostToController ? \.sent : \.received
         do {
-            try flows[flow, default: ACLReassembler()].receive(data.boundary, data.data.span) {
-                channel, payload in
-                packet.inner = DecodedLayer.frame(L2CAPFrame(channel, [UInt8](copying: payload)))
+            try links[key]?[keyPath: way].receive(data.boundary, data.data.span) { channel, payload in
+                let frame = L2CAPFrame(channel, [UInt8](copying: payload))
+                packet.inner = DecodedLayer.frame(frame, frame.encoded)
             }
         } catch {
             packet.outer.problem = error.description
         }
+        if let pdu = packet.inner.last?.att { explain(pdu, direction, key, &packet) }
     }
 
-    /// Remembers whose a connection is, and forgets it with its end.
-    private mutating func follow(_ packet: HCIEventPacket, _ adapter: UInt16) {
-        switch try? HCIEvent(packet) {
-        case .leMeta(.connectionComplete(let event)) where event.status == .success:
-            begin(Link(adapter: adapter, handle: event.connection), event.peer.deviceAddress)
-        case .leMeta(.enhancedConnectionComplete(let event)) where event.status == .success:
-            begin(Link(adapter: adapter, handle: event.connection), event.peer.deviceAddress)
-        case .disconnectionComplete(let event) where event.status == .success:
-            begin(Link(adapter: adapter, handle: event.connection), nil)
-        default: break
+    /// Finds the request that a PDU answers and the attribute that it is about, and learns from it.
+    private mutating func explain(
+        _ pdu: ATTPDU, _ direction: HCIDirection, _ key: Key, _ packet: inout DecodedPacket
+    ) {
+        guard let owner = links[key]?.owner(of: pdu, direction) else { return }
+        if let handle = pdu.handle {
+            packet.attribute = databases[owner]?.attribute(handle) ?? DecodedAttribute(handle: handle)
+        }
+        let request: ATTRequest? = if case .request(let request) = pdu { request } else { nil }
+        let asked = DissectedLink.Request(
+            frame: frame, time: packet.time, request: request, name: pdu.opcode.description,
+            attribute: packet.attribute)
+        guard let answered = links[key]?.pair(pdu, direction, asked) else { return }
+        packet.request = AnsweredRequest(answered, at: packet.time)
+        packet.attribute = packet.attribute ?? answered.attribute
+        if case .response(let response) = pdu, let request = answered.request {
+            if case .readByType(_, let type) = request {
+                packet.inner[packet.inner.count - 1].content = .att(pdu, of: type.uuid)
+            }
+            learn(response, to: request, of: owner)
         }
     }
 
-    private mutating func begin(_ link: Link, _ peer: DeviceAddress?) {
-        peers[link] = peer
-        for direction in [Record.Direction.hostToController, .controllerToHost] {
-            flows[Flow(link: link, direction: direction)] = nil
+    private mutating func learn(
+        _ response: ATTResponse, to request: ATTRequest, of owner: DissectedLink.Owner
+    ) {
+        let isFull = databases.count >= Self.databaseLimit && databases[owner] == nil
+        if isFull || attributes >= Self.attributeLimit { (databases, attributes) = ([:], 0) }
+        attributes -= databases[owner]?.count ?? 0
+        databases[owner, default: AttributeNames()].learn(response, to: request)
+        attributes += databases[owner]?.count ?? 0
+    }
+
+    /// Remembers when a command was sent, for its answer.
+    private mutating func remember(_ command: HCICommandPacket, _ packet: DecodedPacket) {
+        if commands.count >= Self.commandLimit { commands = [:] }
+        commands[Command(adapter: packet.adapter, opcode: command.opcode)] = DissectedLink.Request(
+            frame: frame, time: packet.time, request: nil, name: packet.outer.name, attribute: nil)
+    }
+
+    /// Remembers whose a connection is, and forgets it with its end; finds the command that an event answers.
+    private mutating func follow(_ event: HCIEvent, _ packet: inout DecodedPacket) {
+        let adapter = packet.adapter
+        switch event {
+        case .leMeta(.connectionComplete(let event)) where event.status == .success:
+            begin(Key(adapter: adapter, handle: event.connection), event.peer.deviceAddress)
+        case .leMeta(.enhancedConnectionComplete(let event)) where event.status == .success:
+            begin(Key(adapter: adapter, handle: event.connection), event.peer.deviceAddress)
+        case .commandComplete(let event): answer(event.opcode, &packet)
+        case .commandStatus(let event): answer(event.opcode, &packet)
+        default: break
+        }
+        guard let handle = event.connection else { return }
+        let key = Key(adapter: adapter, handle: handle)
+        packet.connection = handle
+        packet.peer = links[key]?.peer
+        if case .disconnectionComplete(let event) = event, event.status == .success { links[key] = nil }
+    }
+
+    private mutating func answer(_ opcode: HCIOpcode, _ packet: inout DecodedPacket) {
+        let command = Command(adapter: packet.adapter, opcode: opcode)
+        packet.request = commands.removeValue(forKey: command).map { AnsweredRequest($0, at: packet.time) }
+    }
+
+    private mutating func begin(_ key: Key, _ peer: DeviceAddress?) {
+        if links.count >= Self.linkLimit, links[key] == nil { links = [:] }
+        links[key] = DissectedLink(adapter: key.adapter, handle: key.handle, peer: peer)
+        attributes -= databases.removeValue(forKey: .stranger(key.adapter, key.handle))?.count ?? 0
+    }
+}
+
+extension AnsweredRequest {
+    init(_ request: DissectedLink.Request, at time: RecordingTime) {
+        let latency = time.microseconds.subtractingReportingOverflow(request.time.microseconds)
+        self.init(
+            frame: request.frame, latency: latency.overflow ? 0 : latency.partialValue, name: request.name)
+    }
+}
+
+extension HCIEvent {
+    /// The connection that the event is about.
+    fileprivate var connection: ConnectionHandle? {
+        switch self {
+        case .disconnectionComplete(let event): event.connection
+        case .encryptionChange(let event): event.connection
+        case .encryptionChangeV2(let event): event.connection
+        case .encryptionKeyRefreshComplete(let event): event.connection
+        case .readRemoteVersionInformationComplete(let event): event.connection
+        case .leMeta(.connectionComplete(let event)) where event.status == .success: event.connection
+        case .leMeta(.enhancedConnectionComplete(let event)) where event.status == .success: event.connection
+        case .leMeta(.connectionUpdateComplete(let event)): event.connection
+        case .leMeta(.readRemoteFeaturesComplete(let event)): event.connection
+        case .leMeta(.longTermKeyRequest(let event)): event.connection
+        case .leMeta(.remoteConnectionParameterRequest(let event)): event.connection
+        case .leMeta(.dataLengthChange(let event)): event.connection
+        case .leMeta(.phyUpdateComplete(let event)): event.connection
+        case .leMeta(.channelSelectionAlgorithm(let event)): event.connection
+        default: nil
         }
     }
 }

@@ -38,8 +38,9 @@ struct BTSnoop: RecordFormat {
     private static let commandOrEvent: UInt32 = 2
 
     var headerCount: Int { 24 }
+    var isOfMonitor: Bool { datalink == .monitor }
 
-    var leastBody: Int {
+    private var leastBody: Int {
         switch datalink {
         case .h1: 2
         case .h4: 1
@@ -61,7 +62,7 @@ struct BTSnoop: RecordFormat {
             reader)
     }
 
-    func record(_ header: RecordHeader, _ body: Span<UInt8>) -> Record {
+    func record(_ header: RecordHeader, _ body: Span<UInt8>) -> Record? {
         let (adapter, content) = contents(header.flags, body)
         return Record(
             time: header.time, adapter: adapter, content: content, missing: header.missing,

@@ -21,6 +21,9 @@ public struct Record: Hashable, Sendable {
     public var adapter: UInt16
     /// What.
     public var content: Content
+    /// Whether the file does not tell the packet's direction, and the packet by itself does not either. A `Dissector`
+    /// that sees what came before knows better.
+    public var isDirectionGuessed: Bool
     /// Octets at the end of the packet that the recorder left out.
     public var missing: Int
     /// Packets that the recorder had lost by then, since the recording began.
@@ -28,13 +31,15 @@ public struct Record: Hashable, Sendable {
 
     /// A record of `content`.
     public init(
-        time: RecordingTime, adapter: UInt16 = 0, content: Content, missing: Int = 0, drops: UInt32 = 0
+        time: RecordingTime, adapter: UInt16 = 0, content: Content, missing: Int = 0, drops: UInt32 = 0,
+        isDirectionGuessed: Bool = false
     ) {
         self.time = time
         self.adapter = adapter
         self.content = content
         self.missing = missing
         self.drops = drops
+        self.isDirectionGuessed = isDirectionGuessed
     }
 }
 

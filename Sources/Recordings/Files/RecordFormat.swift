@@ -4,12 +4,18 @@ import BLECore
 protocol RecordFormat: Sendable {
     /// Octets of a record's header.
     var headerCount: Int { get }
-    /// Octets that every body has.
-    var leastBody: Int { get }
+    /// Whether records can be notes, and of several adapters.
+    var isOfMonitor: Bool { get }
+    /// Packets so far that are of another kind than HCI.
+    var leftOut: Int { get }
     /// Reads a header; refuses what no writer writes, since that is how damage is found.
     func header(_ reader: inout ByteReader) throws(DecodeError) -> RecordHeader
-    /// The record of a body, which has at least `leastBody` octets.
-    func record(_ header: RecordHeader, _ body: Span<UInt8>) -> Record
+    /// The record of a body; nil for one that holds no packet. What it says of those that follow is kept.
+    mutating func record(_ header: RecordHeader, _ body: Span<UInt8>) throws(DecodeError) -> Record?
+}
+
+extension RecordFormat {
+    var leftOut: Int { 0 }
 }
 
 /// What the record headers of all formats tell.
@@ -45,6 +51,13 @@ struct RecordHeader {
         self.drops = drops
     }
 
+    /// A block of a pcapng file, which only its body tells more about: its type, the octets that follow, and the
+    /// field before them.
+    init(blockType: UInt32, length: Int, first: UInt32) {
+        (included, original, time) = (length, length, RecordingTime(microseconds: 0))
+        (flags, drops) = (blockType, first)
+    }
+
     /// Octets that the recorder left out.
     var missing: Int { original - included }
 }
@@ -52,4 +65,9 @@ struct RecordHeader {
 extension ByteReader {
     /// Four octets, most significant first.
     mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 { try u32(field).byteSwapped }
+
+    /// Four octets in the byte order of a file.
+    mutating func word(_ field: String, bigEndian: Bool) throws(DecodeError) -> UInt32 {
+        bigEndian ? try bigEndian32(field) : try u32(field)
+    }
 }

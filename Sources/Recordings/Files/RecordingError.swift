@@ -16,7 +16,7 @@ extension RecordingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFormat([]): "an empty file is no recording"
-        case .unknownFormat(let bytes): "neither btsnoop nor pcap: it begins with \(bytes.hex)"
+        case .unknownFormat(let bytes): "neither btsnoop nor pcap nor pcapng: it begins with \(bytes.hex)"
         case .unsupportedVersion(let version): "version \(version) of the format is not known"
         case .unsupportedLinkType(let type): "link type \(type) holds no HCI packets that are known"
         }

@@ -10,6 +10,13 @@ struct RecordingHeader {
     /// Reads the header; nil when more octets are needed. `whole` says that no more will come.
     init?(_ bytes: Span<UInt8>, whole: Bool) throws(RecordingError) {
         let start = [UInt8](copying: bytes.extracting(first: BTSnoopHeader.magic.count))
+        if start.starts(with: Pcapng.magic) {
+            // A section header is a block like others, so nothing is consumed.
+            guard bytes.count >= 12 || whole else { return nil }
+            guard let pcapng = Pcapng(bytes) else { throw .unknownFormat(start) }
+            (format, count) = (pcapng, 0)
+            return
+        }
         let pcap = Self.pcapMagics.first { start.starts(with: $0.magic) }
         count = pcap == nil ? BTSnoopHeader.count : Pcap.fileHeaderCount
         guard bytes.count >= count else {

@@ -1,7 +1,7 @@
 import BLECore
 
-/// Reads btsnoop files (datalinks 1001, 1002 and 2001) and pcap files (link types 187 and 201) from chunks of
-/// any size, and keeps no more than a chunk and the longest record.
+/// Reads btsnoop files (datalinks 1001, 1002 and 2001), pcap files and pcapng files (link types 187, 201 and 254)
+/// from chunks of any size, and keeps no more than a chunk and the longest record.
 ///
 /// ```swift
 /// var reader = RecordingReader()
@@ -39,7 +39,7 @@ public struct RecordingReader: Sendable {
     /// The next record or gap; nil when more chunks are needed or, after `finish`, when there is nothing
     /// left. Throws when the file is no recording, and then always again.
     public mutating func next() throws(RecordingError) -> RecordingItem? {
-        guard let format = try openFormat() else { return nil }
+        guard var format = try openFormat() else { return nil }
         while true {
             switch look(format, at: head) {
             case .wait: return nil
@@ -47,21 +47,48 @@ public struct RecordingReader: Sendable {
                 consume(available)
                 return damage.take().map { .damage($0) }
             case .good(let header, let end):
-                if damage != nil, case let verdict = confirm(format, header, end), verdict != .yes {
-                    if verdict == .wait { return nil }
-                    consume(1)
+                // What a record that is none says of others is worth nothing.
+                var after = format
+                let record: Record?
+                do throws(DecodeError) {
+                    let body = buffer.span.extracting((head + format.headerCount)..<end)
+                    record = try after.record(header, body)
+                } catch {
+                    skip(error)
                     continue
                 }
+                if damage != nil, case let verdict = confirm(after, record, end), verdict != .yes {
+                    if verdict == .wait { return nil }
+                    skip(nil)
+                    continue
+                }
+                // The record is looked at once more when the gap before it has been told.
                 if let damage = damage.take() { return .damage(damage) }
-                let record = record(format, header, end)
                 consume(end - head)
-                lastTime = header.time
-                return .record(record)
-            case .bad(let reason):
-                damage = damage ?? RecordingDamage(offset: offset, skipped: 0, reason: reason)
-                consume(1)
+                format = after
+                self.format = after
+                if let record {
+                    lastTime = record.time
+                    return .record(record)
+                }
+            case .bad(let reason): skip(reason)
             }
         }
+    }
+
+    /// Packets so far that are of another kind than HCI, which pcapng files can have among them.
+    public var leftOut: Int { format?.leftOut ?? 0 }
+
+    /// The datalink of btsnoop that has a place for all records that were read so far: `.h4` unless a monitor made
+    /// them.
+    public var datalink: BTSnoopDatalink { format?.isOfMonitor ?? false ? .monitor : .h4 }
+
+    /// Leaves an octet out that is part of no record.
+    private mutating func skip(_ reason: DecodeError?) {
+        if damage == nil, let reason {
+            damage = RecordingDamage(offset: offset, skipped: 0, reason: reason)
+        }
+        consume(1)
     }
 
     private var available: Int { buffer.count - head }
@@ -110,24 +137,15 @@ extension RecordingReader {
         }
     }
 
-    /// The record at the cursor, whose body ends at `end` of the buffer.
-    private func record(_ format: any RecordFormat, _ header: RecordHeader, _ end: Int) -> Record {
-        format.record(header, buffer.span.extracting((head + format.headerCount)..<end))
-    }
-
     private enum Verdict { case yes, no, wait }
 
     /// Whether a header found after damage is a real one: packets have a known indicator, times do not leap,
     /// and another good header or the end of the file follows.
-    private func confirm(_ format: any RecordFormat, _ header: RecordHeader, _ end: Int) -> Verdict {
-        if case .packet(_, let bytes) = record(format, header, end).content,
-            !(1...5).contains(bytes.first ?? 0)
-        {
-            return .no
-        }
+    private func confirm(_ format: any RecordFormat, _ record: Record?, _ end: Int) -> Verdict {
+        if case .packet(_, let bytes)? = record?.content, !(1...5).contains(bytes.first ?? 0) { return .no }
         let month: Int64 = 30 * 86_400 * 1_000_000
-        if let lastTime {
-            let (leap, overflow) = header.time.microseconds.subtractingReportingOverflow(
+        if let lastTime, let time = record?.time {
+            let (leap, overflow) = time.microseconds.subtractingReportingOverflow(
                 lastTime.microseconds)
             guard !overflow, leap.magnitude < month else { return .no }
         }

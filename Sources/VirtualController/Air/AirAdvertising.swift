@@ -28,6 +28,8 @@ extension AirSignal {
         public var isResponse: Bool
         /// Whether the advertiser knows channel selection algorithm #2.
         public var knowsAlgorithm2: Bool
+        /// The periodic train of the set, if there is one.
+        public var train: Train?
         /// What it says.
         public var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` are only a beginning.
@@ -35,26 +37,6 @@ extension AirSignal {
 
         /// Whether it is of packets that every controller knows.
         public var isLegacy: Bool { properties.contains(.legacy) }
-
-        /// The octets of data in the first packet of a chain, and in each later one: 255 less the extended
-        /// header with what a first packet and a later one must have (2.3.4).
-        static let (firstCapacity, nextCapacity) = (242, 248)
-
-        /// How many packets it takes to say so many octets.
-        static func packets(of octets: Int) -> Int {
-            let rest = max(octets - firstCapacity, 0)
-            return 1 + (rest + nextCapacity - 1) / nextCapacity
-        }
-
-        /// How many packets the data are in.
-        var packets: Int { isLegacy ? 1 : Self.packets(of: data.count) }
-
-        /// Loses all packets but the first `count`.
-        mutating func cut(to count: Int) {
-            guard count < packets, count > 0 else { return }
-            data = Array(data.prefix(Self.firstCapacity + (count - 1) * Self.nextCapacity))
-            isCut = true
-        }
     }
 
     /// SCAN_REQ or AUX_SCAN_REQ.
@@ -66,4 +48,8 @@ extension AirSignal {
         /// Which of the advertiser's sets.
         public var set: AdvertisingHandle?
     }
+}
+
+extension AirSignal.Advertising: ChainedSignal {
+    var chain: AdvertisingChain? { isLegacy ? nil : .advertising }
 }

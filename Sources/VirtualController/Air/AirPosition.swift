@@ -16,14 +16,13 @@ public struct AirPosition: Hashable, Sendable {
         self.z = z.isFinite ? z : 0
     }
 
-    /// How strong a signal of 0 dBm arrives over the distance in free air: 40 dB are lost on the first metre
-    /// and 20 with each factor of ten. Nil when that is below what a usual receiver hears, -100 dBm, which is
-    /// a kilometre.
+    /// How strong a signal of 0 dBm arrives over the distance; nil when that is too weak.
     func rssi(from other: AirPosition) -> Int8? {
         let (dx, dy, dz) = (x - other.x, y - other.y, z - other.z)
         let square = max(dx * dx + dy * dy + dz * dz, 0.01)
         let level = -40 - 10 * square.decimalLogarithm
-        return level < -100 ? nil : Int8(max(level.rounded(), -100))
+        let least = Double(VirtualAir.sensitivity)
+        return level < least ? nil : Int8(max(level.rounded(), least))
     }
 }
 
@@ -47,6 +46,10 @@ extension VirtualAir {
     /// Puts a controller somewhere. What it and others that have a position hear of each other depends on
     /// their distance from now on; those who have none, it hears as before. A level that `setRSSI` sets later
     /// holds until one of the two moves again.
+    ///
+    /// The air is free: 40 dB are lost on the first metre and 20 dB with each factor of ten, whatever the
+    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a metre, -60 dBm over
+    /// ten, and not at all beyond a kilometre. No distance is less than 10 cm.
     public mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
         guard let index = index(of: id) else { return }
         seats[index].position = position

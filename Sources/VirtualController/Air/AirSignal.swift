@@ -13,6 +13,8 @@ public enum AirSignal: Hashable, Sendable {
     case scanResponse(Advertising)
     /// CONNECT_IND or AUX_CONNECT_REQ.
     case connectionRequest(ConnectionRequest)
+    /// AUX_SYNC_IND with its chain.
+    case train(TrainPacket)
     /// Something on a connection.
     case link(AirLinkID, LinkSignal)
 
@@ -69,6 +71,10 @@ public enum LinkSignal: Hashable, Sendable {
     case update(LinkTiming)
     /// The instant of an update has passed at the peripheral.
     case updated(LinkTiming)
+    /// LL_CONNECTION_PARAM_REQ.
+    case parameterRequest(ConnectionParameters)
+    /// LL_REJECT_EXT_IND or LL_UNKNOWN_RSP for that.
+    case parametersRejected(HCIStatus)
     /// LL_CHANNEL_MAP_IND.
     case channels(ChannelMap)
     /// LL_FEATURE_REQ or LL_PERIPHERAL_FEATURE_REQ.
@@ -91,6 +97,8 @@ public enum LinkSignal: Hashable, Sendable {
     case phys(central: PHY, peripheral: PHY)
     /// LL_UNKNOWN_RSP to LL_PHY_REQ.
     case physUnknown
+    /// What starts, pauses and refuses encryption.
+    case encryption(EncryptionSignal)
     /// The sender's end of the connection is gone without a word, and will not come back. It is no packet:
     /// it tells the receiver that none will come.
     case silence
@@ -102,4 +110,8 @@ public struct Transmission: Hashable, Sendable {
     public var receiver: VirtualController.ID?
     /// What is sent.
     public var signal: AirSignal
+    /// How strong it is sent, in dBm.
+    public var power: Int8 = 0
+    /// How the connection keeps time that it belongs to, if it does to one.
+    public var timing: LinkTiming?
 }

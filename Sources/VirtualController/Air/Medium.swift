@@ -8,6 +8,18 @@ struct Medium: Sendable {
     struct Arrival: Sendable {
         var receiver: VirtualController.ID
         var signal: AirSignal
+        /// How strong it was sent, in dBm.
+        var power: Int8
+    }
+
+    /// What becomes of a signal.
+    enum Fate {
+        /// It arrives at once, perhaps without the end of its chain.
+        case arrives(AirSignal)
+        /// It arrives later, or was lost and is not sent again.
+        case settled
+        /// It was lost again and again, for as long as the supervision timeout is.
+        case broken(AirLinkID)
     }
 
     private struct Flight: Sendable {
@@ -29,9 +41,9 @@ struct Medium: Sendable {
     /// In the order of their arrival.
     private var flights: Deque<Flight> = []
 
-    /// How strong two controllers hear each other; nil when they do not.
+    /// How strong two controllers hear what the other sends with 0 dBm; nil when they do not.
     func rssi(between one: VirtualController.ID, and other: VirtualController.ID) -> Int8? {
-        levels[Pair(one, other), default: VirtualAir.defaultRSSI]
+        levels.isEmpty ? VirtualAir.defaultRSSI : levels[Pair(one, other), default: VirtualAir.defaultRSSI]
     }
 
     mutating func setRSSI(_ rssi: Int8?, between one: VirtualController.ID, and other: VirtualController.ID) {
@@ -54,55 +66,81 @@ struct Medium: Sendable {
         return (first.arrival, first.sender)
     }
 
-    /// Sends a signal on its way. True when it arrives at once; the caller then delivers it.
+    /// Sends a signal on its way to a receiver.
     mutating func carry(
-        _ arrival: inout Arrival, from sender: VirtualController.ID, at now: Instant,
-        _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
-    ) -> Bool {
+        _ transmission: Transmission, from sender: VirtualController.ID, to receiver: VirtualController.ID,
+        at now: Instant, _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
+    ) -> Fate {
+        var signal = transmission.signal
         // No radio carries silence.
-        if case .link(_, .silence) = arrival.signal { return true }
-        guard rssi(between: sender, and: arrival.receiver) != nil else { return false }
+        if case .link(_, .silence) = signal { return .arrives(signal) }
+        guard let level = rssi(between: sender, and: receiver) else { return .settled }
         var due = now + conditions.delay
-        if case .link = arrival.signal {
-            while isLost(conditions, &random) { due = due + Self.repetition }
+        if case .link(let link, _) = signal {
+            let timing = transmission.timing ?? .usual
+            var silence = Duration.zero
+            while conditions.loses(&random) {
+                silence += timing.interval.duration
+                guard silence < timing.supervisionTimeout.duration else { return .broken(link) }
+            }
+            due = due + silence
             // The packets of a link keep their order.
-            let earlier = flights.last { $0.sender == sender && $0.arrival.receiver == arrival.receiver }
+            let earlier = flights.last { $0.sender == sender && $0.arrival.receiver == receiver }
             due = max(due, earlier?.due ?? due)
-        } else if isLost(conditions, &random) {
-            return false
+        } else if level.adding(transmission.power) < VirtualAir.sensitivity || conditions.loses(&random) {
+            return .settled
         } else {
-            cutChain(of: &arrival.signal, conditions, &random)
+            signal = signal.withoutLostPackets(conditions, &random)
         }
         guard due > now || flights.contains(where: { $0.sender == sender && $0.due <= now }) else {
-            return true
+            return .arrives(signal)
         }
-        let place = flights.firstIndex { $0.due > due } ?? flights.count
-        flights.insert(Flight(arrival: arrival, sender: sender, due: due), at: place)
-        return false
+        let place = flights.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+        flights.insert(
+            Flight(
+                arrival: Arrival(receiver: receiver, signal: signal, power: transmission.power),
+                sender: sender, due: due), at: place)
+        return .settled
     }
+}
 
-    /// After what time a packet that was lost is sent again: a usual connection interval.
-    private static let repetition = Duration.milliseconds(30)
+extension Int8 {
+    /// The level at which a signal arrives that is sent with `power` dBm, where one of 0 dBm arrives with this:
+    /// within what reports can tell, -127 to 20 dBm.
+    func adding(_ power: Int8) -> Int8 { Int8(Swift.min(Swift.max(Int(self) + Int(power), -127), 20)) }
+}
 
-    /// Loses packets of a chain: who misses one does not find those behind it.
-    private func cutChain(
-        of signal: inout AirSignal, _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
-    ) {
-        func cut(_ advertising: AirSignal.Advertising) -> AirSignal.Advertising {
-            var advertising = advertising
+extension VirtualAir.Conditions {
+    /// Whether a packet is lost.
+    fileprivate func loses(_ random: inout SplitMix64) -> Bool {
+        loss > 0 && Double.random(in: 0..<1, using: &random) < loss
+    }
+}
+
+extension LinkTiming {
+    /// For what belongs to a connection that is no more: a usual interval and timeout.
+    fileprivate static let usual = LinkTiming(
+        interval: ConnectionInterval(rawValue: 24), latency: 0,
+        supervisionTimeout: Centiseconds(rawValue: 42))
+}
+
+extension AirSignal {
+    /// The signal as it is heard when its first packet is: who misses a packet of a chain does not find
+    /// those behind it.
+    fileprivate func withoutLostPackets(
+        _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
+    ) -> AirSignal {
+        guard conditions.loss > 0 else { return self }
+        func heard(_ packets: Int) -> Int {
             var heard = 1
-            while heard < advertising.packets, !isLost(conditions, &random) { heard += 1 }
-            advertising.cut(to: heard)
-            return advertising
+            while heard < packets, !conditions.loses(&random) { heard += 1 }
+            return heard
         }
-        switch signal {
-        case .advertising(let advertising): signal = .advertising(cut(advertising))
-        case .scanResponse(let response): signal = .scanResponse(cut(response))
-        default: break
+        return switch self {
+        case .advertising(let advertising): .advertising(advertising.cut(to: heard(advertising.packets)))
+        case .scanResponse(let response): .scanResponse(response.cut(to: heard(response.packets)))
+        case .train(let packet): .train(packet.cut(to: heard(packet.packets)))
+        default: self
         }
-    }
-
-    private func isLost(_ conditions: VirtualAir.Conditions, _ random: inout SplitMix64) -> Bool {
-        conditions.loss > 0 && Double.random(in: 0..<1, using: &random) < conditions.loss
     }
 }

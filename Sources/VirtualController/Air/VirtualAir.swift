@@ -14,44 +14,52 @@ import HCI
 /// if let deadline = air.deadline { air.expire(at: deadline) }
 /// ```
 /// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. Everybody
-/// hears everybody with -50 dBm until `setRSSI` or `setPosition` says otherwise.
+/// hears everybody with -50 dBm until `setRSSI` or `setPosition` says otherwise; signals that are sent with
+/// more or less than 0 dBm arrive by as much stronger or weaker.
 public struct VirtualAir: Sendable {
     /// Names a controller on the air.
     public typealias ControllerID = VirtualController.ID
 
     /// What the medium does to signals.
     public struct Conditions: Hashable, Sendable {
-        /// How likely a signal is lost, 0 to less than 1. Advertising, scan requests and responses and
-        /// connection requests are gone then; packets of a link are sent again in the next connection event.
+        /// How likely a packet is lost, 0 to 1. Advertising, periodic trains, scan requests and responses and
+        /// connection requests are gone then; packets of a link are sent again in each connection event, until
+        /// one arrives or the supervision timeout is over. When all is lost, links fall silent at once.
         public var loss: Double
-        /// How long signals are on their way.
+        /// How long signals are on their way. Who waits for the first answer on a new connection waits that much
+        /// longer, there and back.
         public var delay: Duration
 
         /// A medium of these properties; by default it is perfect.
         public init(loss: Double = 0, delay: Duration = .zero) {
-            self.loss = min(max(loss, 0), 0.99)
+            self.loss = min(max(loss, 0), 1)
             self.delay = max(delay, .zero)
+        }
+
+        /// Whether nothing arrives.
+        var isDead: Bool { loss >= 1 }
+    }
+
+    /// How strong signals of 0 dBm arrive when nothing else was said, in dBm.
+    public static let defaultRSSI: Int8 = -50
+    /// What is weaker is not heard, in dBm. Connections are spared: they fall silent only when the two do not
+    /// hear each other at all.
+    public static let sensitivity: Int8 = -100
+
+    /// What the medium does to signals from now on.
+    public var conditions: Conditions {
+        didSet {
+            for index in seats.indices { seats[index].controller.roundTrip = conditions.delay * 2 }
+            if conditions.isDead != oldValue.isDead { reach(none: conditions.isDead) }
         }
     }
 
-    /// How strong signals arrive when nothing else was said, in dBm.
-    public static let defaultRSSI: Int8 = -50
-
-    /// What the medium does to signals from now on.
-    public var conditions: Conditions
-
-    struct Seat: Sendable {
-        var controller: VirtualController
-        var processID: UInt32?
-        var name: [UInt8]?
-        var position: AirPosition?
-    }
     /// In the order of their identifiers.
     var seats: [Seat] = []
     var random: SplitMix64
     private(set) var now = Instant.zero
+    var agenda = AirAgenda()
     private var lastNumber: UInt64 = 0
-    private var lastServed = 0
     private var medium = Medium()
 
     /// An air without controllers. The seed decides on everything random in it.
@@ -79,10 +87,9 @@ extension VirtualAir {
     ) -> ControllerID {
         lastNumber += 1
         let id = ControllerID(number: lastNumber)
-        seats.append(
-            Seat(
-                controller: VirtualController(configuration, id: id, seed: random.next()),
-                processID: processID))
+        var controller = VirtualController(configuration, id: id, seed: random.next())
+        controller.roundTrip = conditions.delay * 2
+        seats.append(Seat(controller: controller, processID: processID))
         return id
     }
 
@@ -91,31 +98,53 @@ extension VirtualAir {
         advance(to: now)
         guard let index = index(of: id) else { return }
         seats.remove(at: index)
+        agenda.forget(id)
         medium.forget(id)
-        for index in seats.indices { seats[index].controller.peerFellSilent(id, isGone: true, at: self.now) }
+        for index in seats.indices {
+            change(index) { (controller, now) in controller.peerFellSilent(id, isGone: true, at: now) }
+        }
         settle()
     }
 
-    /// Sets how strong two controllers hear each other, in dBm; nil when they do not. Links between them
-    /// then fall silent, and go on if they hear each other again before the supervision timeout.
+    /// Sets how strong two controllers hear what the other sends with 0 dBm, in dBm; nil when they do not hear
+    /// each other. Links between them then fall silent, and go on if they hear each other again before the supervision timeout.
     public mutating func setRSSI(
         _ rssi: Int8?, between one: ControllerID, and other: ControllerID, at now: Instant
     ) {
         advance(to: now)
         medium.setRSSI(rssi, between: one, and: other)
         for (id, peer) in [(one, other), (other, one)] {
-            guard let index = index(of: id), self.index(of: peer) != nil else { continue }
-            if let rssi {
-                seats[index].controller.peerChanged(peer, rssi: rssi)
-                seats[index].controller.peerReturned(peer)
-            } else {
-                seats[index].controller.peerFellSilent(peer, isGone: false, at: self.now)
+            guard let index = index(of: id), let place = self.index(of: peer) else { continue }
+            let power = seats[place].controller.configuration.transmitPower
+            change(index) { [isDead = conditions.isDead] (controller, now) in
+                if let rssi { controller.peerChanged(peer, rssi: rssi.adding(power)) }
+                if rssi == nil || isDead {
+                    controller.peerFellSilent(peer, isGone: false, at: now)
+                } else {
+                    controller.peerReturned(peer)
+                }
             }
         }
         settle()
     }
 
-    func index(of id: ControllerID) -> Int? { seats.firstIndex { $0.controller.id == id } }
+    /// All controllers are out of each other's reach, or are no more.
+    private mutating func reach(none: Bool) {
+        for index in seats.indices {
+            let own = seats[index].controller.id
+            for peer in Set(seats[index].controller.links.map(\.peer))
+            where medium.rssi(between: own, and: peer) != nil {
+                change(index) { (controller, now) in
+                    if none {
+                        controller.peerFellSilent(peer, isGone: false, at: now)
+                    } else {
+                        controller.peerReturned(peer)
+                    }
+                }
+            }
+        }
+        settle()
+    }
 }
 
 // MARK: - Hosts
@@ -126,6 +155,7 @@ extension VirtualAir {
         advance(to: now)
         guard let index = index(of: id) else { return }
         if !claim(packet, for: index) { seats[index].controller.receive(packet, at: self.now) }
+        note(index)
         settle()
         advance(to: now)
     }
@@ -133,12 +163,8 @@ extension VirtualAir {
     /// The next packet for the host of some controller; they take turns. Call it only as far as hosts take
     /// packets: data that a host has taken are acknowledged to their sender.
     public mutating func nextPacket() -> (ControllerID, [UInt8])? {
-        for offset in seats.indices {
-            let index = (lastServed + 1 + offset) % seats.count
-            if let packet = nextPacket(at: index) {
-                lastServed = index
-                return (seats[index].controller.id, packet)
-            }
+        while let id = agenda.nextTalker() {
+            if let index = index(of: id), let packet = nextPacket(at: index) { return (id, packet) }
         }
         return nil
     }
@@ -150,6 +176,7 @@ extension VirtualAir {
 
     private mutating func nextPacket(at index: Int) -> [UInt8]? {
         guard let packet = seats[index].controller.nextPacket() else { return nil }
+        note(index)
         settle()
         return packet
     }
@@ -159,9 +186,7 @@ extension VirtualAir {
 
 extension VirtualAir {
     /// When `expire(at:)` wants to be called, if nothing else happens before.
-    public var deadline: Instant? {
-        seats.reduce(medium.deadline) { earlier($0, $1.controller.deadline) }
-    }
+    public var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
 
     /// Lets everything happen that is due by `now`, in its order.
     public mutating func expire(at now: Instant) { advance(to: now) }
@@ -170,8 +195,9 @@ extension VirtualAir {
         while let due = deadline, due <= now, due < .never {
             self.now = max(self.now, due)
             while let (arrival, sender) = medium.nextArrival(by: self.now) { deliver(arrival, from: sender) }
-            for index in seats.indices where seats[index].controller.deadline.map({ $0 <= due }) ?? false {
-                seats[index].controller.expire(at: self.now)
+            for id in agenda.takeDue(by: due) {
+                guard let index = index(of: id) else { continue }
+                change(index) { (controller, now) in controller.expire(at: now) }
             }
             settle()
         }
@@ -180,25 +206,32 @@ extension VirtualAir {
 
     /// Carries signals until nobody has any more to send.
     private mutating func settle() {
-        var isQuiet = false
-        while !isQuiet {
-            isQuiet = true
-            for index in seats.indices {
-                while let transmission = seats[index].controller.nextTransmission() {
-                    isQuiet = false
-                    carry(transmission, from: seats[index].controller.id)
-                }
+        while let sender = agenda.nextSender() {
+            while let index = index(of: sender),
+                let transmission = seats[index].controller.nextTransmission()
+            {
+                carry(transmission, from: sender)
             }
         }
     }
 
     private mutating func carry(_ transmission: Transmission, from sender: ControllerID) {
-        for index in seats.indices {
-            let receiver = seats[index].controller.id
-            guard receiver != sender, transmission.receiver ?? receiver == receiver else { continue }
-            var arrival = Medium.Arrival(receiver: receiver, signal: transmission.signal)
-            if medium.carry(&arrival, from: sender, at: now, conditions, &random) {
-                deliver(arrival, from: sender)
+        for receiver in transmission.receiver.map({ [$0] }) ?? agenda.listeners where receiver != sender {
+            guard index(of: receiver) != nil else { continue }
+            switch medium.carry(transmission, from: sender, to: receiver, at: now, conditions, &random) {
+            case .arrives(let signal):
+                deliver(
+                    Medium.Arrival(receiver: receiver, signal: signal, power: transmission.power),
+                    from: sender)
+            case .settled: break
+            case .broken(let link):
+                // Neither end hears the other any more.
+                for (one, other) in [(sender, receiver), (receiver, sender)] {
+                    deliver(
+                        Medium.Arrival(
+                            receiver: one, signal: .link(link, .silence), power: transmission.power),
+                        from: other)
+                }
             }
         }
     }
@@ -206,7 +239,9 @@ extension VirtualAir {
     private mutating func deliver(_ arrival: Medium.Arrival, from sender: ControllerID) {
         guard let index = index(of: arrival.receiver) else { return }
         let rssi = medium.rssi(between: sender, and: arrival.receiver) ?? Self.defaultRSSI
-        seats[index].controller.hear(arrival.signal, from: sender, rssi: rssi, at: now)
+        change(index) { (controller, now) in
+            controller.hear(arrival.signal, from: sender, rssi: rssi.adding(arrival.power), at: now)
+        }
     }
 }
 

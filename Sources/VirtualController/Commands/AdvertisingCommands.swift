@@ -6,7 +6,7 @@ extension VirtualController {
     static let advertisingCommands: [CommandHandler] = [
         .perform(LESetAdvertisingParameters.self) { (controller, command, _) throws(HCIStatus) in
             try check(!controller.settings.advertiser.isEnabled, .commandDisallowed)
-            try check(command)
+            try controller.check(command)
             controller.settings.advertiser.parameters = Advertiser.Parameters(command)
         },
         .answer(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _, _ in
@@ -21,7 +21,8 @@ extension VirtualController {
         .perform(LESetAdvertisingEnable.self) { (controller, command, now) throws(HCIStatus) in
             guard try value(of: command.enable) else { return controller.settings.advertiser.stop() }
             let advertiser = controller.settings.advertiser
-            let address = try controller.ownAddress(advertiser.parameters.ownAddressType)
+            let type = advertiser.parameters.ownAddressType
+            let address = try controller.ownAddress(type, towards: advertiser.peer, at: now)
             guard !advertiser.isEnabled else { return }
             try check(
                 !advertiser.properties.contains(.connectable)
@@ -34,20 +35,21 @@ extension VirtualController {
         },
     ]
 
-    private static func check(_ command: LESetAdvertisingParameters) throws(HCIStatus) {
-        try check(command.type.rawValue <= AdvertisingType.directedLowDutyCycle.rawValue)
+    private func check(_ command: LESetAdvertisingParameters) throws(HCIStatus) {
+        try Self.check(command.type.rawValue <= AdvertisingType.directedLowDutyCycle.rawValue)
         // The high duty cycle has an interval of its own.
         if command.type != .directedHighDutyCycle {
             let range = Slots(rawValue: 0x0020)...Slots(rawValue: 0x4000)
-            try check(range.contains(command.intervalMin) && range.contains(command.intervalMax))
-            try check(command.intervalMin <= command.intervalMax)
+            try Self.check(range.contains(command.intervalMin) && range.contains(command.intervalMax))
+            try Self.check(command.intervalMin <= command.intervalMax)
         }
         try check(command.ownAddressType)
-        if Advertiser.Parameters.Properties(command.type).contains(.directed) {
-            try check(command.peer.type == .public || command.peer.type == .random)
+        let isDirected = Advertiser.Parameters.Properties(command.type).contains(.directed)
+        if isDirected || command.ownAddressType.isPrivate {
+            try Self.check(command.peer.type == .public || command.peer.type == .random)
         }
-        try check(!command.channels.isEmpty && command.channels.isSubset(of: .all))
-        try check(command.filterPolicy.rawValue <= 3)
+        try Self.check(!command.channels.isEmpty && command.channels.isSubset(of: .all))
+        try Self.check(command.filterPolicy.rawValue <= 3)
     }
 
     private static func octets(of data: LegacyAdvertisingData) throws(HCIStatus) -> [UInt8] {

@@ -54,7 +54,7 @@ extension VirtualController {
         of index: Int
     ) throws(HCIStatus) {
         var own = settings.advertisers[index]
-        try own[keyPath: payload].take(fragment)
+        try own[keyPath: payload].take(fragment.operation, fragment.data)
         let count = own[keyPath: payload].octets.count
         let isConnectable = own.properties.contains(.connectable) && !own.properties.contains(.legacy)
         let refusal: HCIStatus? =
@@ -72,7 +72,11 @@ extension VirtualController {
 
     /// Gives data another number than they had (Vol 6, Part B, 4.4.2.11).
     private mutating func renewDataID(of index: Int) {
-        let step = UInt16.random(in: 1...0xfff, using: &random)
-        settings.advertisers[index].dataID = (settings.advertisers[index].dataID + step) & 0xfff
+        settings.advertisers[index].dataID = otherDataID(than: settings.advertisers[index].dataID)
+    }
+
+    /// Another number for data, of 12 bits.
+    mutating func otherDataID(than number: UInt16) -> UInt16 {
+        (number + .random(in: 1...0xfff, using: &random)) & 0xfff
     }
 }

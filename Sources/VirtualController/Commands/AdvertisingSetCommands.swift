@@ -20,15 +20,20 @@ extension VirtualController {
             }
             var own = found.map { controller.settings.advertisers[$0] } ?? Advertiser(command)
             try check(!own.isEnabled, .commandDisallowed)
+            if let train = own.train, train.isEnabled {
+                try check(command.properties.allowTrain)
+                try check(train.train.map { $0.phy == command.secondaryPHY } ?? true, .commandDisallowed)
+            }
             own.parameters = command
-            own.power = controller.power(command.txPower)
+            let power = controller.power(command.txPower)
+            own.power = power
             try check(own)
             if let found {
                 controller.settings.advertisers[found] = own
             } else {
                 controller.settings.advertisers.append(own)
             }
-            return Returned(own.power)
+            return Returned(power)
         },
         .perform(LESetExtendedAdvertisingEnable.self) { (controller, command, now) throws(HCIStatus) in
             let enable = try value(of: command.enable)
@@ -45,7 +50,7 @@ extension VirtualController {
             // All of them or none.
             var addresses: [DeviceAddress] = []
             for (index, entry) in zip(places, command.sets) {
-                addresses.append(try controller.checkedStart(of: index, entry))
+                addresses.append(try controller.checkedStart(of: index, entry, at: now))
             }
             for (place, index) in places.enumerated() {
                 let entry = command.sets[place]
@@ -53,6 +58,7 @@ extension VirtualController {
                     as: addresses[place], at: now,
                     for: entry.duration.rawValue == 0 ? nil : entry.duration.duration,
                     events: entry.maxEvents)
+                controller.beginTrain(of: index, at: now)
             }
         },
         .answer(LEReadMaximumAdvertisingDataLength.self) { controller, _, _ in
@@ -63,11 +69,11 @@ extension VirtualController {
         },
         .perform(LERemoveAdvertisingSet.self) { (controller, command, _) throws(HCIStatus) in
             let index = try controller.index(of: command.set)
-            try check(!controller.settings.advertisers[index].isEnabled, .commandDisallowed)
+            try check(!controller.settings.advertisers[index].isSent, .commandDisallowed)
             controller.settings.advertisers.remove(at: index)
         },
         .perform(LEClearAdvertisingSets.self) { (controller, _, _) throws(HCIStatus) in
-            try check(!controller.settings.advertisers.contains(where: \.isEnabled), .commandDisallowed)
+            try check(!controller.settings.advertisers.contains(where: \.isSent), .commandDisallowed)
             controller.settings.advertisers.removeAll { $0.handle != nil }
         },
         .answer(LEReadTransmitPower.self) { controller, _, _ in
@@ -126,8 +132,8 @@ extension VirtualController {
             try Self.check(command.intervalMin >= least && command.intervalMin <= command.intervalMax)
         }
         try Self.check(!command.channels.isEmpty && command.channels.isSubset(of: .all))
-        try Self.check(command.ownAddressType)
-        if properties.contains(.directed) {
+        try check(command.ownAddressType)
+        if properties.contains(.directed) || command.ownAddressType.isPrivate {
             try Self.check(command.peer.type == .public || command.peer.type == .random)
         }
         try Self.check(command.filterPolicy.rawValue <= 3)
@@ -156,8 +162,8 @@ extension VirtualController {
     }
 
     /// Refuses to start a set that is not ready; gives the address that it will have (7.8.56).
-    private func checkedStart(
-        of index: Int, _ entry: LESetExtendedAdvertisingEnable.Entry
+    private mutating func checkedStart(
+        of index: Int, _ entry: LESetExtendedAdvertisingEnable.Entry, at now: Instant
     ) throws(HCIStatus) -> DeviceAddress {
         let own = settings.advertisers[index]
         if own.properties.contains(.highDutyCycle) {
@@ -171,20 +177,14 @@ extension VirtualController {
                 !own.properties.contains(.connectable) || own.data.octets.count <= own.connectableCapacity)
             try Self.check(own.fits, .packetTooLong)
         }
-        let isPublic = own.parameters.ownAddressType == .public
-        let address = isPublic ? configuration.publicAddress : own.randomAddress
+        let type = own.parameters.ownAddressType
+        let address =
+            privateAddress(type, towards: own.peer, at: now)
+            ?? (type.isPublic ? configuration.publicAddress : own.randomAddress)
         guard let address else { throw .invalidCommandParameters }
         try Self.check(
             !own.properties.contains(.connectable) || links.count < configuration.maximumConnections,
             .connectionLimitExceeded)
         return address
-    }
-}
-
-extension Advertiser {
-    /// Whether the data can be sent within the longest interval that the host allows.
-    var fits: Bool {
-        max(airtime(of: data.octets.count), airtime(of: scanResponse.octets.count))
-            <= parameters.intervalMax.duration
     }
 }

@@ -4,8 +4,8 @@ import HCI
 /// What a controller does with one command.
 struct CommandHandler: Sendable {
     let opcode: HCIOpcode
-    /// Carries the command out and gives the answer to it.
-    let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket
+    /// Carries the command out and gives the answer to it, if it has one.
+    let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket?
     /// The answer to a command that is refused before anybody looks at its parameters.
     let refuse: @Sendable (HCIStatus) -> HCIEventPacket
 
@@ -19,15 +19,17 @@ struct CommandHandler: Sendable {
     ) -> CommandHandler {
         let opcode = Command.opcode
         let refusal = refusal(of: Command.self)
-        let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket = {
+        let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket? = {
             controller, parameters, now in
             do throws(HCIStatus) {
                 // Too few octets or too many: that is all that can be wrong with the form.
                 guard let command = try? Command(parameters) else { throw .invalidCommandParameters }
                 let returned = try body(&controller, command, now)
-                return Command.answer == .status
-                    ? CommandStatus(status: .success, opcode: opcode).packet
-                    : CommandComplete(Command.self, returning: returned).packet
+                return switch Command.answer {
+                case .status: CommandStatus(status: .success, opcode: opcode).packet
+                case .complete: CommandComplete(Command.self, returning: returned).packet
+                case .none: nil
+                }
             } catch {
                 return refusal(error)
             }
@@ -68,21 +70,35 @@ extension VirtualController {
     static let handlers: [HCIOpcode: CommandHandler] = {
         let all = [
             controllerCommands, informationCommands, advertisingCommands, scanCommands, connectionCommands,
-            linkCommands, dataLengthCommands, acceptListCommands, securityCommands,
+            linkCommands, dataLengthCommands, acceptListCommands, securityCommands, hostFlowCommands,
         ]
-        return Dictionary((all + extendedHandlers).joined().map { ($0.opcode, $0) }) { first, _ in first }
+        return Dictionary(
+            (all + extendedHandlers + [privacyCommands, encryptionCommands] + periodicHandlers).joined().map {
+                ($0.opcode, $0)
+            }
+        ) { first, _ in first }
     }()
 
     /// The commands of controllers with extended abilities.
     private static let extendedHandlers = [
         advertisingSetCommands, advertisingDataCommands, extendedScanCommands, extendedConnectionCommands,
-        phyCommands,
+        phyCommands, parameterRequestCommands,
+    ]
+    /// Those of controllers that have periodic trains as well.
+    private static let periodicHandlers = [
+        periodicAdvertisingCommands, periodicSyncCommands, periodicListCommands,
     ]
     private static let extendedOpcodes = Set(extendedHandlers.joined().map(\.opcode))
+    private static let periodicOpcodes = Set(periodicHandlers.joined().map(\.opcode))
+    private static let privacyOpcodes = Set(privacyCommands.map(\.opcode))
+    private static let encryptionOpcodes = Set(encryptionCommands.map(\.opcode))
 
     /// Whether this controller knows a command.
     func knows(_ opcode: HCIOpcode) -> Bool {
         if Self.extendedOpcodes.contains(opcode) { return isExtended }
+        if Self.periodicOpcodes.contains(opcode) { return hasPeriodic }
+        if Self.privacyOpcodes.contains(opcode) { return hasPrivacy }
+        if Self.encryptionOpcodes.contains(opcode) { return configuration.encrypts }
         return opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
     }
 
@@ -93,7 +109,7 @@ extension VirtualController {
     /// return parameters that nobody here knows.
     mutating func perform(_ command: HCICommandPacket, at now: Instant) {
         let place = toHost.count
-        let answer: HCIEventPacket
+        let answer: HCIEventPacket?
         if knows(command.opcode), let handler = Self.handlers[command.opcode] {
             answer =
                 admits(command.opcode)
@@ -101,6 +117,7 @@ extension VirtualController {
         } else {
             answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
         }
+        guard let answer else { return }
         // A reset takes events away.
         toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
     }
@@ -112,10 +129,10 @@ extension VirtualController {
     }
 
     /// The place of a connection's link.
-    func index(of handle: ConnectionHandle) throws(HCIStatus) -> Int {
-        guard let index = links.firstIndex(where: { $0.handle == handle }) else {
-            throw .unknownConnectionIdentifier
-        }
+    func index(
+        of handle: ConnectionHandle, orElse status: HCIStatus = .unknownConnectionIdentifier
+    ) throws(HCIStatus) -> Int {
+        guard let index = links.firstIndex(where: { $0.handle == handle }) else { throw status }
         return index
     }
 
@@ -130,24 +147,5 @@ extension VirtualController {
     static func value(of flag: HCIFlag) throws(HCIStatus) -> Bool {
         guard let value = flag.value else { throw .invalidCommandParameters }
         return value
-    }
-
-    /// Refuses address types that are none, and those that need a resolving list (7.8.5).
-    static func check(_ type: OwnAddressType) throws(HCIStatus) {
-        switch type {
-        case .public, .random: return
-        case .resolvableOrPublic, .resolvableOrRandom: throw .unsupportedFeatureOrParameterValue
-        default: throw .invalidCommandParameters
-        }
-    }
-
-    /// The own address of that type. Without a public address, or before the host has set a random one,
-    /// there is none (7.8.9, 7.8.11, 7.8.12).
-    func ownAddress(_ type: OwnAddressType) throws(HCIStatus) -> DeviceAddress {
-        try Self.check(type)
-        guard let address = type == .public ? configuration.publicAddress : settings.randomAddress else {
-            throw .invalidCommandParameters
-        }
-        return address
     }
 }

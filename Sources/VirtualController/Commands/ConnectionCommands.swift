@@ -23,21 +23,22 @@ extension VirtualController {
         .perform(LEConnectionUpdate.self) { (controller, command, _) throws(HCIStatus) in
             let index = try controller.index(of: command.connection)
             try check(command.parameters.isInRange)
-            // A peripheral would need the Connection Parameters Request procedure.
-            try check(controller.links[index].role == .central, .unsupportedRemoteFeature)
+            let isCentral = controller.links[index].role == .central
+            try check(isCentral || controller.isExtended, .unsupportedRemoteFeature)
+            // What the peer has asked for comes first.
+            try check(controller.links[index].question == nil, .commandDisallowed)
             try controller.begin(.update, on: index)
             controller.send(
-                .update(
-                    LinkTiming(
-                        interval: command.parameters.intervalMin, latency: command.parameters.latency,
-                        supervisionTimeout: command.parameters.supervisionTimeout)), on: index)
+                isCentral
+                    ? .update(LinkTiming(command.parameters)) : .parameterRequest(command.parameters),
+                on: index)
         },
         .perform(Disconnect.self) { (controller, command, _) throws(HCIStatus) in
             let index = try controller.index(of: command.connection)
             try check(disconnectReasons.contains(command.reason))
             try check(!controller.links[index].isEnding, .commandDisallowed)
             controller.send(.terminate(command.reason), on: index)
-            controller.links[index].isEnding = true
+            controller.links[index].ending = .connectionTerminatedByLocalHost
             controller.flush(index)
         },
     ]
@@ -60,16 +61,19 @@ extension VirtualController {
         case .acceptList: wanted = nil
         default: throw .invalidCommandParameters
         }
-        let address = try ownAddress(type)
+        let address = try ownAddress(type, towards: wanted, at: now)
         try Self.check(links.count < configuration.maximumConnections, .connectionLimitExceeded)
-        settings.initiator = Initiator(peer: wanted, phys: phys, address: address, start: now)
+        settings.initiator = Initiator(
+            peer: wanted, phys: phys, address: address, addressType: type, start: now)
     }
 
-    /// Refuses a peer of no type, one that would have to be resolved, and one that is connected.
+    /// Refuses a peer of no type, one that would have to be resolved where nothing is, and one that is
+    /// connected.
     private func checked(_ peer: HCIAddress) throws(HCIStatus) -> DeviceAddress {
         switch peer.type {
         case .public, .random: break
-        case .publicIdentity, .randomIdentity: throw .unsupportedFeatureOrParameterValue
+        case .publicIdentity, .randomIdentity:
+            try Self.check(hasPrivacy, .unsupportedFeatureOrParameterValue)
         default: throw .invalidCommandParameters
         }
         guard let address = peer.deviceAddress else { throw .invalidCommandParameters }

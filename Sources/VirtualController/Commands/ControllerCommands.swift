@@ -8,8 +8,9 @@ extension VirtualController {
         .perform(SetEventMask.self) { controller, command, _ in
             controller.settings.eventMask = command.mask
         },
-        // This controller has no event of that page.
-        .perform(SetEventMaskPage2.self) { _, _, _ in },
+        .perform(SetEventMaskPage2.self) { controller, command, _ in
+            controller.settings.eventMaskPage2 = command.mask
+        },
         .perform(LESetEventMask.self) { controller, command, _ in
             controller.settings.leEventMask = command.mask
         },

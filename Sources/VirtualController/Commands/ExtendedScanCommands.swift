@@ -6,8 +6,8 @@ extension VirtualController {
     static let extendedScanCommands: [CommandHandler] = [
         .perform(LESetExtendedScanParameters.self) { (controller, command, _) throws(HCIStatus) in
             try check(!controller.settings.scanner.isEnabled, .commandDisallowed)
-            try check(command.ownAddressType)
-            try check(command.filterPolicy)
+            try controller.check(command.ownAddressType)
+            try controller.check(command.filterPolicy)
             // There is nothing to scan for on LE 2M, whose bit is reserved here.
             try check(
                 command.phys.phys.isSubset(of: controller.phys.subtracting(.le2M)),

@@ -8,8 +8,8 @@ extension VirtualController {
             try check(!controller.settings.scanner.isEnabled, .commandDisallowed)
             try check(command.type == .passive || command.type == .active)
             try check(interval: command.interval, window: command.window)
-            try check(command.ownAddressType)
-            try check(command.filterPolicy)
+            try controller.check(command.ownAddressType)
+            try controller.check(command.filterPolicy)
             controller.settings.scanner.parameters = LESetExtendedScanParameters(
                 ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy,
                 phys: PerPHY(
@@ -25,10 +25,11 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses policies that are none, and that of controllers that resolve addresses.
-    static func check(_ policy: ScanFilterPolicy) throws(HCIStatus) {
-        try check(policy.rawValue <= 3)
-        try check(!policy.contains(.unresolvedDirected), .unsupportedFeatureOrParameterValue)
+    /// Refuses policies that are none, and on controllers that resolve no addresses that of those that do.
+    func check(_ policy: ScanFilterPolicy) throws(HCIStatus) {
+        try Self.check(policy.rawValue <= 3)
+        try Self.check(
+            hasPrivacy || !policy.contains(.unresolvedDirected), .unsupportedFeatureOrParameterValue)
     }
 
     /// 2.5 ms to 10.24 s, for extended commands to 40.96 s; the window within the interval.

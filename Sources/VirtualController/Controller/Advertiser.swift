@@ -9,17 +9,21 @@ struct Advertiser: Sendable {
     /// The host's number for it; nil for the one of the legacy commands.
     let handle: AdvertisingHandle?
     var parameters: Parameters
-    /// How strong it is sent, in dBm.
-    var power: Int8 = 0
+    /// How strong it is sent, in dBm; nil for as strong as the controller can.
+    var power: Int8?
     /// The address that the host has given to the set.
     var randomAddress: DeviceAddress?
     var data = AdvertisingPayload()
     var scanResponse = AdvertisingPayload()
     /// Tells scanners that the data are others (Core Specification 5.4, Vol 6, Part B, 4.4.2.11).
     var dataID: UInt16 = 0
+    /// The periodic train that goes with the set.
+    var train: TrainSender?
 
     /// The own address, while advertising.
     private(set) var address: DeviceAddress?
+    /// The private address of the last event, if it had one.
+    var privateAddress: DeviceAddress?
     private(set) var nextEvent = Instant.zero
     /// When it ends by itself, and with what status.
     private(set) var end: End?
@@ -48,7 +52,15 @@ struct Advertiser: Sendable {
 
     var properties: Parameters.Properties { parameters.properties }
     var isEnabled: Bool { address != nil }
-    var deadline: Instant? { isEnabled ? earlier(nextEvent, end?.time) : nil }
+    /// Whether it advertises, or its train does.
+    var isSent: Bool { isEnabled || train?.isEnabled == true }
+    /// What others know it by now.
+    var shownAddress: DeviceAddress? { isEnabled ? privateAddress ?? address : nil }
+    /// At whom it is directed, or for whom own addresses are made.
+    var peer: DeviceAddress? { parameters.peer.deviceAddress }
+    var deadline: Instant? {
+        earlier(isEnabled ? earlier(nextEvent, end?.time) : nil, train?.deadline)
+    }
 
     /// Begins at `now`; with a duration or a number of events it ends by itself. While it advertises already,
     /// it begins anew.
@@ -56,6 +68,7 @@ struct Advertiser: Sendable {
         as address: DeviceAddress, at now: Instant, for duration: Duration? = nil, events limit: UInt8 = 0
     ) {
         self.address = address
+        privateAddress = nil
         nextEvent = now
         end = duration.map { End(time: now + $0, status: .advertisingTimeout) }
         events = 0
@@ -82,22 +95,18 @@ struct Advertiser: Sendable {
     }
 
     /// The least interval that the host allows and that has room for the data.
-    private var interval: Duration {
-        max(parameters.intervalMin.duration, airtime(of: max(data.octets.count, scanResponse.octets.count)))
-    }
+    private var interval: Duration { max(parameters.intervalMin.duration, airtime) }
 
-    /// How long an auxiliary segment of so many octets is: its packets, with S=8 on LE Coded, and 300 us
-    /// behind each (Vol 6, Part B, 4.4.2.4 and Part A, 3).
-    func airtime(of octets: Int) -> Duration {
+    /// Whether the data can be sent within the longest interval that the host allows.
+    var fits: Bool { airtime <= parameters.intervalMax.duration }
+
+    /// How long an advertising event of extended packets is: its announcements, and its data or its response
+    /// (Vol 6, Part B, 4.4.2.4).
+    private var airtime: Duration {
         guard !properties.contains(.legacy) else { return .zero }
-        let packets = AirSignal.Advertising.packets(of: octets)
-        let octetTime =
-            switch parameters.secondaryPHY {
-            case .leCoded: 64
-            case .le2M: 4
-            default: 8
-            }
-        return .microseconds((octets + packets * 17) * octetTime + packets * 300)
+        return ExtendedAdvertisingPacket.announcements(on: parameters.channels, parameters.primaryPHY)
+            + AdvertisingChain.advertising.duration(
+                of: max(data.octets.count, scanResponse.octets.count), on: parameters.secondaryPHY)
     }
 
     /// The most octets of data in a packet that others can answer with a connection: 255 less the header's

@@ -8,6 +8,7 @@ extension VirtualController {
     }
 
     private mutating func advertise(_ index: Int, at now: Instant) {
+        sendTrain(index, at: now)
         let own = settings.advertisers[index]
         guard own.isEnabled else { return }
         if let end = own.end, end.time <= now {
@@ -18,52 +19,63 @@ extension VirtualController {
                     status: end.status, set: handle, completedEvents: UInt8(clamping: own.events)))
         }
         guard own.nextEvent <= now else { return }
-        transmit(.advertising(signal(of: own)), to: nil)
+        settings.advertisers[index].privateAddress = privateAddress(
+            own.parameters.ownAddressType, towards: own.peer, at: now)
+        let target =
+            own.properties.contains(.directed)
+            ? own.peer.map { settings.resolvingList.target($0, at: now, &random) } : nil
+        transmit(
+            .advertising(signal(of: settings.advertisers[index], at: target)), to: nil, at: own.power)
         settings.advertisers[index].schedule(after: now, &random)
     }
 
     /// What an advertising event of a set says, or its scan response.
-    private func signal(of own: Advertiser, isResponse: Bool = false) -> AirSignal.Advertising {
+    private func signal(
+        of own: Advertiser, at target: DeviceAddress? = nil, isResponse: Bool = false
+    ) -> AirSignal.Advertising {
         let (parameters, properties) = (own.parameters, own.properties)
         let isLegacy = properties.contains(.legacy)
         let data = isResponse ? own.scanResponse.octets : properties.carryData ? own.data.octets : []
         return AirSignal.Advertising(
             properties: properties, set: own.handle,
-            advertiser: properties.contains(.anonymous) ? nil : own.address,
-            target: properties.contains(.directed) ? parameters.peer.deviceAddress : nil,
+            advertiser: properties.contains(.anonymous) ? nil : own.shownAddress, target: target,
             sid: isLegacy ? nil : parameters.sid, dataID: isLegacy ? 0 : own.dataID,
             primaryPHY: parameters.primaryPHY, secondaryPHY: isLegacy ? .none : parameters.secondaryPHY,
             txPower: properties.contains(.includesTxPower) && !isLegacy ? own.power : nil,
-            isResponse: isResponse, knowsAlgorithm2: isExtended, data: data)
+            isResponse: isResponse, knowsAlgorithm2: isExtended, train: own.train?.train, data: data)
     }
 
     /// Answers a scan request, if it is meant for an advertiser here and its filter lets it pass.
     mutating func answerScan(_ request: AirSignal.ScanRequest, from sender: ID) {
         guard let own = advertiser(request.set, at: request.advertiser), own.properties.contains(.scannable),
+            let scanner = settings.resolvingList.recognize(request.scanner),
+            !own.properties.contains(.directed) || own.peer == scanner.address,
             !own.parameters.filterPolicy.contains(.filterScanRequests)
-                || settings.acceptList.contains(request.scanner)
+                || settings.acceptList.contains(scanner.address)
         else { return }
         if let handle = own.handle, own.parameters.notifiesScanRequests.value == true {
-            tell(LEScanRequestReceived(set: handle, scanner: HCIAddress(request.scanner)))
+            tell(LEScanRequestReceived(set: handle, scanner: scanner.reported))
         }
-        transmit(.scanResponse(signal(of: own, isResponse: true)), to: sender)
+        transmit(.scanResponse(signal(of: own, isResponse: true)), to: sender, at: own.power)
     }
 
     /// Makes the connection that an initiator asks for, if an advertiser here is meant and may.
     mutating func accept(_ request: AirSignal.ConnectionRequest, from sender: ID, rssi: Int8) {
         guard let own = advertiser(request.set, at: request.advertiser),
             own.properties.contains(.connectable), links.count < configuration.maximumConnections,
-            !isConnected(to: request.initiator)
+            let initiator = settings.resolvingList.recognize(request.initiator),
+            !isConnected(to: initiator.address)
         else { return }
         if own.properties.contains(.directed) {
-            guard own.parameters.peer.deviceAddress == request.initiator else { return }
+            guard own.peer == initiator.address else { return }
         } else if own.parameters.filterPolicy.contains(.filterConnections) {
-            guard settings.acceptList.contains(request.initiator) else { return }
+            guard settings.acceptList.contains(initiator.address) else { return }
         }
         if let index = settings.advertisers.firstIndex(where: { $0.handle == own.handle }) {
             settings.advertisers[index].stop()
         }
-        addLink(request, as: .peripheral, to: request.initiator, at: sender, rssi: rssi)
+        addLink(
+            request, as: .peripheral, to: initiator, showing: own.privateAddress, at: sender, rssi: rssi)
         // The host learns of the connection first (Core Specification 5.4, Vol 4, Part E, 7.7.65.18).
         if let handle = own.handle, let connection = links.last?.handle {
             tell(
@@ -76,6 +88,6 @@ extension VirtualController {
     /// The set of that number, if it advertises as `address`. What others answer names the set, since several
     /// may have one address; on air, time tells them apart.
     private func advertiser(_ set: AdvertisingHandle?, at address: DeviceAddress) -> Advertiser? {
-        settings.advertisers.first { $0.handle == set && $0.address == address }
+        settings.advertisers.first { $0.handle == set && $0.shownAddress == address }
     }
 }

@@ -29,6 +29,11 @@ enum AdvertisingFamily: Sendable {
         .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
         .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets,
         .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+        .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
+        .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel,
+        .lePeriodicAdvertisingTerminateSync, .leAddDeviceToPeriodicAdvertiserList,
+        .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
+        .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
     ]
 }
 

@@ -10,14 +10,16 @@ struct AdvertisingPayload: Sendable {
 
     /// Takes a piece. The first one takes the place of all that was there before (Core Specification 5.4,
     /// Vol 4, Part E, 7.8.54).
-    mutating func take(_ fragment: AdvertisingDataFragment) throws(HCIStatus) {
-        switch fragment.operation {
-        case .first, .complete: octets = fragment.data
-        case .intermediate, .last: octets += fragment.data
+    mutating func take(
+        _ operation: AdvertisingDataFragment.Operation, _ data: [UInt8]
+    ) throws(HCIStatus) {
+        switch operation {
+        case .first, .complete: octets = data
+        case .intermediate, .last: octets += data
         case .unchanged: return
         default: throw .invalidCommandParameters
         }
-        isPartial = fragment.operation == .first || fragment.operation == .intermediate
+        isPartial = operation == .first || operation == .intermediate
     }
 
     /// Takes all at once.

@@ -15,6 +15,11 @@ extension VirtualController {
         public var sharesBuffers = false
         /// The most devices in the filter accept list.
         public var acceptListSize: UInt8 = 16
+        /// The most devices in the resolving list; zero for a controller without LL Privacy.
+        public var resolvingListSize: UInt8
+        /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer that wants
+        /// to encrypt is told Unsupported Remote Feature.
+        public var encrypts = true
         /// The most connections at once.
         public var maximumConnections = 32
         /// How many advertisers the duplicate filter remembers. When more are heard the oldest are
@@ -29,16 +34,19 @@ extension VirtualController {
         /// dBm: how strong it sends at least, when the host wants to be heard less.
         public var minimumTransmitPower: Int8 = -20
         /// The version of the Core Specification that it tells.
-        public var version = CoreVersion.v5_4
+        public var version: CoreVersion
         /// The maker that it tells, by the SIG's company identifiers; 0xffff is nobody's.
         public var company: UInt16 = 0xffff
         /// The maker's own number for the version.
         public var subversion: UInt16 = 0
 
-        /// A controller without a public address, by default one of the legacy commands only.
+        /// A controller without a public address, by default one of the legacy commands only, as those of
+        /// 4.2 are. With extended abilities it is of 5.4 and has LL Privacy, too.
         public init(publicAddress: DeviceAddress? = nil, extended: ExtendedAbilities? = nil) {
             self.publicAddress = publicAddress
             self.extended = extended
+            version = extended == nil ? .v4_2 : .v5_4
+            resolvingListSize = extended == nil ? 0 : 16
         }
     }
 }

@@ -7,8 +7,9 @@ struct Initiator: Sendable {
     var peer: DeviceAddress?
     /// Where to listen, and how the connection should be. For the legacy command there is LE 1M alone.
     var phys: PerPHY<LEExtendedCreateConnection.Initiating>
-    /// The own address.
+    /// The own address, and whether a private one takes its place.
     var address: DeviceAddress
+    var addressType: OwnAddressType
     var start: Instant
 
     func listens(on phy: PHY, at now: Instant) -> Bool {
@@ -28,32 +29,34 @@ struct Initiator: Sendable {
 extension VirtualController {
     /// Connects to an advertiser, if it is the one that is wanted.
     mutating func initiate(
-        _ advertising: AirSignal.Advertising, from sender: ID, rssi: Int8, at now: Instant
+        _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, from sender: ID, rssi: Int8,
+        at now: Instant
     ) {
         guard let initiator = settings.initiator, initiator.listens(on: advertising.primaryPHY, at: now),
-            let advertiser = advertising.advertiser, advertising.properties.contains(.connectable),
-            advertising.target == nil || advertising.target == initiator.address,
+            let advertiser, advertising.properties.contains(.connectable),
             let wanted = initiator.parameters(for: advertising),
-            links.count < configuration.maximumConnections, !isConnected(to: advertiser)
+            links.count < configuration.maximumConnections, !isConnected(to: advertiser.address)
         else { return }
+        if let target = advertising.target {
+            guard target == initiator.address || settings.resolvingList.isOwn(target) else { return }
+        }
         if let peer = initiator.peer {
-            guard peer == advertiser else { return }
+            guard peer == advertiser.address else { return }
         } else {
-            guard settings.acceptList.contains(advertiser) else { return }
+            guard settings.acceptList.contains(advertiser.address) else { return }
         }
         settings.initiator = nil
+        let hidden = privateAddress(initiator.addressType, towards: advertiser.address, at: now)
         lastSerial += 1
         let request = AirSignal.ConnectionRequest(
-            link: AirLinkID(central: id, serial: lastSerial), initiator: initiator.address,
-            advertiser: advertiser, set: advertising.set,
-            timing: LinkTiming(
-                interval: wanted.intervalMin, latency: wanted.latency,
-                supervisionTimeout: wanted.supervisionTimeout),
-            channels: settings.hostChannels,
+            link: AirLinkID(central: id, serial: lastSerial), initiator: hidden ?? initiator.address,
+            advertiser: advertiser.onAir, set: advertising.set,
+            timing: LinkTiming(wanted), channels: settings.hostChannels,
             phy: advertising.isLegacy ? .le1M : advertising.secondaryPHY,
             // Connections from extended advertising know no other (Vol 6, Part B, 4.5.8.1).
             usesAlgorithm2: !advertising.isLegacy || advertising.knowsAlgorithm2 && isExtended)
         transmit(.connectionRequest(request), to: sender)
-        addLink(request, as: .central, to: advertiser, at: sender, rssi: rssi, at: now)
+        addLink(
+            request, as: .central, to: advertiser, showing: hidden, at: sender, rssi: rssi, at: now)
     }
 }

@@ -9,7 +9,7 @@ struct Link: Sendable {
     let role: ConnectionRole
     /// The other end's controller.
     let peer: VirtualController.ID
-    /// The other end's address.
+    /// The other end's address: its identity, if that is known.
     let peerAddress: DeviceAddress
 
     var timing: LinkTiming
@@ -36,19 +36,36 @@ struct Link: Sendable {
     var silence: Instant?
     /// Whether it will never be heard again.
     var isLost = false
-    /// Whether the host has ended the connection, and the peer does not know yet.
-    var isEnding = false
+    /// Why this end ends the connection, when the peer does not know yet.
+    var ending: HCIStatus?
+
+    /// Whether data are encrypted, and since when the peer has proved that it has the key.
+    var encryption = LinkEncryption()
+    var payload = AuthenticatedPayload()
+
+    /// Until when the host must say what it thinks of the parameters that the peer wants, if it was asked.
+    var question: Instant?
 
     /// A procedure that ends with an event.
     enum Procedure: Hashable, Sendable { case features, version, update, phys }
 
     var isEstablished: Bool { establishment == nil }
+    var isEnding: Bool { ending != nil }
     /// Whether the peer hears what is sent now.
     var isReachable: Bool { isEstablished && silence == nil }
 
     /// When the connection counts as lost, if nothing comes.
     var deadline: Instant? {
-        earlier(establishment, silence.map { $0 + timing.supervisionTimeout.duration })
+        earlier(earlier(establishment, answer), silence.map { $0 + timing.supervisionTimeout.duration })
+    }
+
+    /// When the host or the peer must have answered a procedure.
+    private var answer: Instant? { earlier(question, encryption.procedure?.end) }
+
+    /// Why it ends at its deadline.
+    var reason: HCIStatus {
+        if !isEstablished { return .connectionFailedToBeEstablished }
+        return deadline == answer ? .llResponseTimeout : .connectionTimeout
     }
 }
 
@@ -70,29 +87,35 @@ extension VirtualController {
     func isConnected(to peer: DeviceAddress) -> Bool { links.contains { $0.peerAddress == peer } }
 
     /// A connection begins. A central learns only from the peer's first packet that it is made, for which it
-    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2); a peripheral has heard the central already.
+    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2) beside the time on the way; a peripheral has heard
+    /// the central already.
     mutating func addLink(
-        _ request: AirSignal.ConnectionRequest, as role: ConnectionRole, to address: DeviceAddress,
-        at peer: ID, rssi: Int8, at now: Instant? = nil
+        _ request: AirSignal.ConnectionRequest, as role: ConnectionRole, to other: AirPeer,
+        showing privateAddress: DeviceAddress?, at peer: ID, rssi: Int8, at now: Instant? = nil
     ) {
         let timing = request.timing
         let link = Link(
-            id: request.link, handle: freeHandle(), role: role, peer: peer, peerAddress: address,
+            id: request.link, handle: freeHandle(), role: role, peer: peer, peerAddress: other.address,
             timing: timing, channels: request.channels,
             phys: LinkPHYs(transmit: request.phy, receive: request.phy),
             phyPreference: settings.phyPreference, rssi: rssi, wantedLength: settings.suggestedLength,
-            establishment: now.map { $0 + timing.interval.duration * 6 })
+            establishment: now.map { $0 + timing.interval.duration * 6 + roundTrip })
         links.append(link)
+        let none = DeviceAddress(0, type: .random)
         if wants(.enhancedConnectionComplete) {
             tell(
                 LEEnhancedConnectionComplete(
-                    connection: link.handle, role: role, peer: HCIAddress(address), interval: timing.interval,
-                    latency: timing.latency, supervisionTimeout: timing.supervisionTimeout))
+                    connection: link.handle, role: role, peer: other.reported,
+                    localResolvable: privateAddress ?? none,
+                    peerResolvable: other.identity == nil ? none : other.onAir,
+                    interval: timing.interval, latency: timing.latency,
+                    supervisionTimeout: timing.supervisionTimeout))
         } else {
             tell(
                 LEConnectionComplete(
-                    connection: link.handle, role: role, peer: HCIAddress(address), interval: timing.interval,
-                    latency: timing.latency, supervisionTimeout: timing.supervisionTimeout))
+                    connection: link.handle, role: role, peer: HCIAddress(other.onAir),
+                    interval: timing.interval, latency: timing.latency,
+                    supervisionTimeout: timing.supervisionTimeout))
         }
         if isExtended {
             tell(
@@ -124,6 +147,7 @@ extension VirtualController {
     /// A connection ends. What the host still waits for ends first, with the same reason.
     mutating func end(_ index: Int, _ reason: HCIStatus) {
         let link = links.remove(at: index)
+        settings.hostFlow.forget(link.handle)
         if link.pending.contains(.features) {
             tell(LEReadRemoteFeaturesComplete(status: reason, connection: link.handle, features: []))
         }
@@ -180,21 +204,32 @@ extension VirtualController {
         for index in links.indices where links[index].peer == peer { links[index].rssi = rssi }
     }
 
-    /// Sends a signal to the other end, or holds it until that can be reached.
+    /// Sends a signal to the other end, or holds it until that can be reached and may be sent it.
     mutating func send(_ signal: LinkSignal, on index: Int) {
-        if links[index].isReachable {
-            transmit(.link(links[index].id, signal), to: links[index].peer)
+        if links[index].encryption.procedure != nil, !signal.passesEncryption {
+            links[index].encryption.waiting.append(replacing: signal)
+        } else if links[index].isReachable {
+            transmit(.link(links[index].id, signal), to: links[index].peer, in: links[index].timing)
         } else {
-            links[index].held.removeAll { $0.isReplaced(by: signal) }
-            links[index].held.append(signal)
+            links[index].held.append(replacing: signal)
         }
     }
 
     /// Sends what was held. The last of it may be the end.
     mutating func flush(_ index: Int) {
         guard links[index].isReachable else { return }
-        while let signal = links[index].held.popFirst() { send(signal, on: index) }
-        if links[index].isEnding { end(index, .connectionTerminatedByLocalHost) }
+        while let signal = links[index].held.popFirst() {
+            transmit(.link(links[index].id, signal), to: links[index].peer, in: links[index].timing)
+        }
+        if let reason = links[index].ending { end(index, reason) }
+    }
+}
+
+extension Deque<LinkSignal> {
+    /// Appends a signal, which takes the place of those that mean nothing any more.
+    fileprivate mutating func append(replacing signal: LinkSignal) {
+        removeAll { $0.isReplaced(by: signal) }
+        append(signal)
     }
 }
 

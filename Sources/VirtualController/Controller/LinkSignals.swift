@@ -18,10 +18,17 @@ extension VirtualController {
             let isChanged = links[index].timing != timing
             links[index].timing = timing
             send(.updated(timing), on: index)
-            if isChanged { tellUpdate(links[index]) }
+            let isWaiting = links[index].pending.remove(.update) != nil
+            if isChanged || isWaiting { tellUpdate(links[index]) }
         case .updated(let timing):
+            let isChanged = links[index].timing != timing
             links[index].timing = timing
-            if links[index].pending.remove(.update) != nil { tellUpdate(links[index]) }
+            let isWaiting = links[index].pending.remove(.update) != nil
+            if isChanged || isWaiting { tellUpdate(links[index]) }
+        case .parameterRequest(let wanted): hearParameterRequest(wanted, on: index, at: now)
+        case .parametersRejected(let reason):
+            guard links[index].pending.remove(.update) != nil else { return }
+            tellUpdate(links[index], status: reason)
         case .channels(let channels): links[index].channels = channels
         case .featureRequest: send(.features(features), on: index)
         case .features(let features):
@@ -48,6 +55,7 @@ extension VirtualController {
         case .phys(let central, let peripheral):
             hearPHYs(central: central, peripheral: peripheral, on: index)
         case .physUnknown: hearPHYsUnknown(on: index)
+        case .encryption(let signal): hear(signal, on: index, at: now)
         }
     }
 
@@ -84,13 +92,6 @@ extension VirtualController {
             !links[index].isEnding
         else { return release(1, on: index) }
         send(.data(isStart: packet.boundary != .continuing, packet.data), on: index)
-    }
-
-    /// Gives data of the peer to the host.
-    private mutating func deliver(_ data: [UInt8], isStart: Bool, on index: Int) {
-        let packet = ACLPacket(
-            handle: links[index].handle, boundary: isStart ? .firstFlushable : .continuing, data: data)
-        toHost.append(.data(HCIPacket.acl(packet).encoded, links[index].id))
     }
 
     /// Buffers of the host's packets are free again. Events that the host has not taken add up.

@@ -87,7 +87,9 @@ struct Scanner: Sendable {
 
     /// Whether it is to be reported: false for what the duplicate filter has seen. Other data of a set are
     /// news (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
-    mutating func isNew(_ advertising: AirSignal.Advertising, at now: Instant) -> Bool {
+    mutating func isNew(
+        _ advertising: AirSignal.Advertising, of advertiser: DeviceAddress?, at now: Instant
+    ) -> Bool {
         guard filter != .off else { return true }
         let period = phase(at: now).number
         if filter == .eachPeriod, period != seenIn {
@@ -96,7 +98,7 @@ struct Scanner: Sendable {
         }
         return seen.insert(
             Heard(
-                advertiser: advertising.advertiser, isResponse: advertising.isResponse,
+                advertiser: advertiser, isResponse: advertising.isResponse,
                 sid: advertising.sid, dataID: advertising.dataID))
     }
 }

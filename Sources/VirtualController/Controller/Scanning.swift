@@ -6,17 +6,25 @@ extension VirtualController {
     mutating func hear(
         _ advertising: AirSignal.Advertising, from sender: ID, rssi: Int8, at now: Instant
     ) {
-        guard receives(advertising) else { return }
-        scan(advertising, from: sender, rssi: rssi, at: now)
-        initiate(advertising, from: sender, rssi: rssi, at: now)
+        guard settings.scanner.isEnabled || settings.initiator != nil, receives(advertising) else { return }
+        var advertiser: AirPeer?
+        if let address = advertising.advertiser {
+            advertiser = settings.resolvingList.recognize(address)
+            if advertiser == nil { return }
+        }
+        scan(advertising, of: advertiser, from: sender, rssi: rssi, at: now)
+        synchronize(with: advertising, of: advertiser, at: now)
+        initiate(advertising, of: advertiser, from: sender, rssi: rssi, at: now)
     }
 
     /// Takes the answer to a scan request.
     mutating func hearResponse(_ response: AirSignal.Advertising, rssi: Int8, at now: Instant) {
-        guard receives(response), hears(response, at: now),
+        guard receives(response), let address = response.advertiser,
+            let advertiser = settings.resolvingList.recognize(address),
+            hears(response, of: advertiser, at: now),
             settings.scanner.scanning(on: response.primaryPHY)?.type == .active
         else { return }
-        report(response, rssi: rssi, at: now)
+        report(response, of: advertiser, at: nil, rssi: rssi, at: now)
     }
 
     /// Ends a scan whose time is up.
@@ -33,34 +41,61 @@ extension VirtualController {
     }
 
     private mutating func scan(
-        _ advertising: AirSignal.Advertising, from sender: ID, rssi: Int8, at now: Instant
+        _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, from sender: ID, rssi: Int8,
+        at now: Instant
     ) {
-        guard let own = settings.scanner.address, hears(advertising, at: now),
-            advertising.target == nil || advertising.target == own
-        else { return }
-        report(advertising, rssi: rssi, at: now)
-        guard advertising.properties.contains(.scannable), let advertiser = advertising.advertiser,
+        guard let own = settings.scanner.address, hears(advertising, of: advertiser, at: now) else { return }
+        var target: HCIAddress?
+        if let address = advertising.target {
+            target = aim(address, own)
+            if target == nil { return }
+        }
+        report(advertising, of: advertiser, at: target, rssi: rssi, at: now)
+        guard advertising.properties.contains(.scannable), let advertiser,
             settings.scanner.scanning(on: advertising.primaryPHY)?.type == .active
         else { return }
-        let request = AirSignal.ScanRequest(scanner: own, advertiser: advertiser, set: advertising.set)
+        let hidden = privateAddress(
+            settings.scanner.parameters.ownAddressType, towards: advertiser.address, at: now)
+        let request = AirSignal.ScanRequest(
+            scanner: hidden ?? own, advertiser: advertiser.onAir, set: advertising.set)
         transmit(.scanRequest(request), to: sender)
     }
 
-    private func hears(_ advertising: AirSignal.Advertising, at now: Instant) -> Bool {
+    /// How a report names the target of directed advertising; nil when it is somebody else (Vol 6, Part B,
+    /// 4.3.3 and 6.3).
+    private func aim(_ target: DeviceAddress, _ own: DeviceAddress) -> HCIAddress? {
+        if target == own { return HCIAddress(target) }
+        guard target.kind == .resolvable else { return nil }
+        if settings.resolvingList.isOwn(target) { return HCIAddress(identity: own) }
+        return settings.scanner.parameters.filterPolicy.contains(.unresolvedDirected)
+            ? HCIAddress(target.value, type: .unresolved) : nil
+    }
+
+    private func hears(
+        _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
+    ) -> Bool {
         settings.scanner.listens(on: advertising.primaryPHY, at: now)
             && (!settings.scanner.parameters.filterPolicy.contains(.acceptListOnly)
-                || settings.acceptList.contains(advertising.advertiser))
+                || settings.acceptList.contains(advertiser?.address))
     }
 
     /// Tells the host, as far as there is room for reports.
-    private mutating func report(_ advertising: AirSignal.Advertising, rssi: Int8, at now: Instant) {
+    private mutating func report(
+        _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, at target: HCIAddress?,
+        rssi: Int8, at now: Instant
+    ) {
         let isExtended = settings.family == .extended
-        guard wants(isExtended ? .extendedAdvertisingReport : .advertisingReport),
-            settings.scanner.isNew(advertising, at: now)
+        // The legacy report has no place for a target that could not be resolved.
+        let isUnresolved = target?.type == .unresolved
+        let subevent: LESubevent =
+            isExtended
+            ? .extendedAdvertisingReport : isUnresolved ? .directedAdvertisingReport : .advertisingReport
+        guard wants(subevent), settings.scanner.isNew(advertising, of: advertiser?.address, at: now)
         else { return }
         let room = max(configuration.reportLimit - waitingReports, 0)
+        let address = advertiser?.reported ?? HCIAddress(0, type: .anonymous)
         if isExtended {
-            let reports = Self.reports(of: advertising, rssi: rssi)
+            let reports = advertising.reports(of: address, at: target, rssi: rssi)
             droppedReports += max(reports.count - room, 0)
             for (index, report) in reports.prefix(room).enumerated() {
                 var report = report
@@ -68,59 +103,21 @@ extension VirtualController {
                 if index == room - 1, reports.count > room { report.type = report.type.with(.truncated) }
                 queue(LEExtendedAdvertisingReports(reports: [report]).packet)
             }
-        } else if room > 0 {
-            let report = LEAdvertisingReports.Report(
-                type: advertising.reportKind, address: Self.address(of: advertising), data: advertising.data,
-                rssi: rssi)
-            queue(LEAdvertisingReports(reports: [report]).packet)
-        } else {
+        } else if room == 0 {
             droppedReports += 1
+        } else if let target, isUnresolved {
+            let report = LEDirectedAdvertisingReports.Report(
+                address: address, direct: HCIAddress(target.value, type: .random), rssi: rssi)
+            queue(LEDirectedAdvertisingReports(reports: [report]).packet)
+        } else {
+            let report = LEAdvertisingReports.Report(
+                type: advertising.reportKind, address: address, data: advertising.data, rssi: rssi)
+            queue(LEAdvertisingReports(reports: [report]).packet)
         }
     }
 
-    private mutating func queue(_ report: HCIEventPacket) {
+    mutating func queue(_ report: HCIEventPacket) {
         waitingReports += 1
         toHost.append(.report(HCIPacket.event(report).encoded))
-    }
-
-    /// The reports that it takes to tell all of it, each with as much as an event has room for (Core
-    /// Specification 5.4, Vol 4, Part E, 7.7.65.13).
-    private static func reports(
-        of advertising: AirSignal.Advertising, rssi: Int8
-    ) -> [LEExtendedAdvertisingReports.Report] {
-        let capacity = 229
-        let data = advertising.data
-        return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in
-            let end = min(start + capacity, data.count)
-            let status: AdvertisingEventType.DataStatus =
-                end < data.count ? .moreToCome : advertising.isCut ? .truncated : .complete
-            return LEExtendedAdvertisingReports.Report(
-                type: advertising.eventType.with(status), address: address(of: advertising),
-                primaryPHY: advertising.primaryPHY, secondaryPHY: advertising.secondaryPHY,
-                sid: advertising.sid ?? 0xff, txPower: advertising.txPower ?? 127, rssi: rssi,
-                direct: advertising.target.map { HCIAddress($0) } ?? HCIAddress(0, type: .public),
-                data: Array(data[start..<end]))
-        }
-    }
-
-    private static func address(of advertising: AirSignal.Advertising) -> HCIAddress {
-        advertising.advertiser.map { HCIAddress($0) } ?? HCIAddress(0, type: .anonymous)
-    }
-}
-
-extension AirSignal.Advertising {
-    /// What a legacy report calls it.
-    fileprivate var reportKind: LEAdvertisingReports.Report.Kind {
-        if isResponse { return .scanResponse }
-        if properties.contains(.directed) { return .directed }
-        if properties.contains(.connectable) { return .connectable }
-        return properties.contains(.scannable) ? .scannable : .nonconnectable
-    }
-
-    /// What an extended report calls it. Its bits are those of the properties, but for the fourth.
-    fileprivate var eventType: AdvertisingEventType {
-        let shared: AdvertisingEventType = [.connectable, .scannable, .directed, .legacy]
-        let type = AdvertisingEventType(rawValue: properties.rawValue).intersection(shared)
-        return isResponse ? type.union(.scanResponse) : type
     }
 }

@@ -16,8 +16,13 @@ import HCI
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
 /// - An advertising event is on all its channels at once, and a scanner hears it when its window is open.
+/// - Packets of a periodic train are counted, not timed by channels: whoever follows it hears those that are
+///   sent while it follows.
 /// - An extended advertising event is heard with its chain at once, though the air can lose the chain's end. A
 ///   scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
+/// - Parameters of a connection change when the central says so, and it takes the least interval of a range.
+/// - Data are not encrypted, only held back until both ends have proved that they have the same key. When they
+///   have not, both leave the connection at once; a radio's central may learn it by silence.
 /// - The data length's times are those of LE 1M on every PHY.
 /// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
 ///   length is; start and continuation are told apart by the flags that a controller uses.
@@ -27,22 +32,31 @@ public struct VirtualController: Sendable {
     /// Its name on the air.
     public let id: ID
 
+    /// How long signals take to others and back.
+    public var roundTrip = Duration.zero
     /// Advertising reports that were dropped because the host did not take them.
     public internal(set) var droppedReports = 0
 
     /// What Reset brings back to its beginning.
     struct Settings: Sendable {
         var eventMask = HCIEventMask.default
+        var eventMaskPage2 = HCIEventMaskPage2(rawValue: 0)
         var leEventMask = LEEventMask.default
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
         var family: AdvertisingFamily?
         /// Nil stands for anonymous advertisers.
         var acceptList: [DeviceAddress?] = []
+        var resolvingList = ResolvingList()
         /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
         var advertisers = [Advertiser()]
         var scanner = Scanner()
         var initiator: Initiator?
+        /// The trains that it follows or is about to, and what the host wants to follow next.
+        var followers: [TrainFollower] = []
+        var syncWish: SyncWish?
+        var periodicList: [ListedAdvertiser] = []
+        var hostFlow = HostFlow()
         var hostChannels = ChannelMap.all
         var suggestedLength = DataLength.minimum
         /// What the host likes on new links.
@@ -59,6 +73,8 @@ public struct VirtualController: Sendable {
     var links: [Link] = []
     var lastHandle: UInt16 = 0x003f
     var lastSerial: UInt64 = 0
+    var lastTrain: UInt64 = 0
+    var lastSync: UInt16 = 0x0eff
     var toHost: Deque<HostPacket> = []
     var toAir: Deque<Transmission> = []
     var waitingReports = 0
@@ -74,10 +90,19 @@ public struct VirtualController: Sendable {
     /// The connections that it has, oldest first.
     public var connections: [ConnectionHandle] { links.map(\.handle) }
 
-    /// Whether the link layer does anything: advertises, scans, connects, or has links.
+    /// Whether a connection is encrypted; false for one that it does not have.
+    public func isEncrypted(_ connection: ConnectionHandle) -> Bool {
+        links.contains { $0.handle == connection && $0.encryption.isOn }
+    }
+
+    /// Whether the link layer does anything: advertises, scans, connects, follows trains, or has links.
     public var isActive: Bool {
-        settings.advertisers.contains(where: \.isEnabled) || settings.scanner.isEnabled
-            || settings.initiator != nil || !links.isEmpty
+        settings.advertisers.contains(where: \.isSent) || listens || !links.isEmpty
+    }
+
+    /// Whether it listens to those who speak to all.
+    var listens: Bool {
+        settings.scanner.isEnabled || settings.initiator != nil || !settings.followers.isEmpty
     }
 }
 
@@ -87,20 +112,23 @@ extension VirtualController {
     /// When `expire(at:)` wants to be called, if nothing else happens before.
     public var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
-        return links.reduce(radio) { earlier($0, $1.deadline) }
+        let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
+        return links.reduce(trains) { earlier($0, earlier($1.deadline, $1.payloadDeadline)) }
     }
 
-    /// Acts on what was due by `now`: advertising events, the end of advertising and scanning, links that
-    /// were silent too long.
+    /// Acts on what was due by `now`: advertising events, packets of trains, the end of advertising and
+    /// scanning, links and trains that were silent too long.
     public mutating func expire(at now: Instant) {
         advertise(at: now)
         endScan(at: now)
+        endSyncs(at: now)
         while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
             let link = links[index]
             // The peer may believe that the link is there, and now misses this end.
             transmit(.link(link.id, .silence), to: link.peer)
-            end(index, link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
+            end(index, link.reason)
         }
+        expirePayloads(at: now)
     }
 }
 
@@ -114,8 +142,8 @@ enum HostPacket: Sendable {
     case event([UInt8])
     /// An advertising report.
     case report([UInt8])
-    /// Data of a link.
-    case data([UInt8], AirLinkID)
+    /// Data of a link, if the host has room.
+    case data(DataForHost)
     /// Packets of the host that have left their buffers, counted until the host takes the event.
     case completed(ConnectionHandle, count: UInt16)
 }
@@ -135,24 +163,27 @@ extension VirtualController {
 
     /// The next packet for the host, oldest first.
     public mutating func nextPacket() -> [UInt8]? {
-        switch toHost.popFirst() {
-        case nil: return nil
-        case .answer(let bytes), .event(let bytes): return bytes
-        case .report(let bytes):
-            waitingReports -= 1
-            return bytes
-        case .data(let bytes, let link):
-            if let index = links.firstIndex(where: { $0.id == link }) { send(.acknowledged, on: index) }
-            return bytes
-        case .completed(let handle, let count):
-            let completed = CompletedPackets(connection: handle, count: count)
-            return HCIPacket.event(NumberOfCompletedPackets(completed: [completed]).packet).encoded
+        if let data = settings.hostFlow.next() { return give(data) }
+        while let packet = toHost.popFirst() {
+            switch packet {
+            case .answer(let bytes), .event(let bytes): return bytes
+            case .report(let bytes):
+                waitingReports -= 1
+                return bytes
+            case .data(let data):
+                if settings.hostFlow.admit(data) { return give(data) }
+            case .completed(let handle, let count):
+                let completed = CompletedPackets(connection: handle, count: count)
+                return HCIPacket.event(NumberOfCompletedPackets(completed: [completed]).packet).encoded
+            }
         }
+        return nil
     }
 
     /// Queues an event, if the host wants such events.
     mutating func tell(_ event: some HCIEventParameters) {
-        guard settings.eventMask.contains(type(of: event).code) else { return }
+        let code = type(of: event).code
+        guard settings.eventMask.contains(code) || settings.eventMaskPage2.contains(code) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
@@ -180,6 +211,7 @@ extension VirtualController {
         case .advertising(let advertising): hear(advertising, from: sender, rssi: rssi, at: now)
         case .scanRequest(let request): answerScan(request, from: sender)
         case .scanResponse(let response): hearResponse(response, rssi: rssi, at: now)
+        case .train(let packet): hear(packet, rssi: rssi, at: now)
         case .connectionRequest(let request): accept(request, from: sender, rssi: rssi)
         case .link(let link, let signal):
             guard let index = links.firstIndex(where: { $0.id == link }) else { return }
@@ -188,7 +220,13 @@ extension VirtualController {
         }
     }
 
-    mutating func transmit(_ signal: AirSignal, to receiver: ID?) {
-        toAir.append(Transmission(receiver: receiver, signal: signal))
+    /// Sends a signal, by default as strong as this controller can.
+    mutating func transmit(
+        _ signal: AirSignal, to receiver: ID?, at power: Int8? = nil, in timing: LinkTiming? = nil
+    ) {
+        toAir.append(
+            Transmission(
+                receiver: receiver, signal: signal, power: power ?? configuration.transmitPower,
+                timing: timing))
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 import BLECore
-import HCISocket
 
 /// `bletool adapters`.
 struct AdaptersCommand: ToolCommand {
@@ -9,9 +8,22 @@ struct AdaptersCommand: ToolCommand {
         commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",
         discussion: "Virtual adapters need no listing: --adapter virtual makes one.")
 
-    @OptionGroup var global: GlobalOptions
+    @Flag(help: "Go on telling of adapters that come, change and go, for --timeout or until Ctrl-C.")
+    var watch = false
+
+    @OptionGroup var global: TimedOptions
+
+    var output: OutputOptions { global.output }
 
     func perform(_ console: Console) async throws(Failure) {
+        try global.radio.refuse(for: "adapters")
+        let limit = try global.time.limit()
+        guard watch else { return try await list(console) }
+        let result = await Interruption.result { () throws(Failure) in try await follow(console, limit) }
+        try result.get()
+    }
+
+    private func list(_ console: Console) async throws(Failure) {
         do throws(BLEError) {
             let adapters = try await Adapter.list()
             for adapter in adapters { console.show(AdapterEvent(adapter: adapter)) }
@@ -22,41 +34,31 @@ struct AdaptersCommand: ToolCommand {
             throw Failure(error, while: "adapters")
         }
     }
-}
 
-/// `adapters`: one of them.
-struct AdapterEvent: Event {
-    /// The adapter.
-    var adapter: AdapterDescription
-
-    private var state: String { adapter.current.contains(.powered) ? "up" : "down" }
-
-    private static let features: [(Management.Settings, String)] = [
-        (.lowEnergy, "le"), (.classic, "bredr"), (.secureConnections, "secure-connections"),
-        (.privacy, "privacy"), (.staticAddress, "static-address"),
-    ]
-
-    private func names(_ settings: Management.Settings) -> [String] {
-        Self.features.filter { settings.contains($0.0) }.map(\.1)
-    }
-
-    var json: JSONValue {
-        [
-            "event": "adapter", "adapter": JSONValue("hci\(adapter.index)"),
-            "address": JSONValue(adapter.address),
-            "addressType": JSONValue(typeOf: adapter.address), "name": JSONValue(adapter.name),
-            "hciVersion": JSONValue(adapter.version), "manufacturer": JSONValue(adapter.manufacturer),
-            "manufacturerName": JSONValue(Names.company(CompanyIdentifier(rawValue: adapter.manufacturer))),
-            "state": JSONValue(state), "supported": .array(names(adapter.supported).map { JSONValue($0) }),
-            "enabled": .array(names(adapter.current).map { JSONValue($0) }), "owner": "kernel",
-        ]
-    }
-
-    func lines(colored: Bool) -> [String] {
-        let address = Style.cyan(adapter.address.text, when: colored)
-        let enabled = names(adapter.current).joined(separator: " ")
-        return [
-            "hci\(adapter.index)  \(address)  \(state)  HCI \(adapter.version)  \(adapter.name.printable)  [\(enabled)]"
-        ]
+    private func follow(_ console: Console, _ limit: Duration?) async throws(Failure) {
+        do throws(BLEError) {
+            let changes = try await Adapter.changes()
+            let telling = Task { () -> BLEError? in
+                do throws(BLEError) {
+                    for try await change in changes where !console.show(AdapterEvent(change)) { break }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            let clock = Task {
+                await Interruption.wait(limit)
+                telling.cancel()
+            }
+            let problem = await withTaskCancellationHandler {
+                await telling.value
+            } onCancel: {
+                telling.cancel()
+            }
+            clock.cancel()
+            if let problem, problem != .cancelled { throw problem }
+        } catch {
+            throw Failure(error, while: "adapters")
+        }
     }
 }

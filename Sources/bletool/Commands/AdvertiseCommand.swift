@@ -10,10 +10,24 @@ struct AdvertiseCommand: RadioCommand {
             UUIDs are 180f, 0000180f, 128 bits with dashes, or names of the Bluetooth SIG ("Battery Service").
 
             An advertisement has 31 octets. Fields that do not fit leave in this order: name, power, appearance, \
-            service data, manufacturer data, UUIDs; the flags stay. --dry-run shows what goes where.
+            service data, manufacturer data, UUIDs; the flags stay. --dry-run shows what goes where. \
+            Extended advertising has more room: 245 octets when connectable, else up to 1650.
+
+            Behind --and stands another advertisement, which is on air at the same time:
+
+              bletool advertise --name Lamp --service 180f --and --type nonconnectable --url https://example.org
+
+            When there are more than the controller has sets (1 before Bluetooth 5) they take turns of 2 s.
+
+            --periodic adds a train of packets at exact intervals, which `bletool sync` follows.
             """)
 
     @OptionGroup var options: AdvertiseOptions
+
+    @Option(
+        name: .customLong("and"), parsing: .remaining,
+        help: ArgumentHelp("One more advertisement, by the options above.", valueName: "options"))
+    var others: [String] = []
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "duration"))
     var duration: String?
@@ -21,46 +35,136 @@ struct AdvertiseCommand: RadioCommand {
     @Flag(help: "Only print the packets, and the octets that each field takes. Needs no radio.")
     var dryRun = false
 
+    @OptionGroup var state: StateOptions
     @OptionGroup var global: GlobalOptions
 
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await state.security(console, global)
+    }
+
     func check() throws(Failure) {
-        _ = try options.settings(names: Names.uuid).checkedPlan()
+        _ = try wanted()
         _ = try bletool.duration(duration, of: "--duration")
     }
 
     func perform(_ console: Console) async throws(Failure) {
         try check()
         guard dryRun else { return try await performOnRadio(console) }
-        console.show(PacketsEvent(plan: try options.settings(names: Names.uuid).checkedPlan()))
+        for request in try wanted() {
+            console.show(PacketsEvent(plan: request.plan, periodic: request.periodic))
+        }
     }
 
     func run(_ radio: Radio) async throws(Failure) {
-        let settings = try options.settings(names: Names.uuid)
-        let plan = try settings.checkedPlan()
-        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
-        var request = AdvertisingRequest(plan, kind: settings.kind)
-        request.interval = settings.interval ?? request.interval
-        request.power = settings.power
-        let wanted = request
-        let advertising = try await radio.attempt { () throws(BLEError) in
-            try await PeripheralManager(radio.adapter).advertise(wanted)
+        let duration = try bletool.duration(duration, of: "--duration")
+        let limit = duration ?? radio.timeLimit
+        var sets: [ReadyEvent.Advertised] = []
+        var advertisements: [(Advertising, AdvertisingRequest)] = []
+        for var request in try wanted() {
+            // By the controller's clock, where it has one for this.
+            request.duration = duration
+            let wanted = request
+            let advertising = try await radio.attempt { () throws(BLEError) in
+                try await PeripheralManager(radio.adapter).advertise(wanted)
+            }
+            let set = ReadyEvent.Advertised(wanted, power: await advertising.power)
+            if let refused = set.refusedPower { radio.console.note(refused) }
+            sets.append(set)
+            advertisements.append((advertising, wanted))
         }
         radio.console.show(
-            ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan))
+            await ReadyEvent(radio.adapter, sets: sets))
+        radio.health.showAmongResults()
+        let running = advertisements
         _ = try await radio.attempt { () throws(BLEError) in
-            try await radio.limited(limit) { () throws(BLEError) in try await advertising.ended() }
+            try await radio.limited(limit) { () throws(BLEError) in
+                for (index, (advertising, request)) in running.enumerated() {
+                    let end = try await advertising.ended()
+                    // That --duration is over is no news.
+                    if end == .timeLimit, request.direction?.dutyCycle != .high { continue }
+                    radio.console.show(AdvertisingEndedEvent(set: index, end: end))
+                }
+            }
         }
+    }
+
+    /// What the command line asks for.
+    private func wanted() throws(Failure) -> [AdvertisingRequest] {
+        var all = [options]
+        for arguments in others.split(separator: "--and", omittingEmptySubsequences: false)
+        where !others.isEmpty {
+            do {
+                all.append(try AdvertiseOptions.parse(Array(arguments)))
+            } catch {
+                throw Failure(
+                    .usage, "--and", AdvertiseOptions.message(for: error),
+                    hint: "`bletool advertise --help` tells what there is")
+            }
+        }
+        var wanted: [AdvertisingRequest] = []
+        for options in all { wanted.append(try options.settings(names: Names.uuid).checkedRequest()) }
+        return wanted
+    }
+
+    /// The arguments with what concerns the whole command before the first `--and`, wherever it stood.
+    static func andLast(_ arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName, let and = arguments.firstIndex(of: "--and") else {
+            return arguments
+        }
+        var (whole, others) = (Array(arguments[..<and]), [String]())
+        var rest = arguments[and...]
+        while let next = rest.first {
+            let name = String(next.prefix { $0 != "=" })
+            let isValued =
+                GlobalOptions.valued.contains(name) || ["--duration", "--state-dir"].contains(name)
+            let isWhole =
+                isValued || GlobalOptions.flags.contains(next)
+                || ["--dry-run", "--help", "-h"].contains(next)
+            let count = isValued && name == next ? 2 : 1
+            if isWhole { whole += rest.prefix(count) } else { others += rest.prefix(count) }
+            rest = rest.dropFirst(count)
+        }
+        return whole + others
     }
 }
 
 extension AdvertiseSettings {
-    /// The packets; what cannot be said is a failure that tells which options would help.
-    func checkedPlan(actualPower: Int8? = nil) throws(Failure) -> AdvertisingPlan {
+    /// The request; what cannot be said is a failure that names the option.
+    func checkedRequest() throws(Failure) -> AdvertisingRequest {
+        let plan = try checkedPlan()
+        do throws(AdvertisingPlanError) {
+            return try request(plan)
+        } catch {
+            throw Failure(.input, PeriodicOptions.option(error.field), error.reason)
+        }
+    }
+
+    /// The packets; what cannot be said is a failure that names the option and tells which would help.
+    func checkedPlan() throws(Failure) -> AdvertisingPlan {
         do {
-            return try plan(actualPower: actualPower)
+            return try plan()
         } catch {
             throw Failure(
-                .input, "advertise", "\(error)", hint: overflow.hint(for: error, key: "--overflow "))
+                .input, error.field.option, error.reason, hint: overflow.hint(for: error, key: "--overflow "))
+        }
+    }
+}
+
+extension AdvertisingContent.Field {
+    /// The option that says it.
+    fileprivate var option: String {
+        switch self {
+        case .flags: "--flags"
+        case .services: "--service"
+        case .solicited: "--solicit"
+        case .uri: "--url"
+        case .manufacturer: "--manufacturer"
+        case .serviceData: "--service-data"
+        case .appearance: "--appearance"
+        case .txPower: "--tx-power-field"
+        case .name: "--name"
+        case .raw: "--raw"
+        case .rawScanResponse: "--raw-scan-response"
         }
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import BLE
 import BLECore
+import HCI
 
 /// What `advertise` says and how.
 struct AdvertiseOptions: ParsableArguments {
@@ -46,7 +48,9 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("An Eddystone-URL beacon.", valueName: "url"))
     var eddystoneURL: String?
 
-    @Option(help: ArgumentHelp("The whole packet, as it is.", valueName: "hex"))
+    @Option(
+        help: ArgumentHelp("The whole packet, as it is: a row of AD structures, as 020106.", valueName: "hex")
+    )
     var raw: String?
 
     @Option(help: ArgumentHelp("The whole scan response, as it is.", valueName: "hex"))
@@ -54,11 +58,56 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The time between two packets, 20ms to 10.24s.", valueName: "duration"))
+        help: ArgumentHelp(
+            "The time between two packets, 20ms to 10.24s, with --extended to 10485.75s. Default: 100ms.",
+            valueName: "duration"))
     var interval: String?
 
-    @Option(help: ArgumentHelp("What others may do with it.", valueName: "type"))
-    var type = AdvertisingKind.connectable
+    @Option(
+        help: ArgumentHelp(
+            "An interval by what it is for: 20ms, 152.5ms, 417.5ms or 1022.5ms, which Apple's devices find best.",
+            valueName: "preset"))
+    var preset: AdvertisingPreset?
+
+    @Option(
+        help: ArgumentHelp(
+            "What others may do with it. Default: connectable; with --periodic nonconnectable.",
+            valueName: "type"))
+    var type: AdvertisingKind?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only for this device: AA:BB:CC:DD:EE:FF, /random unless public. Without --extended it says nothing else.",
+            valueName: "address"))
+    var directed: String?
+
+    @Flag(help: "With --directed: as often as can be, for 1.28 s.")
+    var highDuty = false
+
+    @Flag(help: "Hide the address. Extended, with --type nonconnectable.")
+    var anonymous = false
+
+    @Option(help: ArgumentHelp("The channels to send on. Default: 37,38,39.", valueName: "channels"))
+    var channels: String?
+
+    @Option(help: ArgumentHelp("Where packets begin; coded reaches far, extended only.", valueName: "phy"))
+    var primaryPhy: ScanOptions.PrimaryPHY?
+
+    @Option(help: ArgumentHelp("Where the data of extended packets are.", valueName: "phy"))
+    var secondaryPhy: SecondaryPHY?
+
+    @Option(
+        help: ArgumentHelp(
+            "The number of the set, 0 to 15, for scanners of extended packets.", valueName: "number"))
+    var sid: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Stop after so many packets, 1 to 255, where the controller counts.", valueName: "count"))
+    var maxEvents: String?
+
+    @OptionGroup var train: PeriodicOptions
 
     @Option(help: ArgumentHelp("What to do with what does not fit into 31 octets.", valueName: "policy"))
     var overflow = OverflowPolicy.fail
@@ -67,33 +116,112 @@ struct AdvertiseOptions: ParsableArguments {
     var extended = false
 }
 
+/// Where the data of extended packets are, by its name.
+enum SecondaryPHY: String, CaseIterable, ExpressibleByArgument {
+    case oneMegabit = "1m"
+    case twoMegabit = "2m"
+    case coded
+
+    var phy: PHY {
+        switch self {
+        case .oneMegabit: .le1M
+        case .twoMegabit: .le2M
+        case .coded: .leCoded
+        }
+    }
+}
+
 extension AdvertisingKind: ExpressibleByArgument {}
+extension AdvertisingPreset: ExpressibleByArgument {}
+extension ScanOptions.PrimaryPHY: ExpressibleByArgument {}
 extension OverflowPolicy: ExpressibleByArgument {}
 
 extension AdvertiseOptions {
     /// What the options say. `names` finds UUIDs by the names that the Bluetooth SIG gave them.
     func settings(names: UUIDNames) throws(Failure) -> AdvertiseSettings {
         var settings = AdvertiseSettings()
-        settings.kind = type
+        settings.periodic = try train.settings(names: names)
+        settings.kind = type ?? (settings.periodic == nil ? .connectable : .nonconnectable)
         settings.overflow = overflow
         settings.isExtended = extended
         settings.tellsPower = txPowerField
         settings.power = try reading("--power", power) { try Int8(text: $0, in: -127...20, "the power") }
         settings.content = try content(names)
+        settings.isAnonymous = anonymous
+        settings.primaryPHY = primaryPhy.map { $0 == .coded ? .leCoded : .le1M }
+        settings.secondaryPHY = secondaryPhy?.phy
+        settings.sid = try reading("--sid", sid) { try UInt8(text: $0, in: 0...15, "the number of a set") }
+        settings.maximumEvents = try reading("--max-events", maxEvents) {
+            try UInt8(text: $0, in: 1...255, "the number of packets")
+        }
+        if let channels {
+            settings.channels = try reading("--channels") { try AdvertisingChannels(text: channels) }
+        }
+        settings.direction = try direction()
         if let interval {
+            if preset != nil {
+                throw Failure(.usage, "--preset", "is an interval itself; leave --interval out")
+            }
             try reading("--interval") { try settings.setInterval(Duration(text: interval)) }
         }
+        settings.interval = preset?.interval ?? settings.interval
+        try check(settings)
         return settings
+    }
+
+    private func direction() throws(Failure) -> AdvertisingDirection? {
+        guard let directed else {
+            if highDuty { throw Failure(.usage, "--high-duty", "is for --directed") }
+            return nil
+        }
+        let address =
+            DeviceAddress(directed) ?? DeviceAddress.bits(directed).map { DeviceAddress($0, type: .public) }
+        guard let address else {
+            throw Failure(
+                .usage, "--directed", "\(directed.quoted) is not an address",
+                hint: "AA:BB:CC:DD:EE:FF, /random unless it is public")
+        }
+        return AdvertisingDirection(address, dutyCycle: highDuty ? .high : .low)
+    }
+
+    /// Refuses what does not go together.
+    private func check(_ settings: AdvertiseSettings) throws(Failure) {
+        if settings.sid != nil, !settings.usesExtended, settings.overflow != .extended {
+            throw Failure(.usage, "--sid", "legacy packets have no set's number", hint: "--extended has")
+        }
+        if settings.isAnonymous, settings.kind != .nonconnectable {
+            throw Failure(
+                .usage, "--anonymous", "who has no address cannot be answered", hint: "--type nonconnectable")
+        }
+        if settings.periodic != nil, settings.kind != .nonconnectable || settings.isAnonymous {
+            throw Failure(
+                .usage, "--periodic",
+                settings.isAnonymous
+                    ? "a train needs an address to be found by" : "needs --type nonconnectable",
+                hint: "--and can put another advertisement beside it")
+        }
+        guard settings.direction != nil else { return }
+        if settings.direction?.dutyCycle == .high, settings.usesExtended {
+            throw Failure(.usage, "--high-duty", "is for legacy packets only")
+        }
+        if !settings.usesExtended, settings.content != AdvertisingContent() || settings.tellsPower {
+            throw Failure(
+                .usage, "--directed", "in legacy packets says nothing else", hint: "--extended can say more")
+        }
+        if !settings.usesExtended, settings.kind != .connectable {
+            throw Failure(
+                .usage, "--directed", "in legacy packets is connectable", hint: "--extended need not be")
+        }
     }
 
     private func content(_ names: UUIDNames) throws(Failure) -> AdvertisingContent {
         var content = AdvertisingContent()
         if let name, name.isEmpty { throw Failure(.usage, "--name", "the name is empty") }
         content.name = name
-        content.services = try reading("--service", each: services) {
+        content.services = try reading("--service", distinct: services) {
             try BluetoothUUID(text: $0, names: names)
         }
-        content.solicited = try reading("--solicit", each: solicited) {
+        content.solicited = try reading("--solicit", distinct: solicited) {
             try BluetoothUUID(text: $0, names: names)
         }
         content.manufacturer = try reading("--manufacturer", each: manufacturer) {
@@ -130,4 +258,12 @@ func reading<Value>(
     var values: [Value] = []
     for text in texts { values.append(try reading(option) { try read(text) }) }
     return values
+}
+
+/// The same, each once, in the order in which they come first.
+private func reading<Value: Hashable>(
+    _ option: String, distinct texts: [String], _ read: (String) throws -> Value
+) throws(Failure) -> [Value] {
+    var seen: Set<Value> = []
+    return try reading(option, each: texts, read).filter { seen.insert($0).inserted }
 }

@@ -3,6 +3,7 @@ import BLE
 import Glibc
 import HCISocket
 import SystemPackage
+import VirtualController
 
 /// `bletool air`.
 struct AirCommand: ToolCommand {
@@ -27,21 +28,49 @@ struct AirCommand: ToolCommand {
         help: ArgumentHelp("Let at most this many controllers join at a time.", valueName: "count"))
     var controllers: Int?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Lose packets with this likelihood, 0 to 1. On a connection they are sent again, until the "
+                + "supervision timeout; when all are lost, connections end.", valueName: "part"))
+    var loss: Double?
+
+    @Option(
+        help: ArgumentHelp("Let packets arrive later, as 20ms.", valueName: "duration"))
+    var delay: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Let chance, as of loss and addresses, follow from this number.", valueName: "number"))
+    var seed: UInt64?
+
+    @Flag(
+        help: "Make controllers of Bluetooth 4.2: no extended or periodic advertising, one PHY, no privacy.")
+    var legacy = false
+
     @Flag(help: .hidden)
     var background = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var global: TimedOptions
+
+    var output: OutputOptions { global.output }
 
     /// How long an air that was started for a command stays without controllers.
     private static let patience = Duration.seconds(10)
 
     func perform(_ console: Console) async throws(Failure) {
-        Logs.start(global.logLevel)
-        try global.refuse(["--adapter", "--capture"], for: "air")
-        let limit = try global.timeLimit()
+        Logs.start(output.logLevel)
+        try global.radio.refuse(for: "air")
+        let limit = try global.time.limit()
         if let controllers, controllers < 1 {
             throw Failure(.usage, "--controllers", "an air needs room for at least one controller")
         }
+        if let loss, !(0...1).contains(loss) {
+            throw Failure(.usage, "--loss", "\(loss) is not between 0 and 1")
+        }
+        let conditions = VirtualAir.Conditions(
+            loss: loss ?? 0, delay: try duration(delay, of: "--delay") ?? .zero)
         let addresses = try places.map { place throws(Failure) in
             try reading("--listen") { () throws(BadInput) in
                 do throws(AdapterSpecificationError) {
@@ -52,15 +81,19 @@ struct AirCommand: ToolCommand {
             }
         }
         let result = await Interruption.result { () throws(Failure) in
-            background ? try await runInBackground() : try await run(addresses, limit, console)
+            background
+                ? try await runInBackground() : try await run(addresses, conditions, limit, console)
         }
         try result.get()
     }
 
     private func run(
-        _ addresses: [StreamAddress], _ limit: Duration?, _ console: Console
+        _ addresses: [StreamAddress], _ conditions: VirtualAir.Conditions, _ limit: Duration?,
+        _ console: Console
     ) async throws(Failure) {
-        let air = AirServer(on: .shared, maximumControllers: controllers)
+        let air = AirServer(
+            on: .shared, seed: seed ?? .random(in: .min ... .max), maximumControllers: controllers,
+            configuration: .init(extended: legacy ? nil : .init()), conditions: conditions)
         let wanted =
             addresses.isEmpty
             ? [.unix(path: Environment.value("BLETOOL_AIR") ?? AirServer.defaultPath)] : addresses

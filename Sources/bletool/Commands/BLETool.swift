@@ -12,11 +12,13 @@ struct BLETool: ParsableCommand {
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
             4 permission, 5 ATT error, 6 security, 7 link lost.
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
-            AdaptersCommand.self, ScanCommand.self, AdvertiseCommand.self, ServeCommand.self,
-            GATTCommand.self,
-            AirCommand.self, LookupCommand.self,
+            AdaptersCommand.self, DoctorCommand.self, ScanCommand.self, AdvertiseCommand.self,
+            ServeCommand.self,
+            GATTCommand.self, MaintainCommand.self, PairCommand.self, BondsCommand.self, SyncCommand.self,
+            BenchCommand.self,
+            CaptureCommand.self, DecodeCommand.self, ReplayCommand.self, AirCommand.self, LookupCommand.self,
         ])
 
     /// Runs a command line, without the program's name.
@@ -24,7 +26,7 @@ struct BLETool: ParsableCommand {
         var console = Console(isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
         do {
             guard let command = try parse(arguments) as? any ToolCommand else { return .done }
-            console = command.global.console
+            console = command.output.console
             try await command.perform(console)
         } catch {
             console.show(error)
@@ -38,33 +40,56 @@ struct BLETool: ParsableCommand {
 
     /// The command that the arguments name; nil when they ask for help or the version, which is printed.
     private static func parse(_ arguments: [String]) throws(Failure) -> (any ParsableCommand)? {
+        if arguments.first == "help", let name = arguments.dropFirst().first, commandPath([name]).count == 1 {
+            throw unknown(name)
+        }
         do {
-            var command = try parseAsRoot(GATTCommand.verbFirst(globalsLast(arguments)))
+            var command = try parseAsRoot(
+                AdvertiseCommand.andLast(GATTCommand.verbFirst(globalsLast(arguments))))
             if !(command is any ToolCommand) { try command.run() }
             return command
         } catch {
             guard exitCode(for: error) != .success else {
-                LineWriter.output.line(fullMessage(for: error))
+                let text = fullMessage(for: error)
+                let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
+                LineWriter.output.line(isScript ? CompletionScript(generated: text).text : text)
                 return nil
             }
             throw usageFailure(error, arguments)
         }
     }
 
+    /// What users of hcitool, gatttool and btmon type for it.
+    private static let elsewhere = [
+        "lescan": "scan", "leadv": "advertise", "leinfo": "gatt DEVICE info", "dev": "adapters",
+        "primary": "gatt DEVICE tree", "characteristics": "gatt DEVICE tree", "char-desc": "gatt DEVICE tree",
+        "char-read-uuid": "gatt DEVICE read UUID", "char-read-hnd": "gatt DEVICE read 0x0003",
+        "char-write-req": "gatt DEVICE write 0x0003 VALUE",
+        "char-write-cmd": "gatt DEVICE write 0x0003 VALUE --without-response", "connect": "gatt DEVICE -i",
+        "lecc": "gatt DEVICE -i", "mtu": "gatt DEVICE VERB --mtu N",
+        "monitor": "capture - | bletool decode -", "dump": "gatt DEVICE dump", "sniff": "capture",
+    ]
+
+    private static func unknown(_ name: String) -> Failure {
+        let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
+        if let ours = elsewhere[name] {
+            return Failure(
+                .usage, name.quoted, "there is no such command", hint: "here that is bletool \(ours)")
+        }
+        return Failure(
+            .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
+            hint: "commands are \(commands.joined(lastBy: "and"))")
+    }
+
     /// What the parser did not like, on one line.
     private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
         let path = commandPath(arguments)
-        let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
         if path.count == 1, let name = globalsLast(arguments).first, !name.hasPrefix("-") {
-            return Failure(
-                .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
-                hint: "commands are \(commands.joined(lastBy: "and"))")
+            return unknown(name)
         }
         let message = message(for: error).lowercasedFirst
         if path == ["bletool", "gatt"] {
-            return Failure(
-                .usage, "gatt", "say what to do: tree, read, write or notify",
-                hint: "`bletool gatt DEVICE tree` shows what a device has")
+            return GATTCommand.verbFailure(arguments)
         }
         if arguments.contains(where: { $0.first == "-" && $0.dropFirst().first?.isNumber == true }) {
             return Failure(
@@ -90,7 +115,11 @@ struct BLETool: ParsableCommand {
             rest = rest.dropFirst(count)
         }
         guard let command = rest.first, !command.hasPrefix("-") else { return arguments }
-        return [command] + globals + rest.dropFirst()
+        // A verb stays with its command: bonds list.
+        let verbs = configuration.subcommands.first { $0.configuration.commandName == command }?
+            .configuration.subcommands.compactMap { $0.configuration.commandName }
+        let count = rest.dropFirst().first.map { verbs?.contains($0) ?? false } ?? false ? 2 : 1
+        return rest.prefix(count) + globals + rest.dropFirst(count)
     }
 
     /// The names of the command and subcommand that the arguments name, as far as there are such.

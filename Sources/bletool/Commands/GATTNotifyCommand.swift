@@ -25,7 +25,9 @@ struct GATTNotifyCommand: GATTVerb {
     var duration: String?
 
     @Option(
-        help: ArgumentHelp("How to show the values; default: auto, and hex with --json.", valueName: "format")
+        help: ArgumentHelp(
+            "How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}.",
+            valueName: "format")
     )
     var format: String?
 
@@ -55,7 +57,7 @@ struct GATTNotifyCommand: GATTVerb {
         let (wanted, all, indicate) = (count, listeners, indicate)
         let limit = duration ?? device.radio.timeLimit
         let ended = try await device.radio.attempt(attributes.joined(separator: " ")) { () throws(BLEError) in
-            try await device.radio.limited(limit) { () throws(BLEError) in
+            try await device.radio.limitedWhileRead(limit) { () throws(BLEError) in
                 try await all.listen(device, format, indicate: indicate, until: wanted, shown)
             }
         }

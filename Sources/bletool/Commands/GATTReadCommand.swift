@@ -23,7 +23,9 @@ struct GATTReadCommand: GATTVerb {
     var multiple: [String] = []
 
     @Option(
-        help: ArgumentHelp("How to show the value; default: auto, and hex with --json.", valueName: "format"))
+        help: ArgumentHelp(
+            "How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}.",
+            valueName: "format"))
     var format: String?
 
     @OptionGroup var global: GlobalOptions
@@ -94,7 +96,7 @@ struct GATTReadCommand: GATTVerb {
 
 /// The format of `--format`; without it, auto for people and hex for scripts.
 func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> ValueFormat {
-    guard let text else { return global.json ? .hex : .auto }
+    guard let text else { return global.output.json ? .hex : .auto }
     return try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
 }
 

@@ -40,15 +40,25 @@ struct GATTTreeCommand: GATTVerb {
             (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
                 + characteristic.descriptors.map(\.handle)
         }
+        // Who could not be asked for a passkey once is not asked again for each value.
+        var raising = true
         for handle in handles {
-            read[handle] = try await device.attempt("\(handle)") {
-                [peripheral = device.peripheral] () throws(BLEError) in
+            let (value, isSecure) = try await device.attempt("\(handle)") {
+                [peripheral = device.peripheral, raising] () throws(BLEError) in
                 do throws(BLEError) {
-                    return .read(try await peripheral.read(handle))
-                } catch .att(let refusal) {
-                    return .refused("\(refusal.code)")
+                    let octets = try await peripheral.read(handle, raisingSecurity: raising)
+                    return (TreeEvent.Value.read(octets), true)
+                } catch {
+                    switch error {
+                    case .att(let refusal): return (.refused("\(refusal.code)"), true)
+                    case .cannotPair, .pairing, .security, .bondLost, .encryption, .kernelPairing:
+                        return (.refused("\(error)"), false)
+                    default: throw error
+                    }
                 }
             }
+            read[handle] = value
+            raising = raising && isSecure
         }
         return read
     }

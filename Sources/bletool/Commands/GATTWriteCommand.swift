@@ -6,13 +6,15 @@ import BLECore
 struct GATTWriteCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "write", abstract: "Write a value.",
-        usage: "bletool gatt <device> write <attr> <value> [--without-response | --reliable] [--chunk <n>]",
+        usage:
+            "bletool gatt <device> write <attr> <value> [--without-response | --reliable | --signed] [--chunk <n>]",
         discussion: """
             A value is hex, or says what it is: utf8:Hello, u16:500. --format reads it in another way; auto is \
             how `read` shows the attribute.
 
             A value over the MTU less 3 octets is written in parts that take effect together; with \
-            --without-response it is an error, unless --chunk makes writes of that size of it.
+            --without-response it is an error, unless --chunk makes writes of that size of it. At a terminal those \
+            show how far they have come, and how fast.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -28,6 +30,12 @@ struct GATTWriteCommand: GATTVerb {
 
     @Flag(help: "Have the device repeat each part, and check it.")
     var reliable = false
+
+    @Flag(
+        help:
+            "Sign it, without asking whether it was taken: for a bonded device, on a link without encryption."
+    )
+    var signed = false
 
     @Option(help: ArgumentHelp("Write parts of this many octets one after the other.", valueName: "octets"))
     var chunk: String?
@@ -48,29 +56,45 @@ struct GATTWriteCommand: GATTVerb {
         if withoutResponse, reliable {
             throw Failure(.usage, "--reliable", "needs responses, so it does not go with --without-response")
         }
+        if signed, withoutResponse || reliable || chunk != nil {
+            throw Failure(
+                .usage, "--signed", "is a way to write, as --without-response, --reliable and --chunk are")
+        }
+        if signed, options.link.security ?? .low != .low {
+            throw Failure(.usage, "--signed", "is for links without encryption")
+        }
         if format != nil, from != nil {
             throw Failure(.usage, "--format", "goes with a value, not with --from")
         }
     }
+
+    var encryptsIfBonded: Bool { !signed }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
         guard let attribute = try await device.resolve([attribute]).first else { return }
         try check(attribute)
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
         let (size, handle) = (try chunkSize(), attribute.handle)
+        if withoutResponse, size == nil { try await checkRoom(for: value, device) }
+        let display = size == nil ? nil : ProgressDisplay(device.console)
+        defer { display?.abandon() }
         try await device.attempt(self.attribute) {
-            [peripheral = device.peripheral, withoutResponse, reliable] () throws(BLEError) in
+            [peripheral = device.peripheral, withoutResponse, reliable, signed] () throws(BLEError) in
             if let size {
                 try await peripheral.write(
-                    value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse)
+                    value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse
+                ) { display?.show($0.written, of: $0.total) }
             } else if withoutResponse {
                 try await peripheral.writeWithoutResponse(value, to: handle)
+            } else if signed {
+                try await peripheral.writeSigned(value, to: handle)
             } else if reliable {
                 try await peripheral.writeReliably(value, to: handle)
             } else {
                 try await peripheral.write(value, to: handle)
             }
         }
+        display?.end(value.count)
         device.console.show(WrittenEvent(handle: handle, value: value))
     }
 
@@ -84,6 +108,18 @@ struct GATTWriteCommand: GATTVerb {
             .input, self.attribute,
             "takes no writes without response: [\(characteristic.properties.names.joined(separator: " "))]",
             hint: "\(attribute.handle) instead of its name is written all the same")
+    }
+
+    /// A command is one packet.
+    private func checkRoom(for value: [UInt8], _ device: ConnectedDevice) async throws(Failure) {
+        let room = try await device.attempt(attribute) {
+            [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.maximumWriteLength
+        }
+        guard value.count > room else { return }
+        throw Failure(
+            .input, attribute, "\(value.count) octets do not fit one packet: at this MTU it takes \(room)",
+            hint: "--chunk \(room) writes them in parts")
     }
 
     private func shape() throws(Failure) -> ValueFormat? {
@@ -112,11 +148,11 @@ struct GATTWriteCommand: GATTVerb {
     }
 
     /// The most that is read of a file; an attribute takes 512 octets, streams of parts may be longer.
-    private static let limit = 1 << 20
+    private static let limit = 64 << 20
 
     private static func contents(of path: String) throws(Failure) -> [UInt8] {
         try reading("--from \(path)") { () throws(BadInput) in
-            path == "-" ? try File.standardInput.get() : try File.contents(path, limit: limit)
+            try File.argument(path, limit: limit)
         }
     }
 }

@@ -6,23 +6,31 @@ import BLECore
 struct LookupCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Look up assigned numbers: by number, or by part of the name.",
-        discussion: "As in: lookup company 0x004c, lookup uuid battery, lookup appearance watch.")
+        discussion: """
+            Who has an address is looked up in the IEEE's lists if the system has them (ieee-data on Debian and Ubuntu, \
+            hwdata on Fedora and Arch).
+
+            As in: lookup company 0x004c; lookup uuid battery; lookup appearance watch; lookup oui 00:1A:7D
+            """)
 
     /// What kinds of numbers there are.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case company, uuid, appearance
+        case company, uuid, appearance, oui
     }
 
-    @Argument(help: ArgumentHelp("What it is: company, uuid or appearance.", valueName: "kind"))
+    @Argument(help: ArgumentHelp("What it is: company, uuid, appearance or oui.", valueName: "kind"))
     var kind: Kind
 
-    @Argument(help: ArgumentHelp("A number, or part of a name.", valueName: "what"))
+    @Argument(
+        help: ArgumentHelp("A number, an address or its beginning, or part of a name.", valueName: "what"))
     var what: [String]
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var global: PlainOptions
+
+    var output: OutputOptions { global.output }
 
     func perform(_ console: Console) async throws(Failure) {
-        try global.refuse(["--adapter", "--capture", "--timeout"], for: "lookup")
+        try global.refuse(for: "lookup")
         for entry in try found() { guard console.show(entry) else { return } }
     }
 
@@ -35,9 +43,13 @@ struct LookupCommand: ToolCommand {
             case .company: Self.companies(text)
             case .uuid: Self.uuids(text)
             case .appearance: Self.appearances(text)
+            case .oui: try Self.organizations(text)
             }
         guard !found.isEmpty else {
-            throw Failure(.notFound, text.quoted, "no \(kind.rawValue) has that number or name")
+            throw Failure(
+                .notFound, text.quoted, "no \(kind.rawValue) has that number or name",
+                hint: kind == .oui
+                    ? "random addresses have none: only public ones tell who made a device" : nil)
         }
         return found
     }
@@ -58,6 +70,15 @@ struct LookupCommand: ToolCommand {
         } ?? AssignedNumbers.appearances(containing: text).map { .appearance($0.appearance, $0.name) }
     }
 
+    private static func organizations(_ text: String) throws(Failure) -> [AssignedNumberEvent] {
+        guard let prefixes = AddressPrefixes() else {
+            throw Failure(
+                .notFound, "lookup oui", "this system has no list of the IEEE's prefixes",
+                hint: "install ieee-data (Debian, Ubuntu) or hwdata (Fedora, Arch)")
+        }
+        return prefixes.matching(text).map { .oui($0.digits, $0.organization) }
+    }
+
     /// A number in decimal or after `0x`; four digits with a zero in front are hexadecimal, as tables have them.
     private static func number(_ text: String) -> UInt16? {
         UInt16.number(text) ?? (text.count == 4 ? UInt16.number("0x\(text)") : nil)
@@ -72,6 +93,8 @@ enum AssignedNumberEvent: Event {
     case uuid(BluetoothUUID, String)
     /// What a device looks like.
     case appearance(UInt16, String)
+    /// The first digits of public addresses.
+    case oui(String, String)
 
     var json: JSONValue {
         switch self {
@@ -84,6 +107,8 @@ enum AssignedNumberEvent: Event {
             ]
         case .appearance(let number, let name):
             ["event": "appearance", "appearance": JSONValue(number), "name": JSONValue(name)]
+        case .oui(let digits, let name):
+            ["event": "oui", "oui": JSONValue(digits.lowercased()), "name": JSONValue(name)]
         }
     }
 
@@ -95,6 +120,18 @@ enum AssignedNumberEvent: Event {
             [
                 "\(Style.cyan("\(uuid)", when: colored))  \(name)\(AssignedNumbers.kind(of: uuid).map { " (\($0))" } ?? "")"
             ]
+        case .oui(let digits, let name):
+            ["\(Style.cyan(Self.octets(digits), when: colored))  \(name)"]
         }
+    }
+
+    /// Digits in pairs, as addresses have them; the last may be alone.
+    private static func octets(_ digits: String) -> String {
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, index.isMultiple(of: 2) { text += ":" }
+            text.append(digit)
+        }
+        return text
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECore
-import HCI
+import HCISocket
 
 /// `bletool scan`.
 struct ScanCommand: RadioCommand {
@@ -9,44 +9,20 @@ struct ScanCommand: RadioCommand {
         commandName: "scan", abstract: "Scan: show what advertises nearby.",
         discussion: """
             A device is shown when it is new and when what it sends changes; --repeats says otherwise. An \
-            advertisement and its scan response are shown as one.
+            advertisement and its scan response are shown as one. On a terminal, devices are a table that is kept \
+            up to date; ? shows its keys, c connects to a device as `gatt DEVICE -i` does, and q ends it. Beacons are \
+            told in words.
+
+            Of several filters of one kind a device passes when it meets one; of different kinds it has to meet \
+            all.
+
+            What the radio's controller does wrong and what is done about it is told on stderr, and with --json \
+            as objects whose "event" is "health".
 
             --count that is not reached within --timeout ends with exit status 2; --duration that ends, with 0.
             """)
 
-    @Option(
-        name: .customLong("service"), help: ArgumentHelp("Only devices that offer this.", valueName: "uuid"))
-    var services: [String] = []
-
-    @Option(help: ArgumentHelp("Only devices with a name like this: Thermo*.", valueName: "glob"))
-    var name: String?
-
-    @Option(
-        name: .customLong("address"),
-        help: ArgumentHelp(
-            "Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
-    var addresses: [String] = []
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only packets at least this strong, as in -70.", valueName: "dBm"))
-    var rssi: String?
-
-    @Flag(help: "Only listen; ask nobody for a scan response.")
-    var passive = false
-
-    @Option(
-        help: ArgumentHelp("What to show again: once, change, all, or every=DURATION.", valueName: "what"))
-    var repeats = "change"
-
-    @Option(help: ArgumentHelp("How much of the time to listen.", valueName: "preset"))
-    var preset = ScanOptions.Preset.lowLatency
-
-    @Option(help: ArgumentHelp("Use the extended commands: auto, on, off.", valueName: "when"))
-    var extended = ScanOptions.Family.auto
-
-    @Option(help: ArgumentHelp("PHYs to listen on: 1m, coded, or 1m,coded.", valueName: "phys"))
-    var phy = "1m"
+    @OptionGroup var scan: ScanArguments
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
     var count: Int?
@@ -54,115 +30,97 @@ struct ScanCommand: RadioCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
+    @OptionGroup var state: StateOptions
     @OptionGroup var global: GlobalOptions
 
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await state.security(console, global)
+    }
+
+    var usesExtendedCommands: Bool { scan.extended != .off }
+
     func check() throws(Failure) {
-        _ = try scanOptions()
+        _ = try scan.options()
+        _ = try scan.keys()
         _ = try bletool.duration(duration, of: "--duration")
         if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
     }
 
     func run(_ radio: Radio) async throws(Failure) {
-        let options = try scanOptions()
         let duration = try bletool.duration(duration, of: "--duration")
-        let shown = Counter()
-        let wanted = count
-        let console = radio.console
+        let keys = try scan.keys()
+        let table = LiveTable(radio.console, on: radio.adapter.loop)
+        // A table counts packets; nothing is lost on it, since it shows a device's last one only.
+        let options = try scan.options(repeats: table != nil && count == nil ? .all : .changes)
+        let connectable = Lock<Set<DeviceAddress>>([])
+        let (console, wanted, shown, ending) = (radio.console, count, Counter(), Lock<LiveTable.Ending?>(nil))
+        let stream = radio.central.scan(options)
+        radio.health.showAmongResults()
         let scan: @Sendable () async throws(BLEError) -> Void = { () throws(BLEError) in
-            for try await found in radio.central.scan(options) {
-                guard console.show(AdvertisementEvent(found)) else { return }
+            for try await found in stream {
+                if found.isConnectable, let address = found.address {
+                    connectable.withLock { if $0.count < LastScan.limit { $0.insert(address) } }
+                }
+                let event = AdvertisementEvent(found, keys: keys)
+                if let table {
+                    await table.note(event)
+                } else {
+                    guard console.show(event) else { return }
+                }
                 if shown.increment() == wanted { return }
             }
         }
-        let ended = try await radio.attempt { () throws(BLEError) in
-            try await radio.limited(duration ?? radio.timeLimit, scan)
-        }
-        // A time limit without a number to reach is just how long to scan.
-        guard !ended, duration == nil, let wanted else { return }
-        throw Failure(
-            .timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")
-    }
-
-    private func scanOptions() throws(Failure) -> ScanOptions {
-        var options = ScanOptions()
-        for service in services {
-            options.services.append(
-                try reading("--service") { () throws(BadInput) in
-                    try BluetoothUUID(text: service, names: Names.uuid)
-                })
-        }
-        options.name = name
-        for address in addresses {
-            options.addresses.append(
-                try reading("--address") { () throws(BadInput) in try AddressFilter(text: address) })
-        }
-        options.minimumRSSI = try rssi.map { text throws(Failure) in
-            try reading("--rssi") { () throws(BadInput) in try Int8(text: text, "a strength in dBm") }
-        }
-        options.isPassive = passive
-        options.repeats = try reading("--repeats") { () throws(BadInput) in
-            try ScanOptions.Repeats(text: repeats)
-        }
-        options.preset = preset
-        options.extended = extended
-        options.phys = try reading("--phy") { () throws(BadInput) in try Set(phys: phy) }
-        return options
-    }
-}
-
-extension ScanOptions.Preset: ExpressibleByArgument {}
-extension ScanOptions.Family: ExpressibleByArgument {}
-
-extension AddressFilter {
-    /// The address that `text` spells, with or without its type.
-    init(text: String) throws(BadInput) {
-        switch try DeviceSelector(text: text) {
-        case .address(let address): self.init(address)
-        case .untyped(let bits): self.init(bits)
-        case .name: throw BadInput("\(text.quoted) is not an address", hint: "--name finds devices by name")
-        }
-    }
-}
-
-extension ScanOptions.Repeats {
-    /// `once`, `change`, `all` or `every=DURATION`.
-    init(text: String) throws(BadInput) {
-        switch text {
-        case "once": self = .once
-        case "change": self = .changes
-        case "all": self = .all
-        case let other where other.hasPrefix("every="):
-            self = .every(try Duration(text: other.dropFirst("every=".count)))
-        default:
-            throw BadInput(
-                "\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
-        }
-    }
-}
-
-extension Set<ScanOptions.PrimaryPHY> {
-    /// Names with commas between them.
-    fileprivate init(phys text: String) throws(BadInput) {
-        self = []
-        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let phy = ScanOptions.PrimaryPHY(rawValue: String(name)) else {
-                throw BadInput("\(name.quoted) is not a PHY that one can scan", hint: "1m, coded or 1m,coded")
+        await table?.begin()
+        let outcome = await radio.outcome { () throws(BLEError) in
+            try await radio.limitedWhileRead(duration ?? radio.timeLimit, scan) {
+                // Without a table, nobody ends it by a key.
+                guard let table else { return await Interruption.wait() }
+                let chosen = await table.run()
+                ending.withLock { $0 = chosen }
             }
-            insert(phy)
         }
+        // Who ends it by a key has seen them.
+        await table?.finish(leavingDevices: ending.withLock { $0 == nil })
+        LastScan().keep(connectable.withLock { $0 })
+        let loss = ScanLossEvent(
+            dropped: stream.dropped, evicted: await radio.central.scanStatistics.evictions)
+        if !loss.isNone { loss.show(on: console) }
+        switch try (outcome.get(), ending.withLock { $0 }) {
+        case (_, .quit?): return
+        case (_, .connect(let address)?): try await open(address, radio)
+        // A time limit without a number to reach is just how long to scan.
+        case (let isDone, nil):
+            guard !isDone, duration == nil, let wanted else { return }
+            throw Failure(
+                .timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")
+        }
+    }
+
+    /// Opens the shell on the device that somebody chose in the table.
+    private func open(_ address: DeviceAddress, _ radio: Radio) async throws(Failure) {
+        let shell: GATTShellCommand
+        do {
+            shell = try GATTShellCommand.parse(["\(address)"])
+        } catch {
+            throw Failure(.usage, "gatt", "\(error)")
+        }
+        radio.console.note("gatt \(address) -i")
+        try await shell.run(radio)
     }
 }
 
 extension AdvertisementEvent {
     /// What was heard, as the contract shows it.
-    init(_ heard: Advertisement) {
+    init(_ heard: Advertisement, keys: BindKeys = BindKeys()) {
         let report = heard.report
         self.init(
-            address: report.address, rssi: report.rssi, isConnectable: heard.isConnectable,
+            address: report.address, identity: heard.identity, rssi: report.rssi,
+            isConnectable: heard.isConnectable,
             isScannable: report.type.contains(.scannable),
             isScanResponse: report.type.contains(.scanResponse), isLegacy: report.type.contains(.legacy),
             primaryPHY: "\(report.primaryPHY)", secondaryPHY: report.secondaryPHY.map { "\($0)" },
             set: report.sid, txPower: report.txPower, fields: heard.fields, payload: report.data, time: .now,
-            companyName: Names.company)
+            isTruncated: heard.isTruncated, periodicInterval: report.periodicInterval?.duration,
+            keys: keys, companyName: Names.company, serviceName: Names.name)
     }
 }

@@ -11,7 +11,8 @@ struct ServeCommand: RadioCommand {
         commandName: "serve", abstract: "Run a GATT server from a file, and advertise it.",
         discussion: """
             A configuration that cannot work is refused with file, line and reason before a radio is touched. \
-            It advertises whenever a link is free, and tells what centrals do.
+            It advertises whenever a link is free, and tells what centrals do. `beacons:` is a list of further \
+            advertisements beside the server's own.
             """)
 
     @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
@@ -34,11 +35,26 @@ struct ServeCommand: RadioCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Keep under this name, in the folder of bonds, what centrals write, before they are told: the next run has it \
+            again, also after a crash. Handles count from the top of the file: a new service belongs at its end, or \
+            says its handle.
+            """, valueName: "name"))
+    var restoring: String?
+
+    @OptionGroup(title: "Pairing options") var pairing: PairingArguments
     @OptionGroup var global: GlobalOptions
+
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await pairing.options(console, configured: try served().security)
+    }
 
     func check() throws(Failure) {
         _ = try bletool.duration(duration, of: "--duration")
         guard maxLinks >= 1 else { throw Failure(.usage, "--max-links", "must be 1 at least") }
+        try pairing.outOfBand.check(readsNow: false)
         if let name, !(1...248).contains(name.utf8.count) {
             throw Failure(.usage, "--name", "has \(name.utf8.count) octets, a name has 1 to 248")
         }
@@ -48,25 +64,32 @@ struct ServeCommand: RadioCommand {
 
     func run(_ radio: Radio) async throws(Failure) {
         let served = try served()
-        let plan = try noAdvertise ? nil : served.advertising.checkedPlan()
-        let manager = PeripheralManager(radio.adapter)
+        try await pairing.outOfBand.writeOffer(of: radio)
+        let settings = noAdvertise ? [] : [served.advertising] + served.beacons
+        let manager = try await manager(radio)
         let server = ConfiguredServer(configuration: served, manager: manager, console: radio.console)
         try await radio.attempt { () throws(BLEError) in try await server.publish() }
         let events = manager.events()
-        if let plan {
-            var request = AdvertisingRequest(plan, kind: served.advertising.kind)
-            request.interval = served.advertising.interval ?? request.interval
-            request.power = served.advertising.power
-            let wanted = request
-            _ = try await radio.attempt { () throws(BLEError) in
-                try await manager.advertise(wanted, maximumLinks: maxLinks)
+        var sets: [ReadyEvent.Advertised] = []
+        for settings in settings {
+            let request = try settings.checkedRequest()
+            let advertising = try await radio.attempt { () throws(BLEError) in
+                try await manager.advertise(request, maximumLinks: maxLinks)
             }
+            let set = ReadyEvent.Advertised(request, power: await advertising.power)
+            if let refused = set.refusedPower { radio.console.note(refused) }
+            sets.append(set)
         }
-        let ready = ReadyEvent(adapter: radio.adapter.name, address: await radio.adapter.address, plan: plan)
+        // What an earlier run has advertised is taken up by now, or is not in the file any more.
+        try await radio.attempt { () throws(BLEError) in try await manager.dismissRestored() }
+        let ready = await ReadyEvent(radio.adapter, sets: sets)
         guard radio.console.show(ready) else { return }
+        radio.health.showAmongResults()
         let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
+        let life = tellServiceManager(ready, radio)
+        defer { life?.cancel() }
         // Not cancelled with the command: what the end of the adapter brings about is told, too.
         let told = Task { await tell(events, radio.console) }
         _ = try await radio.attempt { () throws(BLEError) in
@@ -78,6 +101,29 @@ struct ServeCommand: RadioCommand {
                 }
                 if let end, end != .adapter(.closed) { throw end }
             }
+        }
+    }
+
+    /// The server, with what an earlier run has kept of it.
+    private func manager(_ radio: Radio) async throws(Failure) -> PeripheralManager {
+        guard let restoring else { return PeripheralManager(radio.adapter) }
+        let folder = try pairing.state.path()
+        // What the file has measured and counted is as new at each start; it need not wear out a disk.
+        let manager = try await radio.attempt { () throws(BLEError) in
+            try await PeripheralManager(
+                radio.adapter, restoring: restoring, in: folder, keepsUpdates: false)
+        }
+        for problem in manager.restored.problems { radio.console.note("\(problem)") }
+        return manager
+    }
+
+    /// Tells systemd, where it has started this, that it serves now, and from then on that it lives.
+    private func tellServiceManager(_ ready: ReadyEvent, _ radio: Radio) -> Task<Void, Never>? {
+        guard let manager = ServiceManager() else { return nil }
+        manager.tell("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
+        return Task(executorPreference: radio.adapter.loop) {
+            await manager.keepAlive(on: radio.adapter.loop)
+            manager.tell("STOPPING=1")
         }
     }
 
@@ -129,6 +175,12 @@ extension ServerEvent {
         case .notified(let central, let handle, let uuid, let value):
             self.init(
                 central: central.address, what: .notified(Access(handle: handle, uuid: uuid, value: value)))
+        case .security(let central, let security):
+            self.init(
+                central: central.address,
+                what: .security(
+                    level: "\(LinkSecurityLevel(security))", keySize: security.keySize,
+                    isBonded: security.isBonded))
         case .confirmed(let central, let handle, let uuid):
             self.init(central: central.address, what: .confirmed(Access(handle: handle, uuid: uuid)))
         }
@@ -136,24 +188,29 @@ extension ServerEvent {
 }
 
 extension ServerEvent.LinkParameters {
-    fileprivate init(_ parameters: BLE.LinkParameters) {
+    /// What the library told, as the contract shows it.
+    init(_ parameters: BLE.LinkParameters) {
         self.init(
             interval: parameters.timing?.interval, latency: parameters.timing?.latency,
-            timeout: parameters.timing?.supervisionTimeout, phy: parameters.phys?.text, mtu: parameters.mtu)
+            timeout: parameters.timing?.supervisionTimeout, phy: parameters.phys?.text, mtu: parameters.mtu,
+            dataLength: parameters.dataLengths.map {
+                DataLength(transmit: Int($0.transmit.octets), receive: Int($0.receive.octets))
+            })
     }
 }
 
 extension BLE.LinkParameters.PHYs {
     /// One name, or two when the ways differ.
-    fileprivate var text: String { transmit == receive ? "\(transmit)" : "\(transmit)/\(receive)" }
+    var text: String { transmit == receive ? "\(transmit)" : "\(transmit)/\(receive)" }
 }
 
+/// The numbers that come with a reason.
 extension DisconnectReason {
-    fileprivate var hci: UInt8? {
+    var hci: UInt8? {
         if case .status(let status) = self { status.rawValue } else { nil }
     }
 
-    fileprivate var errno: Int32? {
+    var errno: Int32? {
         if case .errno(let number) = self { number } else { nil }
     }
 }

@@ -2,8 +2,8 @@ import ArgumentParser
 
 /// A command that does something: its options say what, and `perform` does it.
 protocol ToolCommand: ParsableCommand {
-    /// What every command takes.
-    var global: GlobalOptions { get }
+    /// How it speaks.
+    var output: OutputOptions { get }
 
     /// Does it; what it finds goes to the console, why it could not is thrown.
     func perform(_ console: Console) async throws(Failure)

@@ -1,11 +1,14 @@
+import BLE
 import BLECore
+import HCI
 
-/// `advertise:`.
+/// `advertise:`, and what is in `beacons:`.
 extension AdvertiseSettings {
     private enum Key: String, CaseIterable {
         case services, solicit, manufacturer, serviceData, appearance, txPowerField, power, flags, url,
             ibeacon
-        case eddystoneUrl, raw, rawScanResponse, interval, overflow, extended
+        case eddystoneUrl, raw, rawScanResponse, interval, preset, channels, primaryPhy, secondaryPhy, sid,
+            overflow, extended
 
         /// The key that is to blame for a field of a packet.
         init?(_ field: AdvertisingContent.Field) {
@@ -27,21 +30,18 @@ extension AdvertiseSettings {
 
     /// What the node says, with the device's name; `nameNode` is where that comes from.
     init(
-        _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext
+        _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext,
+        _ what: String = "advertise", kind: AdvertisingKind = .connectable, periodic: PeriodicSettings? = nil
     ) throws(ConfigurationError) {
-        let fields = try YAMLFields<Key>(node, "advertise")
+        let fields = try YAMLFields<Key>(node, what)
+        self.kind = kind
+        self.periodic = periodic
         let names = context.names
         content.name = name
         content.services = try fields[.services]?.uuids(names) ?? []
         content.solicited = try fields[.solicit]?.uuids(names) ?? []
-        for entry in try fields[.manufacturer]?.entries(of: "companies' numbers and hex") ?? [] {
-            let company = try entry.position.located { try CompanyIdentifier(text: entry.key) }
-            content.manufacturer.append(ManufacturerData(company, try entry.value.hex()))
-        }
-        for entry in try fields[.serviceData]?.entries(of: "UUIDs and hex") ?? [] {
-            let uuid = try entry.position.located { try BluetoothUUID(text: entry.key, names: names) }
-            content.serviceData.append(ServiceData(uuid, try entry.value.hex()))
-        }
+        content.manufacturer = try fields[.manufacturer]?.manufacturerData() ?? []
+        content.serviceData = try fields[.serviceData]?.serviceData(names) ?? []
         content.appearance = try fields.parsed(.appearance) { try Appearance(text: $0) }
         tellsPower = try fields[.txPowerField]?.bool() ?? false
         power = try fields[.power]?.integer("the power", in: -127...20)
@@ -53,7 +53,21 @@ extension AdvertiseSettings {
         content.rawScanResponse = try fields[.rawScanResponse]?.hex()
         overflow = try fields[.overflow]?.word(OverflowPolicy.self) ?? overflow
         isExtended = try fields[.extended]?.bool() ?? false
+        if let node = fields[.channels] {
+            let texts = try node.list(of: "channels").map { node throws(ConfigurationError) in try node.text()
+            }
+            channels = try node.located { try AdvertisingChannels(text: texts.joined(separator: ",")) }
+        }
+        let primary = try fields[.primaryPhy]?.word(ScanOptions.PrimaryPHY.self)
+        primaryPHY = primary.map { $0 == .coded ? .leCoded : .le1M }
+        secondaryPHY = try fields[.secondaryPhy]?.word(SecondaryPHY.self).phy
+        sid = try fields[.sid]?.integer("the number of a set", in: 0...15)
+        interval = try fields[.preset]?.word(AdvertisingPreset.self).interval
         if let node = fields[.interval] {
+            if fields[.preset] != nil {
+                throw ConfigurationError(
+                    fields.position(of: .preset), "a preset is an interval itself; one of them is enough")
+            }
             let interval = try node.duration()
             try node.located { try setInterval(interval) }
         }
@@ -65,6 +79,51 @@ extension AdvertiseSettings {
                 named ?? Key(error.field).map(fields.position) ?? fields.position, "\(error)",
                 hint: overflow.hint(for: error, key: "overflow: "))
         }
+    }
+}
+
+extension AdvertiseSettings {
+    private enum BeaconKey: String, CaseIterable { case name, type, periodic }
+
+    /// One of `beacons:`: the keys of `advertise:`, and a name and a type of its own.
+    init(beacon node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
+        guard case .mapping(let entries) = node.content else { throw node.isNot("a beacon") }
+        let isOwn = { (entry: YAMLNode.Entry) in BeaconKey(rawValue: entry.key) != nil }
+        let own = try YAMLFields<BeaconKey>(
+            YAMLNode(position: node.position, content: .mapping(entries.filter(isOwn))), "a beacon")
+        let rest = YAMLNode(position: node.position, content: .mapping(entries.filter { !isOwn($0) }))
+        let kind = try own[.type]?.word(AdvertisingKind.self) ?? .nonconnectable
+        if own[.periodic] != nil, kind != .nonconnectable {
+            throw ConfigurationError(own.position(of: .periodic), "a beacon with a train is nonconnectable")
+        }
+        let periodic = try own[.periodic].map { node throws(ConfigurationError) in
+            try PeriodicSettings(node, context)
+        }
+        try self.init(
+            rest, name: own[.name]?.text("a name"), at: own[.name]?.position, context, "a beacon", kind: kind,
+            periodic: periodic)
+    }
+}
+
+extension YAMLNode {
+    /// Companies' numbers and what they say.
+    func manufacturerData() throws(ConfigurationError) -> [ManufacturerData] {
+        var all: [ManufacturerData] = []
+        for entry in try entries(of: "companies' numbers and hex") {
+            let company = try entry.position.located { try CompanyIdentifier(text: entry.key) }
+            all.append(ManufacturerData(company, try entry.value.hex()))
+        }
+        return all
+    }
+
+    /// Services' UUIDs and what they say.
+    func serviceData(_ names: UUIDNames) throws(ConfigurationError) -> [ServiceData] {
+        var all: [ServiceData] = []
+        for entry in try entries(of: "UUIDs and hex") {
+            let uuid = try entry.position.located { try BluetoothUUID(text: entry.key, names: names) }
+            all.append(ServiceData(uuid, try entry.value.hex()))
+        }
+        return all
     }
 }
 

@@ -3,7 +3,7 @@ import BLECore
 /// CONFIG.yaml.
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
-        case name, advertise, security, mtu, prepareQueue, standardServices, services
+        case name, advertise, beacons, security, mtu, prepareQueue, standardServices, services
     }
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
@@ -30,6 +30,9 @@ extension ServeConfiguration {
         let nothing = YAMLNode(position: fields.position, content: .mapping([]))
         advertising = try AdvertiseSettings(
             fields[.advertise] ?? nothing, name: name, at: nameNode?.position, context)
+        for node in try fields[.beacons]?.list(of: "beacons") ?? [] {
+            beacons.append(try AdvertiseSettings(beacon: node, context))
+        }
         if let node = fields[.security] { security = try SecurityConfiguration(node) }
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
@@ -73,9 +76,7 @@ extension ServeConfiguration {
         let file = path == "-" ? "stdin" : path
         let text: [UInt8]
         do {
-            text =
-                try path == "-"
-                ? File.standardInput.get() : File.contents(path, limit: YAMLComposer.fileLimit)
+            text = try File.argument(path, limit: YAMLComposer.fileLimit)
         } catch {
             throw Failure(file, error, kind: .input)
         }

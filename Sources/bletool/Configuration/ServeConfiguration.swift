@@ -7,6 +7,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var name: String?
     /// What is advertised, the name included.
     var advertising = AdvertiseSettings()
+    /// What is advertised beside the server.
+    var beacons: [AdvertiseSettings] = []
     /// How centrals pair.
     var security = SecurityConfiguration()
     /// The greatest ATT_MTU that the server agrees to, 23 to 517.

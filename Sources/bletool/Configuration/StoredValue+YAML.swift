@@ -1,3 +1,5 @@
+import BLECore
+
 extension StoredValue {
     private enum Key: String, CaseIterable { case max, fixed }
 
@@ -37,7 +39,7 @@ extension StoredValue {
         switch node.content {
         case .scalar(let text, let isPlain):
             let looksOtherwise =
-                Decimal(text) != nil || Int128.number(text) != nil || ["true", "false"].contains(text)
+                DecimalNumber(text) != nil || Int128.number(text) != nil || ["true", "false"].contains(text)
             guard !isPlain || !looksOtherwise else {
                 throw ConfigurationError(
                     node.position, "is \(text) a text or a number?",

@@ -25,6 +25,8 @@ enum Style: String, Hashable, Sendable {
     case bold = "1"
     /// What matters less.
     case dim = "2"
+    /// What is selected.
+    case reversed = "7"
     /// What went wrong.
     case red = "31"
     /// What one looks for, as names and addresses.

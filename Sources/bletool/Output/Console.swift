@@ -7,6 +7,8 @@ struct Console: Sendable {
     var isJSON: Bool
     /// When text for people is coloured.
     var color = ColorPolicy.auto
+    /// The line of a script whose answers these are.
+    var line: Int?
     /// Results.
     var output = LineWriter.output
     /// Messages.
@@ -15,10 +17,16 @@ struct Console: Sendable {
     /// Whether results are coloured.
     var isColored: Bool { color.allows(terminal: output.isTerminal) }
 
+    /// Whether results can be shown as a table that is redrawn.
+    var showsTables: Bool { !isJSON && output.isTerminal && Environment.value("TERM") != "dumb" }
+
     /// Prints a result: the object with `--json`, else the lines. False when nobody reads any more.
     @discardableResult
     func show(_ event: some Event) -> Bool {
-        if isJSON { return output.line(event.json) }
+        if isJSON {
+            guard let line, case .object(let members) = event.json else { return output.line(event.json) }
+            return output.line(.object(members + [.init("line", JSONValue(line))]))
+        }
         return event.lines(colored: isColored).allSatisfy { output.line($0) }
     }
 
@@ -27,7 +35,7 @@ struct Console: Sendable {
 
     /// Says why the command failed: on stderr, and with `--json` as the last line of stdout.
     func show(_ failure: Failure) {
-        if isJSON { output.line(failure.json) }
+        if isJSON, !failure.isShown { output.line(failure.json) }
         let colored = color.allows(terminal: errors.isTerminal)
         for (index, line) in failure.lines.enumerated() {
             errors.line((index == 0 ? Style.red : .dim)(line, when: colored))

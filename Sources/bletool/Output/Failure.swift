@@ -46,14 +46,20 @@ struct Failure: Error, Hashable, Sendable {
     var hint: String?
     /// The number that came with it, where there is one: an ATT error code, an HCI status, an errno.
     var number: Int?
+    /// Whether the results say it already, so that with `--json` no further object does.
+    var isShown = false
 
     /// A failure.
-    init(_ kind: Kind, _ what: String, _ why: String, hint: String? = nil, number: Int? = nil) {
+    init(
+        _ kind: Kind, _ what: String, _ why: String, hint: String? = nil, number: Int? = nil,
+        isShown: Bool = false
+    ) {
         self.kind = kind
         self.what = what
         self.why = why
         self.hint = hint
         self.number = number
+        self.isShown = isShown
     }
 
     /// A bad value of the option or file that `what` names.

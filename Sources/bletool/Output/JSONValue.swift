@@ -33,7 +33,7 @@ indirect enum JSONValue: Hashable, Sendable {
 extension JSONValue {
     /// A number by its digits. What JSON has no number for, like NaN, becomes a string.
     init(number text: String) {
-        let isNumber = Decimal(text) != nil && text.first != "+" && text.last != "."
+        let isNumber = DecimalNumber(text) != nil && text.first != "+" && text.last != "."
         self = isNumber ? .number(text) : .string(text)
     }
 
@@ -114,6 +114,12 @@ extension String {
     /// lines take for an end, and DEL are escaped as well.
     fileprivate func writeJSON(to text: inout String) {
         text += "\""
+        defer { text += "\"" }
+        // Nearly all strings are names and digits, which go as they are.
+        guard !utf8.allSatisfy({ (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) else {
+            text += self
+            return
+        }
         for scalar in unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -126,6 +132,5 @@ extension String {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
     }
 }

@@ -5,11 +5,13 @@ import Synchronization
 /// never mix and a reader at the other end of a pipe sees each as it happens.
 final class LineWriter: Sendable {
     /// What the descriptor is.
-    private let descriptor: Int32
+    let descriptor: Int32
     /// Why nothing can be written any more, once that is so; what is written then goes nowhere.
     private let problem = Mutex<Int32?>(nil)
     /// Whether a terminal shows the lines.
     let isTerminal: Bool
+    /// Who takes the lines instead, while a screen is in the way of the terminal.
+    private let diversion = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// Lines to an open descriptor.
     init(_ descriptor: Int32) {
@@ -29,10 +31,28 @@ final class LineWriter: Sendable {
     /// on for long then ends.
     @discardableResult
     func line(_ text: some StringProtocol) -> Bool {
+        if let taker = diversion.withLock({ $0 }) {
+            taker(String(text))
+            return true
+        }
+        if isTerminal { return PinnedLine.above("\(text)\n", on: self) }
         var octets = ContiguousArray(text.utf8)
         octets.append(UInt8(ascii: "\n"))
         return problem.withLock { problem in
             if problem == nil { problem = octets.withUnsafeBytes(write) }
+            return problem == nil
+        }
+    }
+
+    /// Gives lines to `taker` from now on; nil: writes them again.
+    func divert(_ taker: (@Sendable (String) -> Void)?) { diversion.withLock { $0 = taker } }
+
+    /// Writes text that has its line ends already, whatever is pinned.
+    @discardableResult
+    func text(_ text: String) -> Bool {
+        var text = text
+        return problem.withLock { problem in
+            if problem == nil { problem = text.withUTF8 { write(UnsafeRawBufferPointer($0)) } }
             return problem == nil
         }
     }

@@ -7,8 +7,14 @@ import GATTClient
 struct ConnectedDevice: Sendable {
     let peripheral: Peripheral
     let radio: Radio
+    /// Where the verb speaks.
+    var console: Console
 
-    var console: Console { radio.console }
+    init(peripheral: Peripheral, radio: Radio) {
+        self.peripheral = peripheral
+        self.radio = radio
+        console = radio.console
+    }
 
     /// Runs an operation within the command's time limit.
     func attempt<Result: Sendable>(

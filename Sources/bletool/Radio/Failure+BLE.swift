@@ -3,6 +3,8 @@ import BLE
 import BLECore
 import HCI
 import HCISocket
+import SMP
+import SystemPackage
 
 extension Failure {
     /// What a failed operation of the library is for the one who typed the command.
@@ -12,7 +14,9 @@ extension Failure {
         case .permission(let capability, let operation):
             self.init(
                 .permission, operation, "needs \(capability)",
-                hint: "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool), or run as root")
+                hint: "\(Grant.command), or run as root")
+        case .fileAccess(let path):
+            self.init(.permission, doing, "\(error)", hint: "\(Grant.command(file: path)), then log in again")
         case .att(let response):
             let isSecurity = [
                 .insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort,
@@ -20,20 +24,72 @@ extension Failure {
             .contains(response.code)
             self.init(
                 isSecurity ? .security : .att, doing, "\(response)",
-                hint: isSecurity ? "the attribute wants an encrypted link; see --security" : nil,
+                hint: isSecurity ? Self.security(wanted: response.code) : nil,
                 number: Int(response.code.rawValue))
         case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
         case .security(let code): self.init(.security, doing, "\(code)", number: Int(code.rawValue))
+        case .cannotPair(.requirements):
+            self.init(
+                .security, doing, "\(error)",
+                hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer")
+        case .pairing(let failure): self.init(.security, doing, "\(error)", hint: Self.remedy(failure))
+        case .cannotPair: self.init(.security, doing, "\(error)")
+        case .bondLost(let peer):
+            self.init(
+                .security, doing, "\(error)",
+                hint: "if it is the same device, bletool bonds remove \(peer), then pair anew")
+        case .noSigningKey(let peer):
+            self.init(.security, doing, "\(error)", hint: "bletool pair \(peer.text), then write again")
+        case .kernelPairing, .countersUsedUp: self.init(.security, doing, "\(error)")
+        case .encryption(let status):
+            self.init(
+                .security, doing, "\(error)",
+                hint: status == .pinOrKeyMissing
+                    ? "the device has forgotten this host: remove its bond" : nil,
+                number: Int(status.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)
         case .timedOut(let what, let limit):
             self.init(.timeout, doing, "\(what) took longer than \(limit.text)")
         case .notFound(let what): self.init(.notFound, doing, what)
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
-        case .controllerSilent, .port, .managementRefused: self.init(.adapter, doing, "\(error)")
-        case .limit, .invalidRequest, .database, .advertising: self.init(.input, doing, "\(error)")
-        case .overflow, .peer: self.init(.linkLost, doing, "\(error)")
+        case .port(.system(.permissionDenied, _)), .port(.system(.notPermitted, _)),
+            .bonds(.system(.permissionDenied, _)), .bonds(.system(.notPermitted, _)),
+            .restoration(.state(.system(.permissionDenied, _))):
+            self.init(.permission, doing, "\(error)", hint: "run as a user who may use it")
+        case .busy, .controllerSilent, .controllerMisbehaves, .port, .managementRefused:
+            self.init(.adapter, doing, "\(error)")
+        case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
+        case .limit, .invalidRequest, .timing, .database, .advertising, .bonds, .restoration:
+            self.init(.input, doing, "\(error)")
+        case .overflow, .peer, .syncLost: self.init(.linkLost, doing, "\(error)")
         case .cancelled: self.init(.timeout, doing, "cancelled")
+        }
+    }
+
+    /// What to do about an attribute that wants a safer link.
+    private static func security(wanted code: ATTErrorCode) -> String {
+        code == .insufficientAuthentication
+            ? "it wants a device that is paired, perhaps with a number: bletool pair DEVICE [--passkey DIGITS]"
+            : "it wants a link that is encrypted, or better than it is: bletool pair DEVICE, or --security"
+    }
+
+    /// Why a device may refuse for good, without telling.
+    private static let leftover =
+        "a device that has a bond with this host which is gone here may refuse until it is removed there"
+
+    /// What to do about devices that did not pair.
+    private static func remedy(_ failure: PairingFailure) -> String? {
+        switch failure {
+        case .peer(.confirmValueFailed), .local(.confirmValueFailed):
+            "the passkey is not the one that the other side has"
+        case .peer(.repeatedAttempts), .local(.repeatedAttempts):
+            "after a failure the next attempt has to wait, each time longer: a second, two, four; \(leftover)"
+        case .peer(.unspecifiedReason): leftover
+        case .peer(.authenticationRequirements), .local(.authenticationRequirements):
+            "the two have no way to make sure of each other: --io and --passkey say what this side has; "
+                + "--security medium does without"
+        default: nil
         }
     }
 
@@ -41,10 +97,21 @@ extension Failure {
         let virtual = "without a radio, --adapter virtual works on an embedded controller"
         let hint: String? =
             switch problem {
-            case .missing, .noBluetooth: virtual
-            case .blocked: "rfkill unblock bluetooth"
+            case .missing: virtual
+            case .noBluetooth: "modprobe bluetooth, where the kernel has it as a module; \(virtual)"
+            case .isolated:
+                """
+                run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it \
+                open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); \(virtual)
+                """
+            case .blocked(.software): "rfkill unblock bluetooth"
+            case .blocked(.hardware): "rfkill list tells which switch it is"
+            case .pairedBy: "bluetoothctl pairs and lists bonds; or stop it (systemctl stop bluetooth)"
             case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
-            case .inUse, .unsupported, .removed, .closed: nil
+            case .cannotPower, .notSetUp:
+                "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
+            case .failed: "unplug it and plug it in again, or reload its driver"
+            case .inUse, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)
     }

@@ -13,29 +13,7 @@ enum Interruption {
     static func result<Success: Sendable>(
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async -> Result<Success, Failure> {
-        let loop = EventLoop.shared
-        // Without a descriptor left for signals they end the process as they always do.
-        let watch = try? SignalWatch(signals, on: loop)
-        let task = Task { () -> Result<Success, Failure> in
-            do throws(Failure) {
-                return .success(try await body())
-            } catch {
-                return .failure(error)
-            }
-        }
-        let caught = Lock<CInt?>(nil)
-        loop.execute {
-            try? watch?.start { signal in
-                // A second signal is somebody in a hurry.
-                if caught.withLock({ $0 != nil }) { SignalWatch.die(by: signal) }
-                caught.withLock { $0 = signal }
-                task.cancel()
-            }
-        }
-        let result = await task.value
-        if let signal = caught.withLock({ $0 }) { SignalWatch.die(by: signal) }
-        loop.execute { watch?.close() }
-        return result
+        await SignalWatch.result(cancelledBy: signals, body)
     }
 
     /// Waits until the command is cancelled, or for `limit`.

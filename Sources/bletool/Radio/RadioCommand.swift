@@ -5,8 +5,14 @@ import HCISocket
 
 /// A command that uses a radio.
 protocol RadioCommand: ToolCommand, Sendable {
+    /// What every such command takes.
+    var global: GlobalOptions { get }
     /// What the command is called in messages: `scan`.
     static var doing: String { get }
+    /// Whether the controller may be told the extended commands.
+    var usesExtendedCommands: Bool { get }
+    /// How devices pair with it.
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions
     /// Checks the options, before a radio is touched.
     func check() throws(Failure)
     /// Does it; when the task is cancelled, by Ctrl-C, it undoes what it began and returns or throws.
@@ -15,6 +21,11 @@ protocol RadioCommand: ToolCommand, Sendable {
 
 extension RadioCommand {
     static var doing: String { configuration.commandName ?? "bletool" }
+    var usesExtendedCommands: Bool { true }
+    var output: OutputOptions { global.output }
+
+    /// Nobody is asked anything: new devices pair by Just Works.
+    func security(_ console: Console) throws(Failure) -> SecurityOptions { SecurityOptions() }
 
     func perform(_ console: Console) async throws(Failure) {
         try check()
@@ -23,8 +34,11 @@ extension RadioCommand {
 
     /// Opens the radio, runs the command on it and closes it, however the command ends.
     func performOnRadio(_ console: Console) async throws(Failure) {
+        let security = try await security(console)
         let result = await Interruption.result { () throws(Failure) in
-            let radio = try await Radio.open(global, console, doing: Self.doing)
+            let radio = try await Radio.open(
+                global, console, doing: Self.doing, usesExtendedCommands: usesExtendedCommands,
+                security: security)
             do throws(Failure) {
                 try await run(radio)
             } catch {
@@ -42,27 +56,38 @@ struct Radio: Sendable {
     let adapter: Adapter
     let console: Console
     let timeLimit: Duration?
+    /// Tells how the controller is.
+    let health: HealthWatch
     private let recording: RecordingFile?
     private let doing: String
 
-    /// Opens the adapter that the options name, else the first of the kernel.
-    static func open(_ options: GlobalOptions, _ console: Console, doing: String) async throws(Failure)
-        -> Radio
-    {
-        let timeLimit = try options.timeLimit()
-        Logs.start(options.logLevel)
-        let wanted = try options.adapter()
-        let recording = try options.capture.map { path throws(Failure) in try RecordingFile(path) }
+    /// Opens the adapter that the options name, else the first of the kernel. `capture` takes its packets in place of
+    /// the option's file.
+    static func open(
+        _ options: GlobalOptions, _ console: Console, doing: String, usesExtendedCommands: Bool = true,
+        security: SecurityOptions = SecurityOptions(), capture: CaptureSink? = nil
+    ) async throws(Failure) -> Radio {
+        let (timeLimit, privacy) = (try options.time.limit(), try options.radio.privacyOptions())
+        Logs.start(options.output.logLevel)
+        let wanted = try options.radio.adapter()
+        if options.radio.capture == "-" {
+            throw Failure(
+                .usage, "--capture -", "stdout is for what the command shows",
+                hint: "name a file, or bletool capture -")
+        }
+        let recording = try options.radio.capture.map { path throws(Failure) in try RecordingFile(path) }
         do throws(BLEError) {
             let specification: AdapterSpecification
             if let wanted { specification = wanted } else { specification = try await .firstKernelAdapter() }
             let adapter = try await Adapter.open(
                 specification,
                 options: AdapterOptions(
-                    capture: recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
-                    airLauncher: .detached))
+                    capture: capture ?? recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
+                    airLauncher: .detached, recoversWithLinks: options.radio.recoverWithLinks,
+                    usesExtendedCommands: usesExtendedCommands, security: security, privacy: privacy))
             return Radio(
-                adapter: adapter, console: console, timeLimit: timeLimit, recording: recording, doing: doing)
+                adapter: adapter, console: console, timeLimit: timeLimit,
+                health: HealthWatch(adapter, console: console), recording: recording, doing: doing)
         } catch {
             throw Failure(error, while: wanted.map { "\($0)" } ?? "adapter")
         }
@@ -71,6 +96,7 @@ struct Radio: Sendable {
     /// Ends what the command did on the radio, and its recording; says what is missing in that.
     func close() async -> Failure? {
         await adapter.close()
+        await health.end()
         return recording?.close().map { Failure(.input, "--capture", $0) }
     }
 
@@ -89,6 +115,45 @@ struct Radio: Sendable {
         }
     }
 
+    /// The same for what is done only to be read: it also ends when nobody reads it any more, without waiting for the
+    /// next line, and when `unless` returns.
+    func limitedWhileRead(
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void,
+        unless: @escaping @Sendable () async -> Void = { await Interruption.wait() }
+    ) async throws(BLEError) -> Bool {
+        let result = await withTaskGroup(of: Result<Bool, BLEError>.self) { group in
+            group.addTask {
+                do throws(BLEError) {
+                    return .success(try await limited(limit, body))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                await console.output.readerHasGone()
+                return .success(true)
+            }
+            group.addTask {
+                await unless()
+                return .success(true)
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .success(true)
+        }
+        return try result.get()
+    }
+
+    /// What an operation of the library comes to, for commands that have something to do after it in any case.
+    func outcome<Success>(
+        _ what: String? = nil, _ body: () async throws(BLEError) -> Success
+    ) async -> Result<Success, Failure> {
+        do throws(Failure) {
+            return .success(try await attempt(what, body))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Runs an operation of the library; its errors become failures of this command.
     func attempt<Result>(
         _ what: String? = nil, _ body: () async throws(BLEError) -> Result
@@ -98,13 +163,5 @@ struct Radio: Sendable {
         } catch {
             throw Failure(error, while: what ?? doing)
         }
-    }
-}
-
-extension AdapterSpecification {
-    /// The first adapter of the kernel.
-    fileprivate static func firstKernelAdapter() async throws(BLEError) -> Self {
-        guard let first = try await Adapter.list().first else { throw .adapter(.missing("of the kernel")) }
-        return .kernel(.index(first.index))
     }
 }

@@ -18,7 +18,8 @@ extension GATTService {
                     extendedProperties: characteristic.extendedProperties,
                     permissions: AttributePermissions(characteristic.permissions),
                     subscription: characteristic.needsEncryptionToSubscribe ? .encrypted : .open,
-                    value: characteristic.value.octets, length: AttributeLength(characteristic.value),
+                    value: .stored(characteristic.value.octets),
+                    length: AttributeLength(characteristic.value),
                     onRead: onRead, onWrite: onWrite,
                     descriptors: characteristic.descriptors.map { GATTDescriptor($0) },
                     handle: characteristic.handle, valueHandle: characteristic.valueHandle)

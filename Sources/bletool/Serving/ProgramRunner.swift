@@ -10,24 +10,31 @@ actor ProgramRunner {
     }
 
     /// How long a program may take.
-    private static let timeLimit = Duration.seconds(10)
+    private let timeLimit: Duration
 
     private var last: Task<Result<[UInt8], Problem>, Never>?
 
-    /// Runs a program with `input` on its standard input; what it prints, without one line end at its end.
-    func run(_ program: Program, input: [UInt8] = []) async throws(Problem) -> [UInt8] {
+    init(timeLimit: Duration = .seconds(10)) { self.timeLimit = timeLimit }
+
+    /// Runs a program with `input` on its standard input, and with variables beside this process's own; what it prints,
+    /// without one line end at its end.
+    func run(
+        _ program: Program, input: [UInt8] = [], environment: [String: String] = [:]
+    ) async throws(Problem) -> [UInt8] {
         let before = last
-        let task = Task {
+        let task = Task { [timeLimit] in
             _ = await before?.value
-            return await Self.outcome(of: program, input)
+            return await Self.outcome(of: program, input, environment, within: timeLimit)
         }
         last = task
         return try await task.value.get()
     }
 
-    private static func outcome(of program: Program, _ input: [UInt8]) async -> Result<[UInt8], Problem> {
+    private static func outcome(
+        of program: Program, _ input: [UInt8], _ environment: [String: String], within timeLimit: Duration
+    ) async -> Result<[UInt8], Problem> {
         await withTaskGroup(of: Result<[UInt8], Problem>?.self) { group in
-            group.addTask { await run(program, input) }
+            group.addTask { await run(program, input, environment) }
             group.addTask {
                 do {
                     try await ContinuousClock().sleep(for: timeLimit)
@@ -46,10 +53,13 @@ actor ProgramRunner {
         }
     }
 
-    private static func run(_ program: Program, _ input: [UInt8]) async -> Result<[UInt8], Problem> {
+    private static func run(
+        _ program: Program, _ input: [UInt8], _ environment: [String: String]
+    ) async -> Result<[UInt8], Problem> {
         do {
             let ended = try await Subprocess.run(
-                program.executable, arguments: Arguments(program.arguments), input: .array(input),
+                program.executable, arguments: Arguments(program.arguments),
+                environment: .inherit.updating(environment.variables), input: .array(input),
                 output: .bytes(limit: StoredValue.limit + 1), error: .discarded)
             guard ended.terminationStatus.isSuccess else {
                 return .failure(Problem(reason: "\(program.name) \(ended.terminationStatus.words)"))
@@ -97,6 +107,15 @@ extension Program {
         switch self {
         case .shell(let line): line.quoted
         case .arguments(let words): (words.first ?? "").quoted
+        }
+    }
+}
+
+extension [String: String] {
+    /// As the library wants them.
+    fileprivate var variables: [Subprocess.Environment.Key: String?] {
+        reduce(into: [:]) { variables, entry in
+            variables[Subprocess.Environment.Key(stringLiteral: entry.key)] = entry.value
         }
     }
 }

@@ -1,8 +1,11 @@
+import BLE
 import BLECore
+import HCI
 
 /// What to advertise and how, from options or from a configuration.
 struct AdvertiseSettings: Hashable, Sendable {
-    /// What the packets say. Its transmit power is filled in by `plan`.
+    /// What the packets say. Its transmit power is filled in by `plan`, and by the library when the
+    /// controller has chosen.
     var content = AdvertisingContent()
     /// What others may do.
     var kind = AdvertisingKind.connectable
@@ -16,21 +19,60 @@ struct AdvertiseSettings: Hashable, Sendable {
     var power: Int8?
     /// Whether the packets tell the power.
     var tellsPower = false
+    /// The primary channels to send on.
+    var channels = AdvertisingChannels.all
+    /// Where advertising events begin; nil leaves it to the host.
+    var primaryPHY: PHY?
+    /// Where the data of extended packets are; nil leaves it to the host.
+    var secondaryPHY: PHY?
+    /// The one device that it is for.
+    var direction: AdvertisingDirection?
+    /// Whether it hides the address.
+    var isAnonymous = false
+    /// The number of the set for scanners.
+    var sid: UInt8?
+    /// How many events to send.
+    var maximumEvents: UInt8?
+    /// The periodic train that goes with it.
+    var periodic: PeriodicSettings?
 
-    /// The packets. `actualPower` is what the controller transmits with, as far as it is known; the field
-    /// has the same octets with any other.
-    func plan(actualPower: Int8? = nil) throws(AdvertisingPlanError) -> AdvertisingPlan {
+    /// Whether it is of extended packets, because that was asked for, or because only those can do it.
+    var usesExtended: Bool {
+        isExtended || isAnonymous || primaryPHY == .leCoded || secondaryPHY != nil || periodic != nil
+    }
+
+    /// How to send the packets of `plan`.
+    func request(_ plan: AdvertisingPlan) throws(AdvertisingPlanError) -> AdvertisingRequest {
+        var request = AdvertisingRequest(plan, kind: kind)
+        request.interval = interval ?? request.interval
+        request.power = power
+        request.correctsPowerField = tellsPower
+        request.channels = channels
+        request.primaryPHY = primaryPHY ?? request.primaryPHY
+        request.secondaryPHY = secondaryPHY ?? request.secondaryPHY
+        request.direction = direction
+        request.isAnonymous = isAnonymous
+        request.sid = sid
+        request.maximumEvents = maximumEvents
+        request.periodic = try periodic?.train(plan)
+        return request
+    }
+
+    /// The packets, with the power that is asked for.
+    func plan() throws(AdvertisingPlanError) -> AdvertisingPlan {
+        // In legacy packets, directed advertising says nothing else.
+        if direction != nil, !usesExtended { return .empty }
         var content = content
-        content.txPower = tellsPower ? actualPower ?? power ?? 0 : nil
-        return try AdvertisingPlan(content, kind: kind, overflow: overflow, extended: isExtended)
+        content.txPower = tellsPower ? power ?? 0 : nil
+        return try AdvertisingPlan(content, kind: kind, overflow: overflow, extended: usesExtended)
     }
 
     /// The interval, 20 ms to 10.24 s, or with extended packets to 10,485.76 s (Core Specification 5.4,
     /// Vol 4, Part E, 7.8.5 and 7.8.53).
     mutating func setInterval(_ interval: Duration) throws(BadInput) {
-        let most: Duration = isExtended ? .microseconds(0xff_ffff * 625) : .milliseconds(10_240)
+        let most: Duration = usesExtended ? .microseconds(0xff_ffff * 625) : .milliseconds(10_240)
         guard interval >= .milliseconds(20), interval <= most else {
-            let isLong = !isExtended && interval > most
+            let isLong = !usesExtended && interval > most
             throw BadInput(
                 "the interval is 20ms to \(most.text), not \(interval.text)",
                 hint: isLong
@@ -41,6 +83,23 @@ struct AdvertiseSettings: Hashable, Sendable {
 }
 
 // MARK: Texts
+
+extension AdvertisingChannels {
+    /// Numbers with commas between them.
+    init(text: some StringProtocol) throws(BadInput) {
+        self = []
+        for number in text.split(separator: ",", omittingEmptySubsequences: false) {
+            switch number {
+            case "37": insert(.channel37)
+            case "38": insert(.channel38)
+            case "39": insert(.channel39)
+            default:
+                throw BadInput(
+                    "\(number.quoted) is no advertising channel", hint: "37,38,39 are all there are")
+            }
+        }
+    }
+}
 
 extension AdvertisingFlags {
     /// The flags that two hexadecimal digits spell.

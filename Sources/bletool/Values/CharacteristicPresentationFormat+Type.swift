@@ -1,4 +1,5 @@
 import ATT
+import BLECore
 
 extension CharacteristicPresentationFormat {
     /// The type of value that it describes; nil for a structure and for what is not whole octets.

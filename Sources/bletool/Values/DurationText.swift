@@ -13,7 +13,8 @@ extension Duration {
         let hint = "a duration is a number and a unit, as in 500ms, 10s, 2m or 1h"
         let name = text.drop { $0.isNumber || $0 == "." }
         let number = text.prefix(text.count - name.count)
-        guard let unit = Self.units.first(where: { $0.name == name }), let decimal = Decimal(number) else {
+        guard let unit = Self.units.first(where: { $0.name == name }), let decimal = DecimalNumber(number)
+        else {
             throw BadInput("\(text.quoted) is not a duration", hint: hint)
         }
         guard let billionths = decimal.mantissa(atExponent: -9),
@@ -38,5 +39,25 @@ extension Duration {
         var fraction = String(rest + unit.nanoseconds).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
         return "\(whole).\(fraction)\(unit.name)"
+    }
+}
+
+extension ClosedRange<Duration> {
+    /// `MIN-MAX`, or one duration for both.
+    init(text: some StringProtocol, within limits: ClosedRange<Duration>) throws(BadInput) {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let least = try Duration(text: parts[0])
+        let most = try Duration(text: parts[parts.count - 1])
+        guard least <= most else { throw BadInput("\(text.quoted) begins after its end") }
+        guard limits.contains(least), limits.contains(most) else {
+            throw BadInput(
+                "\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")
+        }
+        self = least...most
+    }
+
+    /// `MIN-MAX`, or one duration for both.
+    var text: String {
+        lowerBound == upperBound ? lowerBound.text : "\(lowerBound.text)-\(upperBound.text)"
     }
 }

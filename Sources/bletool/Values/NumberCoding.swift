@@ -25,11 +25,12 @@ enum NumberCoding: Hashable {
         guard value.count == octets else { return nil }
         let raw = value.reversed().reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
         switch self {
-        case .unsigned: return Int128(exactly: raw).map { "\(Decimal($0, exponent: exponent))" }
+        case .unsigned: return Int128(exactly: raw).map { "\(DecimalNumber($0, exponent: exponent))" }
         case .signed:
             // The sign bit moves to the top and back, and takes copies of itself along.
             let shift = UInt128(128 - 8 * octets)
-            return "\(Decimal(Int128(truncatingIfNeeded: raw << shift) >> Int128(shift), exponent: exponent))"
+            return
+                "\(DecimalNumber(Int128(truncatingIfNeeded: raw << shift) >> Int128(shift), exponent: exponent))"
         case .binary(4): return "\(Float(bitPattern: UInt32(truncatingIfNeeded: raw)))"
         case .binary: return "\(Double(bitPattern: UInt64(truncatingIfNeeded: raw)))"
         case .medical(let width):
@@ -60,13 +61,15 @@ enum NumberCoding: Hashable {
         _ text: some StringProtocol, _ exponent: Int, in range: ClosedRange<Int128>
     ) throws(BadInput) -> Int128 {
         if exponent == 0 { return try Int128(text: text, in: range, "the value") }
-        guard let decimal = Decimal(text) else { throw BadInput("\(text.quoted) is not a number") }
+        guard let decimal = DecimalNumber(text) else { throw BadInput("\(text.quoted) is not a number") }
         guard let value = decimal.mantissa(atExponent: exponent), range.contains(value) else {
             let (low, high) = (
-                Decimal(range.lowerBound, exponent: exponent), Decimal(range.upperBound, exponent: exponent)
+                DecimalNumber(range.lowerBound, exponent: exponent),
+                DecimalNumber(range.upperBound, exponent: exponent)
             )
             throw BadInput(
-                "the value is \(low) to \(high) in steps of \(Decimal(1, exponent: exponent)), not \(text)")
+                "the value is \(low) to \(high) in steps of \(DecimalNumber(1, exponent: exponent)), not \(text)"
+            )
         }
         return value
     }

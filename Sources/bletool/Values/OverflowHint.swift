@@ -10,13 +10,24 @@ extension OverflowPolicy {
             return "only connectable and scannable advertisements of legacy packets have a scan response"
         case .noScanResponse: return "\(key)\(Self.extended.rawValue) makes room"
         case .overflow(let overflow):
-            if overflow.field == .raw || overflow.limit > 31 { return nil }
+            // One packet of connectable advertising, or one field.
+            if [AdvertisingLimits(for: .connectable).extended, 256].contains(overflow.limit) {
+                let most = AdvertisingLimits(for: .nonconnectable).extended
+                return "extended, nonconnectable advertising has \(most) octets, in fields of 256 at most"
+            }
+            if overflow.limit > 31 { return nil }
+            // A raw packet cannot be divided.
+            if overflow.field == .raw { return "\(key)\(Self.extended.rawValue) makes room" }
+            let isNameTooLong = overflow.field == .name && overflow.total - overflow.octets + 3 <= 31
+            let shortens: [OverflowPolicy] = isNameTooLong ? [.shortenName] : []
+            // A field goes to the scan response as it is.
+            let moves: [OverflowPolicy] = overflow.octets <= 31 ? [.scanResponse] : []
             let others: [OverflowPolicy] =
                 switch self {
-                case .fail: (overflow.field == .name ? [.shortenName] : []) + [.scanResponse, .extended]
-                case .shortenName: [.scanResponse, .extended]
-                case .scanResponse: [.extended]
-                case .extended: []
+                case .fail: shortens + moves + [.extended]
+                case .shortenName: moves + [.extended]
+                case .scanResponse: shortens + [.extended]
+                case .extended, .apple: []
                 }
             guard !others.isEmpty else { return nil }
             return "\(key)\(others.map(\.rawValue).joined(lastBy: "or")) makes room"

@@ -6,7 +6,7 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case auto
     /// Two digits an octet, lower-case, nothing between.
     case hex
-    /// Text.
+    /// Text; what would act on a terminal, line ends among it, as `\u{a}`.
     case utf8
     /// Integers, little-endian.
     case u8, u16, u32, i8, i16, i32
@@ -51,7 +51,9 @@ extension ValueFormat {
     func text(_ value: [UInt8], type: ValueType? = nil) -> String {
         if self == .auto, type?.reading(value) == nil {
             // Two printable octets may be chance; hex stays in front, so that nothing is hidden.
-            guard value.count > 2, let text = ValueType.utf8(value), text.printable == text else {
+            guard value.count > 2, let text = ValueType.utf8(value), !text.isEmpty,
+                text.printable == text
+            else {
                 return value.hex
             }
             return "\(value.hex) \(text.quoted)"

@@ -53,7 +53,8 @@ private func at(
 ) -> GATTCharacteristic {
     GATTCharacteristic(
         uuid, properties: properties, extendedProperties: extended, permissions: permissions,
-        subscription: subscription, value: value, length: length, descriptors: descriptors, handle: handle)
+        subscription: subscription, value: .stored(value), length: length, descriptors: descriptors,
+        handle: handle)
 }
 
 /// All fits one PDU; 16-bit UUIDs only. 0x0007 is the CCCD.

@@ -72,7 +72,7 @@ struct RandomDatabase {
         next += 1
 
         var characteristic = GATTCharacteristic(
-            uuid, properties: properties, permissions: permissions(row), value: value,
+            uuid, properties: properties, permissions: permissions(row), value: .stored(value),
             length: isFixed ? .fixed(maximum) : .variable(max: maximum))
         let subscription = level()
         characteristic.subscription = access(subscription)

@@ -1,3 +1,5 @@
+import BLECore
+
 /// Random PDUs to a database: mostly ones that find something.
 struct RandomRequests {
     let model: ReferenceModel

@@ -1,3 +1,5 @@
+import BLECore
+
 extension SplitMix64 {
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 

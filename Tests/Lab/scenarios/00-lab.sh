@@ -6,7 +6,6 @@ check 'mgmt advertises on hci0' mgmt 0 add-adv -c -u 180d -n 1
 check 'mgmt finds it from hci1' mgmt_finds "dev_found: $peripheral type LE Public"
 check 'mgmt reads its name' grep -q '^name Reference' output.log
 check "the lab's own scanner hears it" output "^$peripheral name=Reference" heard
-timeout -s INT 3 hcitool -i hci1 lescan >lescan.log 2>&1
-check 'hcitool hears its address' grep -q "$peripheral" lescan.log
+check 'hcitool hears its address' wait_for 12 output "$peripheral" lescan
 mgmt 0 rm-adv 1 >/dev/null
 check 'and nobody hears it afterwards' not_heard "$peripheral"

@@ -1,4 +1,5 @@
 # `bletool advertise` on a kernel adapter is heard by BlueZ, and Ctrl-C undoes it and nothing else.
+# limit: 120
 two_adapters
 mgmt 0 add-adv -u 180f 2 >/dev/null # somebody else's
 
@@ -10,8 +11,7 @@ check 'mgmt finds the name' mgmt_finds '^name Labtest'
 heard >heard.log
 check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
 check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" heard.log
-lescan() { output "$peripheral" timeout -s INT 3 hcitool -i hci1 lescan; }
-check 'hcitool hears its address' wait_for 12 lescan
+check 'hcitool hears its address' wait_for 12 output "$peripheral" lescan
 check 'it costs next to nothing' idle advertise
 
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT

@@ -71,12 +71,12 @@ class Bletool:
 
 
 @asynccontextmanager
-async def running(*words):
+async def running(*words, stdin=asyncio.subprocess.DEVNULL):
     """Starts bletool and stops it when the block is left, by force when that failed."""
     print("$ bletool", *words, flush=True)
     process = await asyncio.create_subprocess_exec(
         os.environ["BLETOOL"], *map(str, words), "--json", limit=1 << 20,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
     run = Bletool(process)
     try:
         yield run

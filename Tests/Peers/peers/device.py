@@ -3,8 +3,8 @@ import asyncio
 from contextlib import asynccontextmanager
 
 from bumble.core import AdvertisingData
-from bumble.device import Device, Peer
-from bumble.hci import Address
+from bumble.device import Device, DeviceConfiguration, Peer
+from bumble.hci import Address, HCI_LE_Set_Random_Address_Command
 from bumble.transport.tcp_client import open_tcp_client_transport
 
 from peers.bletool import PATIENCE, soon
@@ -16,13 +16,20 @@ PERIPHERAL = "F0:00:00:00:00:03"
 
 
 @asynccontextmanager
-async def device(radio, address, name="Bumble", services=()):
-    """A Bumble host, powered on, with a static random address on this radio."""
+async def device(radio, address, name="Bumble", services=(), **settings):
+    """A Bumble host, powered on, with a static random address on this radio; `settings` are Bumble's."""
     async with await open_tcp_client_transport(radio.removeprefix("tcp:")) as transport:
-        host = Device.with_hci(name, Address(address), *transport)
+        host = Device.from_config_with_hci(
+            DeviceConfiguration(name=name, address=Address(address), **settings), *transport)
         host.add_services(services)
         await host.power_on()
         yield host
+
+
+async def rename(host, address):
+    """The host has another static random address from now on, so that nobody knows it."""
+    host.random_address = Address(address)
+    await host.send_command(HCI_LE_Set_Random_Address_Command(random_address=host.random_address))
 
 
 def address_of(ready):
@@ -49,9 +56,9 @@ async def find(host, name):
 
 
 @asynccontextmanager
-async def connected(host, address):
+async def connected(host, address, **options):
     """A connection as central, as Bumble's Peer; ended with the block unless it has ended before."""
-    connection = await host.connect(address, timeout=PATIENCE)
+    connection = await host.connect(address, timeout=PATIENCE, **options)
     lost = asyncio.get_running_loop().create_future()
     connection.once("disconnection", lost.set_result)
     peer = Peer(connection)

@@ -8,7 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 PROJECT = HERE.parent.parent
 PYTHON = PROJECT / ".build-peers/bin/python"
-DEADLINE = 60  # seconds for one script
+DEADLINE = 90  # seconds for one script
 
 
 def environment():

@@ -1,5 +1,8 @@
-"""The two radios. Each accepts any number of H4 connections over TCP; each connection is one controller."""
+"""The radios. Each accepts any number of H4 connections over TCP; each connection is one controller."""
 import asyncio
+import contextlib
+import os
+import socket
 from contextlib import asynccontextmanager
 
 from bumble.controller import Controller
@@ -7,8 +10,9 @@ from bumble.hci import HCI_ErrorCode
 from bumble.link import LocalLink
 from bumble.ll import TerminateInd
 from bumble.transport.common import StreamPacketSink, StreamPacketSource
+from rootcanal.binaries import get_package_binary_resource_path
 
-from peers.bletool import running
+from peers.bletool import running, soon
 
 
 class ControllerPort(StreamPacketSource):
@@ -47,4 +51,47 @@ async def air():
         yield ready["listening"][0]
 
 
-RADIOS = {"air": air, "bumble": bumble}
+def free_ports(count):
+    """RootCanal does not tell the ports that the system chose, so they are chosen here: below those that the system
+    gives, and others than those of the scripts that run beside this one."""
+    start = 10_000 + os.getpid() % 500 * 40
+    free = []
+    for port in range(start, start + 40):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            free.append(port)
+        if len(free) == count:
+            return free
+    raise OSError(f"of the ports from {start} on too many are in use")
+
+
+@asynccontextmanager
+async def rootcanal():
+    """RootCanal ends itself at a command that is not formed as the specification says: this checks that too."""
+    names = ("hci_port", "test_port", "link_port", "link_ble_port")
+    ports = dict(zip(names, free_ports(len(names))))
+    process = await asyncio.create_subprocess_exec(
+        get_package_binary_resource_path("rootcanal"), *(f"-{name}={number}" for name, number in ports.items()),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+
+    async def listening():
+        async for line in process.stdout:
+            if b"initialize: Finished" in line:
+                return
+
+    async def follow():
+        async for line in process.stdout:
+            print("*", line.decode(errors="replace").rstrip(), flush=True)
+
+    await soon(listening(), "RootCanal")
+    following = asyncio.create_task(follow())
+    try:
+        yield f"tcp:127.0.0.1:{ports['hci_port']}"
+        assert process.returncode is None, f"RootCanal ended by itself: {process.returncode}"
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        await following
+
+
+RADIOS = {"air": air, "bumble": bumble, "rootcanal": rootcanal}

@@ -12,13 +12,25 @@ FIRST, CONTINUING = 0, 1  # what an ACL packet from the host carries: the start 
 
 
 class Frames:
-    """The L2CAP frames of a connection. Bumble's own protocols no longer see what comes in."""
+    """The L2CAP frames of a connection, all or those of one channel. Bumble's own protocols no longer see them."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, only=None):
         self.connection = connection
         self._received = asyncio.Queue()
-        connection.device.l2cap_channel_manager.on_pdu = (
-            lambda _, channel, payload: self._received.put_nowait((channel, payload.hex())))
+        self._sent = "the connection"
+        self._manager = connection.device.l2cap_channel_manager
+
+        def receive(of, channel, payload):
+            if only in (None, channel):
+                self._received.put_nowait((channel, payload.hex()))
+            else:
+                type(self._manager).on_pdu(self._manager, of, channel, payload)
+
+        self._manager.on_pdu = receive
+
+    def release(self):
+        """Bumble's own protocols see what comes in from now on."""
+        del self._manager.on_pdu
 
     def send(self, payload, channel=ATT_CID):
         self._sent = payload
@@ -35,6 +47,12 @@ class Frames:
         came_on, payload = await soon(self._received.get(), f"an answer to {self._sent}")
         assert came_on == channel, f"{payload} on channel {came_on}"
         return payload
+
+    async def skip_to(self, channel=ATT_CID):
+        """The next frame of this channel, whatever comes before on others."""
+        while (frame := await soon(self._received.get(), f"an answer to {self._sent}"))[0] != channel:
+            pass
+        return frame[1]
 
     async def ask(self, payload, channel=ATT_CID):
         self.send(payload, channel)

@@ -52,12 +52,12 @@ def value_handle(uuid):
 
 
 @asynccontextmanager
-async def serving(radio, *options, name=NAME):
-    """`bletool serve` on this radio, with its `ready` event. JSON is YAML too."""
+async def serving(radio, *options, name=NAME, **settings):
+    """`bletool serve` on this radio, with its `ready` event, and further settings. JSON is YAML too."""
     advertise = {
         "services": ["1809"], "manufacturer": {"0xFFFF": "0102"},
         "interval": "50ms", "overflow": "scan-response"}
-    config = {"name": name, "advertise": advertise, "mtu": 247, "services": SERVICES}
+    config = {"name": name, "advertise": advertise, "mtu": 247, "services": SERVICES} | settings
     Path("thermometer.yaml").write_text(json.dumps(config, indent=2))
     async with running("serve", "thermometer.yaml", "--adapter", radio, *options) as server:
         yield server, await server.event("ready")

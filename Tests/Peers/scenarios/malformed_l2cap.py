@@ -34,8 +34,8 @@ async def steps(radio):
             expect(await frames.ask("99010000", SIGNALLING), "010102000000", "the answer to code 0x99")
             update = "120208000600060000006400"
             expect(await frames.ask(update, SIGNALLING), "010202000000", "the answer to a parameter update")
-            # Part H, 3.5.5: Pairing Failed, Pairing Not Supported.
-            expect(await frames.ask("01030001100000", SECURITY), "0505", "the answer to a Pairing Request")
+            # Part H, 3.5.5: Pairing Failed, Invalid Parameters.
+            expect(await frames.ask("010300011000", SECURITY), "050a", "the answer to a cut Pairing Request")
             expect(await frames.ask(READ[8:]), name, "the answer to a read at the end")
             assert server.take("disconnected") is None and not peer.lost.done()
 

@@ -30,11 +30,20 @@ struct AdvertisementEvent: Event {
     var payload: [UInt8]
     /// When it was received.
     var time: Timestamp
+    /// Whether the controller lost the end of the payload.
+    var isTruncated = false
+    /// The interval of the periodic train that goes with it.
+    var periodicInterval: Duration?
+    /// What opens the packets of sensors.
+    var keys = BindKeys()
     /// The name of a company.
     var companyName: @Sendable (CompanyIdentifier) -> String?
+    /// The name of a service.
+    var serviceName: @Sendable (BluetoothUUID) -> String? = { _ in nil }
 
     var json: JSONValue {
         let name = fields.localName
+        let beacons = fields.manufacturerData.compactMap(beacon) + fields.serviceData.compactMap(beacon)
         return [
             "event": "advertisement", "address": JSONValue(address),
             "addressType": JSONValue(typeOf: address),
@@ -52,6 +61,10 @@ struct AdvertisementEvent: Event {
                 fields.serviceData.map { ["uuid": JSONValue($0.uuid), "data": JSONValue(hex: $0.data)] }),
             "appearance": JSONValue(fields.appearance?.rawValue), "flags": JSONValue(fields.flags?.rawValue),
             "data": JSONValue(hex: payload), "time": JSONValue(time.description),
+            "truncated": JSONValue(isTruncated),
+            "periodicInterval": periodicInterval.map { JSONValue(Double($0.nanoseconds) / 1e6) } ?? .null,
+            "uri": JSONValue(fields.uri?.text), "beacon": beacons.first?.json ?? .null,
+            "otherBeacons": .array(beacons.dropFirst().map(\.json)),
         ]
     }
 
@@ -62,23 +75,27 @@ struct AdvertisementEvent: Event {
         ]
     }
 
+    /// The beacon that a company's data are.
+    func beacon(_ data: ManufacturerData) -> HeardBeacon? { HeardBeacon(data) }
+
+    /// The beacon that a service's data are.
+    func beacon(_ data: ServiceData) -> HeardBeacon? {
+        HeardBeacon(data, from: [address, identity], keys: keys)
+    }
+
     func lines(colored: Bool) -> [String] {
         let rssi = rssi.map { "\($0)" } ?? "?"
         let space = String(repeating: " ", count: max(0, 4 - rssi.count))
         let sender = Style.cyan(address?.description ?? "anonymous", when: colored)
         var parts = ["\(space)\(rssi) dBm  \(sender)"]
+        if let identity, identity != address { parts.append("is \(identity)") }
         if let name = fields.localName {
             parts.append(
                 Style.bold(name.text.quoted, when: colored) + (name.isComplete ? "" : " (shortened)"))
         }
-        let services = fields.serviceUUIDs.map(\.description)
-        if !services.isEmpty { parts.append("services \(services.joined(separator: ","))") }
-        for data in fields.manufacturerData {
-            // The name of 0xffff, which is for tests, is a sentence.
-            let name = companyName(data.company).flatMap { $0.count <= 48 ? $0.printable : nil }
-            parts.append("\(name ?? "\(data.company)"):\(data.data.hex)")
-        }
-        for data in fields.serviceData { parts.append("\(data.uuid):\(data.data.hex)") }
+        parts += details
+        if let periodicInterval { parts.append("periodic \(periodicInterval.text)") }
+        if isTruncated { parts.append("truncated") }
         if let problem = fields.problem { parts.append(Style.red("malformed: \(problem)", when: colored)) }
         return [parts.joined(separator: "  ")]
     }

@@ -1,9 +1,12 @@
+import BLE
 import BLECore
 
 /// `advertise --dry-run`: the packets, what takes how many octets, and what had to give way.
 struct PacketsEvent: Event {
     /// The packets.
     var plan: AdvertisingPlan
+    /// The periodic train.
+    var periodic: PeriodicAdvertisingTrain?
 
     var json: JSONValue {
         [
@@ -12,6 +15,7 @@ struct PacketsEvent: Event {
             "extended": JSONValue(plan.extended?.hex), "octets": JSONValue(plan.octets),
             "limit": JSONValue(plan.limit), "scanResponseOctets": JSONValue(plan.scanResponse.count),
             "fields": .array(plan.fields.map(\.json)), "overflow": .array(plan.overflow.map(\.json)),
+            "periodic": periodic?.json ?? nil,
         ]
     }
 
@@ -20,6 +24,12 @@ struct PacketsEvent: Event {
         for (title, bytes, limit) in packets where !bytes.isEmpty || title == packets[0].title {
             lines.append(Style.bold("\(title), \(bytes.count) of \(limit) octets", when: colored))
             lines.append("  " + (bytes.isEmpty ? Style.dim("nothing", when: colored) : bytes.hex))
+        }
+        if let periodic {
+            lines.append(
+                Style.bold("periodic data, \(periodic.data.count) of 1650 octets", when: colored))
+            lines.append(
+                "  " + (periodic.data.isEmpty ? Style.dim("nothing", when: colored) : periodic.data.hex))
         }
         if !plan.fields.isEmpty { lines += [""] + fields.lines(colored: colored) }
         let overflow = plan.overflow.map(\.text) + (plan.isInvisibleToLegacyScanners ? [Self.invisible] : [])
@@ -48,6 +58,11 @@ struct PacketsEvent: Event {
         }
         return table
     }
+}
+
+extension PeriodicAdvertisingTrain {
+    /// The object in `periodic`.
+    var json: JSONValue { ["data": JSONValue(hex: data), "interval": JSONValue(interval.text)] }
 }
 
 extension AdvertisingPlan.Placement {

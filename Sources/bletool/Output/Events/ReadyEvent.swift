@@ -1,33 +1,95 @@
+import BLE
 import BLECore
 
 /// The first line of `advertise` and `serve`: from now on the device can be found.
 struct ReadyEvent: Event {
+    /// What is on air.
+    struct Advertised: Hashable, Sendable {
+        /// The packets.
+        var plan: AdvertisingPlan
+        /// How strong the controller sends them, in dBm, where it tells.
+        var power: Int8?
+        /// The periodic train.
+        var periodic: PeriodicAdvertisingTrain?
+
+        /// The transmit power that was asked for.
+        var wantedPower: Int8?
+        /// Whether it hides the address.
+        var isAnonymous: Bool
+
+        /// What `request` has brought on air.
+        init(_ request: AdvertisingRequest, power: Int8?) {
+            let sent = request.sent(with: power)
+            (plan, periodic) = (sent.plan, sent.periodic)
+            (self.power, wantedPower) = (power, request.power)
+            isAnonymous = request.isAnonymous
+        }
+
+        /// A note for who asked for a power and did not get it.
+        var refusedPower: String? {
+            guard let wantedPower, power != wantedPower else { return nil }
+            let chosen =
+                power.map { "the controller has chosen \($0) dBm" }
+                ?? "the controller does not tell its power"
+            return "--power \(wantedPower) is not granted: \(chosen)"
+        }
+    }
+
     /// The adapter, as `--adapter` names it.
     var adapter: String
-    /// The address that is advertised.
+    /// The adapter's address.
     var address: DeviceAddress
-    /// What is advertised; nil with `--no-advertise`.
-    var plan: AdvertisingPlan?
+    /// The one that is on air in its place, at first.
+    var privateAddress: DeviceAddress?
+    /// What is advertised: the first, then what is on air beside it; none with `--no-advertise`.
+    var sets: [Advertised] = []
+
+    /// The address, unless all that is advertised hides it.
+    private var shownAddress: DeviceAddress? {
+        !sets.isEmpty && sets.allSatisfy(\.isAnonymous) ? nil : address
+    }
 
     var json: JSONValue {
         [
-            "event": "ready", "adapter": JSONValue(adapter), "address": JSONValue(address),
-            "addressType": JSONValue(typeOf: address), "advertising": advertising,
-        ]
-    }
-
-    private var advertising: JSONValue {
-        guard let plan else { return nil }
-        return [
-            "data": JSONValue(hex: plan.data), "scanResponse": JSONValue(hex: plan.scanResponse),
-            "extended": JSONValue(plan.extended?.hex), "overflow": .array(plan.overflow.map(\.json)),
+            "event": "ready", "adapter": JSONValue(adapter), "address": JSONValue(shownAddress),
+            "addressType": JSONValue(typeOf: shownAddress), "privateAddress": JSONValue(privateAddress),
+            "advertising": sets.first?.json ?? nil,
+            "beside": .array(sets.dropFirst().map(\.json)),
         ]
     }
 
     func lines(colored: Bool) -> [String] {
-        let what = plan == nil ? "ready" : "advertising"
-        let place = "\(Style.cyan(address.text, when: colored)) (\(address.type)) on \(adapter.printable)"
-        let invisible = plan?.isInvisibleToLegacyScanners == true ? [PacketsEvent.invisible] : []
-        return ["\(what) as \(place)"] + ((plan?.overflow.map(\.text) ?? []) + invisible).map { "  \($0)" }
+        let what = sets.isEmpty ? "ready" : "advertising"
+        let who =
+            shownAddress.map { address in
+                "as \(Style.cyan(address.text, when: colored)) (\(address.type))"
+                    + (privateAddress.map { ", hidden behind \($0.text)" } ?? "")
+            }
+            ?? "without an address"
+        return ["\(what) \(who) on \(adapter.printable)"] + sets.flatMap(\.notes).map { "  \($0)" }
+    }
+}
+
+extension ReadyEvent {
+    /// The first line about `adapter`.
+    init(_ adapter: Adapter, sets: [Advertised]) async {
+        self.init(
+            adapter: adapter.name, address: await adapter.address,
+            privateAddress: await adapter.privateAddress, sets: sets)
+    }
+}
+
+extension ReadyEvent.Advertised {
+    fileprivate var json: JSONValue {
+        [
+            "data": JSONValue(hex: plan.data), "scanResponse": JSONValue(hex: plan.scanResponse),
+            "extended": JSONValue(plan.extended?.hex), "overflow": .array(plan.overflow.map(\.json)),
+            "power": JSONValue(power.map(Int.init)), "periodic": periodic?.json ?? nil,
+        ]
+    }
+
+    fileprivate var notes: [String] {
+        plan.overflow.map(\.text) + (plan.isInvisibleToLegacyScanners ? [PacketsEvent.invisible] : [])
+            + (periodic.map { ["with a periodic train every \($0.interval.text)"] } ?? [])
     }
 }

@@ -30,7 +30,7 @@ struct ServerEvent: Event {
         /// The central confirmed an indication.
         case confirmed(Access)
         /// The link's security changed.
-        case security(level: String, keySize: Int?)
+        case security(level: String, keySize: Int, isBonded: Bool)
     }
 
     /// A value of an attribute.
@@ -54,6 +54,16 @@ struct ServerEvent: Event {
         /// `1m`, `2m` or `coded`; both ways, as in `2m/1m`, when they differ.
         var phy: String?
         var mtu: Int?
+        /// The most octets in a packet of the link layer, each way.
+        var dataLength: DataLength?
+
+        /// Octets.
+        struct DataLength: Hashable, Sendable {
+            /// Of what this host sends.
+            var transmit: Int
+            /// Of what the peer sends.
+            var receive: Int
+        }
     }
 
     var json: JSONValue {
@@ -66,13 +76,24 @@ struct ServerEvent: Event {
     }
 
     func lines(colored: Bool) -> [String] {
-        let (name, members) = parts
-        let details = members.filter { $0.value != .null }.map { member in
-            if case .string(let text) = member.value { return "\(member.name) \(text.printable)" }
-            return "\(member.name) \(member.value)"
+        let head = "\(Style.cyan(central.text, when: colored)) \(Style.bold(parts.name, when: colored))"
+        return [([head] + words).joined(separator: "  ")]
+    }
+
+    /// What stands behind the event's name, for people.
+    private var words: [String] {
+        switch what {
+        case .connected(let parameters), .parameters(let parameters): parameters.words
+        case .disconnected(_, _, let text): [text.printable]
+        case .mtu(let mtu): ["\(mtu) octets"]
+        case .read(let access), .notified(let access): [access.text]
+        case .write(let access, let kind): [access.text] + (kind == .request ? [] : [kind.rawValue])
+        case .subscribed(let access, let indications):
+            [access.text, indications ? "indication" : "notification"]
+        case .unsubscribed(let access), .confirmed(let access): [access.text]
+        case .security(let level, let keySize, let isBonded):
+            ["\(level)", "key of \(keySize) octets"] + (isBonded ? ["bonded"] : [])
         }
-        let head = "\(Style.cyan(central.text, when: colored)) \(Style.bold(name, when: colored))"
-        return [([head] + details).joined(separator: "  ")]
     }
 
     private var parts: (name: String, members: [JSONValue.Member]) {
@@ -96,13 +117,29 @@ struct ServerEvent: Event {
         case .unsubscribed(let access): ("unsubscribed", access.members)
         case .notified(let access): ("notified", access.members)
         case .confirmed(let access): ("confirmed", access.members)
-        case .security(let level, let keySize):
-            ("security", [.init("level", JSONValue(level)), .init("keySize", JSONValue(keySize))])
+        case .security(let level, let keySize, let isBonded):
+            (
+                "security",
+                [
+                    .init("level", JSONValue(level)), .init("keySize", JSONValue(keySize)),
+                    .init("bonded", JSONValue(isBonded)),
+                ]
+            )
         }
     }
 }
 
 extension ServerEvent.Access {
+    /// For people: `2a19 Battery Level  0x0012 = 87 %`. Of a long value only how long it is; scripts have all of it.
+    fileprivate var text: String {
+        let title = (["\(uuid)"] + (Names.name(uuid).map { [$0] } ?? [])).joined(separator: " ")
+        let shown = value.map { value in
+            value.count > 64
+                ? " = \(value.count) octets" : " = \(ValueFormat.auto.text(value, type: ValueType(of: uuid)))"
+        }
+        return "\(title)  \(handle)\(shown ?? "")"
+    }
+
     fileprivate var members: [JSONValue.Member] {
         [.init("handle", JSONValue(handle)), .init("uuid", JSONValue(uuid))]
             + (value.map { [.init("value", JSONValue(hex: $0))] } ?? [])
@@ -110,11 +147,25 @@ extension ServerEvent.Access {
 }
 
 extension ServerEvent.LinkParameters {
-    fileprivate var members: [JSONValue.Member] {
+    /// For people, with units.
+    var words: [String] {
+        [
+            interval.map { "interval \($0.text)" }, latency.map { "latency \($0)" },
+            timeout.map { "timeout \($0.text)" }, phy.map { "phy \($0)" }, mtu.map { "mtu \($0)" },
+            dataLength.map { "data length \($0.transmit) octets out, \($0.receive) in" },
+        ].compactMap { $0 }
+    }
+
+    var members: [JSONValue.Member] {
         [
             .init("interval", JSONValue(milliseconds: interval)), .init("latency", JSONValue(latency)),
             .init("timeout", JSONValue(milliseconds: timeout)), .init("phy", JSONValue(phy)),
             .init("mtu", JSONValue(mtu)),
+            .init(
+                "dataLength",
+                dataLength.map {
+                    ["transmit": JSONValue($0.transmit), "receive": JSONValue($0.receive)]
+                } ?? .null),
         ]
     }
 }

@@ -74,7 +74,8 @@ struct TreeEvent: Event {
     }
 
     func lines(colored: Bool) -> [String] {
-        services.flatMap { service in
+        if services.isEmpty { return ["\(address) has no services"] }
+        return services.flatMap { service in
             let kind = service.isPrimary ? "service" : "secondary service"
             let head = Style.bold("\(kind) \(title(service.uuid))", when: colored)
             let range = Style.dim("\(service.handle)-\(service.endHandle)", when: colored)

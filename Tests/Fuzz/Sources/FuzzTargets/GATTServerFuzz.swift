@@ -90,8 +90,8 @@ private let database: AttributeDatabase = {
                 GATTCharacteristic(
                     0x2a19, properties: [.read, .write, .writeWithoutResponse, .notify],
                     length: .variable(max: 8)),
-                GATTCharacteristic(0xff01, properties: .read, permissions: locked, value: secret),
-                GATTCharacteristic(0xff02, properties: .write, value: secret),
+                GATTCharacteristic(0xff01, properties: .read, permissions: locked, value: .cached(secret)),
+                GATTCharacteristic(0xff02, properties: .write, value: .stored(secret)),
                 GATTCharacteristic(0xff03, properties: [.read, .write, .indicate], length: .fixed(3)),
             ]),
         GATTService(

@@ -4,6 +4,7 @@ import Glibc
 /// Every target by its name on the command line.
 private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("advertising-data", fuzzAdvertisingData),
+    ("beacons", fuzzBeacons),
     ("hci", fuzzHCI),
     ("l2cap", fuzzL2CAP),
     ("att", fuzzATTPDU),
@@ -11,8 +12,10 @@ private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("gatt-client", fuzzGATTClient),
     ("value-reassembler", fuzzValueReassembler),
     ("smp", fuzzSMP),
+    ("pairing", fuzzPairing),
     ("virtual-air", fuzzVirtualAir),
     ("recordings", fuzzRecordings),
+    ("dissector", fuzzDissector),
 ]
 
 /// The one that FUZZ_TARGET names, looked up once and not for each input.

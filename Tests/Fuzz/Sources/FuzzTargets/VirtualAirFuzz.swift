@@ -3,7 +3,8 @@ import HCI
 import VirtualController
 
 /// Whatever two hosts send, and whenever, every packet that the air has for a host can be read, every
-/// command has exactly one answer, and nothing is left over when the controllers are gone.
+/// command has exactly one answer (Host Number Of Completed Packets at most one, which refuses it), and nothing
+/// is left over when the controllers are gone.
 ///
 /// The input is a sequence of steps: an octet that says which host sends (bit 0), whether its packets are
 /// taken out afterwards (bit 1) and how much time passes (6 bits, in steps of 5 ms), then an H4 packet. Both
@@ -17,13 +18,18 @@ public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
     var unanswered: [VirtualAir.ControllerID: Int] = [:]
 
     func send(_ packet: [UInt8], from id: VirtualAir.ControllerID) {
-        if case .command? = try? HCIPacket(packet.span) { unanswered[id, default: 0] += 1 }
+        if case .command(let command)? = try? HCIPacket(packet.span),
+            command.opcode != .hostNumberOfCompletedPackets
+        {
+            unanswered[id, default: 0] += 1
+        }
         air.receive(packet.span, from: id, at: now)
     }
     for (number, id) in ids.enumerated() {
         let address = DeviceAddress(0xc000_0000_0000 + UInt64(number), type: .random)
         for command in [
             SetEventMask(mask: HCIEventMask(rawValue: .max)).packet,
+            SetEventMaskPage2(mask: [.authenticatedPayloadTimeoutExpired, .encryptionChangeV2]).packet,
             LESetEventMask(mask: LEEventMask(rawValue: 0xffff_fdff)).packet,
             LESetRandomAddress(address: address).packet,
         ] {
@@ -36,6 +42,7 @@ public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
             guard let packet = try? HCIPacket(packet.span) else { preconditionFailure("no packet") }
             guard case .event(let event) = packet else { continue }
             switch try? HCIEvent(event) {
+            case .commandComplete(let event) where event.opcode == .hostNumberOfCompletedPackets: break
             case .commandComplete, .commandStatus: unanswered[id, default: 0] -= 1
             case nil: preconditionFailure("an event that cannot be read")
             default: break

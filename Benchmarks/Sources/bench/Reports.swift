@@ -1,0 +1,93 @@
+import BLE
+import BLECore
+import CProbe
+import Glibc
+import HCISocket
+
+/// Advertising reports from the socket to the application. A controller in C writes them into a socket that
+/// keeps packets apart, as the kernel's HCI sockets do; the baseline is a program in C that only reads and
+/// counts. What counts is processor time, of the one thread that does all of it: the writer has its own.
+func measureReports() async throws {
+    print("")
+    var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
+    let count = 200_000
+    for round in 0..<8 {
+        let plain = try plainCount(probe_feed(reports: UInt32(count), devices: 100, pause: 0))
+        let ours = try await scan(probe_feed(reports: UInt32(count), devices: 100, pause: 0)).processor
+        // The first round warms both up.
+        if round == 0 { continue }
+        plainRounds.append(Double(plain) / Double(count))
+        ourRounds.append(Double(ours) / Double(count))
+    }
+    let (base, value) = (median(plainRounds), median(ourRounds))
+    line("a report, a C program that reads and counts", "\(Int(base)) ns")
+    line("a report, from the socket to the application", "\(Int(value)) ns", "(\(Int(1e9 / value)) a second)")
+    line("ratio", "\((value / base * 100).rounded() / 100)", "(aim: 3)")
+
+    // One wakes for each of these: what that costs is the system's, and C's share tells it.
+    let paced = probe_feed(reports: 6000, devices: 100, pause: 500_000)
+    let plainCalm = try plainCount(paced)
+    let calm = try await scan(paced)
+    let share = Double(calm.processor) / Double(calm.elapsed) * 100
+    let plainShare = Double(plainCalm) / (6000 * 500_000) * 100
+    line("share of a core at 2,000 reports a second, C", "\((plainShare * 100).rounded() / 100) %")
+    line("share of a core at 2,000 reports a second", "\((share * 100).rounded() / 100) %", "(aim: 3)")
+
+    let before = probe_live_octets()
+    let crowd = try await scan(probe_feed(reports: 1_000_000, devices: 1_000_000, pause: 0))
+    line(
+        "memory that a million devices take", "\((crowd.live - before) / 1024) KiB", "(aim: 24 MiB, all told)"
+    )
+}
+
+/// A controller at the other end of a socket.
+private func controller(_ feed: probe_feed) throws(BLEError) -> CInt {
+    guard let (host, controller) = socketPair(), probe_start_controller(controller, feed) == 0 else {
+        throw .notFound("a socket or thread for the controller")
+    }
+    return host
+}
+
+private func plainCount(_ feed: probe_feed) throws(BLEError) -> UInt64 {
+    let socket = try controller(feed)
+    defer { close(socket) }
+    let spent = probe_count_reports(socket, feed.reports)
+    precondition(spent > 0, "the controller's socket ended")
+    return spent
+}
+
+/// What a scan took that heard all the reports of a feed: nanoseconds of its thread's processor time and of
+/// the clock, and the octets that were allocated when the last one had come.
+private struct Cost: Sendable {
+    var processor: UInt64
+    var elapsed: UInt64
+    var live: Int64
+}
+
+private func scan(_ feed: probe_feed) async throws -> Cost {
+    let loop = EventLoop.shared
+    let socket = try controller(feed)
+    _ = fcntl(socket, F_SETFL, O_NONBLOCK)
+    let adapter = try await Adapter.open(
+        on: PacketSocket(socket, on: loop, maximumPacket: 260, gathersReports: true), name: "bench")
+    var options = ScanOptions()
+    options.repeats = .all
+    options.buffer = 1 << 16
+    let cost = try await Task(executorPreference: loop) { [options] in
+        let stream = CentralManager(adapter).scan(options)
+        let (start, began) = (probe_thread_time(), ContinuousClock.now)
+        var heard = 0
+        for try await found in stream {
+            keep(found)
+            heard += 1
+            if heard + stream.dropped == Int(feed.reports) { break }
+        }
+        precondition(stream.dropped == 0, "\(stream.dropped) reports were dropped")
+        let elapsed = ContinuousClock.now - began
+        return Cost(
+            processor: probe_thread_time() - start, elapsed: UInt64(elapsed / .nanoseconds(1)),
+            live: probe_live_octets())
+    }.value
+    await adapter.close()
+    return cost
+}

@@ -1,0 +1,32 @@
+import BLE
+import ExampleSupport
+
+/// An iBeacon that is on air all day, beside a link to a web page for those who look for Eddystone.
+///
+///     beacon [ADAPTER [UUID]]
+@main enum Beacon {
+    static func main() async {
+        await Program.run { adapter, arguments in
+            let uuid = arguments.first.flatMap { BluetoothUUID($0) } ?? 0xf7826da6_4fa2_4e98_8024_bc5b71e0893e
+            let manager = PeripheralManager(adapter)
+
+            var beacon = AdvertisingContent()
+            beacon.iBeacon = IBeacon(uuid: uuid, major: 1, minor: 7, measuredPower: -59)
+            let first = try await manager.advertise(request(beacon))
+
+            var page = AdvertisingContent()
+            page.eddystoneURL = try EddystoneURL("https://swift.org/")
+            let second = try await manager.advertise(request(page))
+
+            Program.say("on air as \(await adapter.address)")
+            // Each ends when its adapter does, and by Ctrl-C.
+            async let ends = (first.ended(), second.ended())
+            Program.say("\(try await ends)")
+        }
+    }
+
+    private static func request(_ content: AdvertisingContent) throws -> AdvertisingRequest {
+        let plan = try AdvertisingPlan(content, kind: .nonconnectable)
+        return AdvertisingRequest(plan, kind: .nonconnectable, preset: .background)
+    }
+}

@@ -1,0 +1,75 @@
+import BLE
+import ExampleSupport
+
+/// Follows thermometers and prints a line for each measurement, for whoever sends it on. Links that are lost come back by
+/// themselves, and with a folder for its state the gateway knows its thermometers again after each start.
+///
+///     gateway [ADAPTER [COUNT [FOLDER]]]
+@main enum Gateway {
+    static func main() async {
+        await Program.run { adapter, arguments in
+            let central =
+                if arguments.count > 1 {
+                    try await CentralManager(adapter, restoring: "gateway", in: arguments[1])
+                } else {
+                    CentralManager(adapter)
+                }
+            let count = arguments.first.flatMap { Int($0) } ?? 1
+            let known = Set(central.restored.peripherals.map(\.id))
+            try await withThrowingTaskGroup(of: Void.self) { devices in
+                for id in known {
+                    Program.say("\(id.address) is known")
+                    devices.addTask { try await follow(id, with: central) }
+                }
+                for id in try await find(count, beside: known, with: central) {
+                    devices.addTask { try await follow(id, with: central) }
+                }
+                // An error that no reconnect mends ends the gateway: its service manager starts it anew.
+                try await devices.waitForAll()
+            }
+        }
+    }
+
+    /// The first thermometers that are heard of beside those that are known, until there are enough.
+    private static func find(
+        _ count: Int, beside known: Set<Peripheral.Identifier>, with central: CentralManager
+    ) async throws -> Set<Peripheral.Identifier> {
+        if known.count >= count { return [] }
+        var options = ScanOptions()
+        options.services = [.healthThermometerService]
+        var found = known
+        for try await device in central.scan(options) {
+            if let id = device.id, device.isConnectable { found.insert(id) }
+            if found.count >= count { break }
+        }
+        return found.subtracting(known)
+    }
+
+    private static func follow(_ id: Peripheral.Identifier, with central: CentralManager) async throws {
+        let links = central.maintain(id) { event in log(event, of: id) }
+        for try await device in links {
+            do {
+                for try await measured in try await device.values(of: .temperatureMeasurement) {
+                    guard let celsius = measured.celsius else { continue }
+                    Program.say("\(id.address) celsius \(celsius)")
+                }
+            } catch BLEError.disconnected {
+                continue
+            } catch {
+                if Task.isCancelled { throw error }
+                // It may have what is missing on its next link; other thermometers go on meanwhile.
+                Program.say("\(id.address) \(error)")
+                await device.disconnect()
+            }
+        }
+    }
+
+    private static func log(_ event: MaintenanceEvent, of id: Peripheral.Identifier) {
+        switch event {
+        case .connected(let session): Program.say("\(id.address) connected \(session)")
+        case .disconnected(_, let reason, let pause):
+            Program.say("\(id.address) lost: \(reason); again in \(pause)")
+        case .failed(let error, let pause): Program.say("\(id.address) failed: \(error); again in \(pause)")
+        }
+    }
+}

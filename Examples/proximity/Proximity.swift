@@ -1,0 +1,67 @@
+import BLE
+import ExampleSupport
+
+/// Says when a device comes near, when it goes away from here, and when nothing is heard of it any more.
+///
+///     proximity [ADAPTER [NAME]]
+@main enum Proximity {
+    static func main() async {
+        await Program.run { adapter, arguments in
+            var options = ScanOptions()
+            options.name = arguments.first ?? "*"
+            // Not only what is new: each packet tells how far away the device is.
+            options.repeats = .all
+            let scan = CentralManager(adapter).scan(options)
+            let room = Room()
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { for try await found in scan { await room.hear(found) } }
+                tasks.addTask {
+                    while true {
+                        try await Task.sleep(for: .seconds(1))
+                        await room.forget(silentFor: .seconds(10))
+                    }
+                }
+                try await tasks.next()
+                tasks.cancelAll()
+            }
+        }
+    }
+}
+
+/// Who is here. Devices that are silent are forgotten, so that it stays small where addresses change.
+actor Room {
+    private var devices:
+        [Peripheral.Identifier: (name: String, nearness: Nearness, heard: ContinuousClock.Instant)] =
+            [:]
+
+    func hear(_ found: Advertisement) {
+        guard let id = found.id else { return }
+        var nearness = devices[id]?.nearness ?? Nearness()
+        let change = nearness.add(found.rssi)
+        let name = found.name ?? devices[id]?.name ?? "\(id.address)"
+        devices[id] = (name, nearness, .now)
+        if let change { Program.say("\(name) is \(change)") }
+    }
+
+    func forget(silentFor limit: Duration) {
+        for (id, device) in devices where device.heard.duration(to: .now) > limit {
+            devices[id] = nil
+            Program.say("\(device.name) is silent")
+        }
+    }
+}
+
+/// Near or far, by a strength that is smoothed, with a gap between the two so that it does not flicker.
+struct Nearness {
+    private var strength = RSSISmoother()
+    private var isNear: Bool?
+
+    /// What has changed by this strength, in dBm.
+    mutating func add(_ rssi: Int8?) -> String? {
+        guard let average = strength.add(rssi) else { return nil }
+        let before = isNear
+        if average > -60 { isNear = true } else if average < -75 || before == nil { isNear = false }
+        guard isNear != before else { return nil }
+        return "\(isNear == true ? "near" : "far away") (\(Int(average)) dBm)"
+    }
+}

@@ -1,0 +1,27 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// From scan to value in one expression, told step by step to who listens; and with several devices at once.
+    func chain() async throws {
+        let channel = central.channel("tour")
+        let events = channel.events()
+        let chain = channel.scan { $0.services = [.tour] }
+            .where { $0.name?.hasPrefix("Grand") == true }
+            .within(.seconds(10))
+            .connect(timeout: .seconds(10), where: { $0.isConnectable })
+        let level = try await chain.read(.batteryLevel)
+        var steps: [String] = []
+        for try await event in events {
+            guard case .done(let step, _) = event else { continue }
+            steps.append(step.rawValue)
+            if step == .read { break }
+        }
+        Program.say("chain: battery \(level.percent) % by \(steps.joined(separator: ", "))")
+
+        let levels = try await chain.each(1) { (device) throws(BLEError) in
+            try await device.read(.batteryLevel)
+        }
+        Program.say("each: \(try levels.values.map { try $0.get().percent }) %")
+    }
+}

@@ -1,0 +1,48 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// Links that are shared, told of, and held back.
+    func connect() async throws {
+        var events = central.connectionEvents().makeAsyncIterator()
+        let first = try await central.connect(to: id)
+        let second = try await central.connect(to: id)
+        await first.disconnect()
+        Program.say("a second connect has joined the first, and is \(await second.state) without it")
+        await second.disconnect()
+        let both = [try await events.next(), try await events.next()]
+        Program.say("events: \(both.map(word).joined(separator: ", "))")
+
+        central.suspend()
+        for _ in 1...2 { await (try await central.connect(to: id)).disconnect() }
+        central.resume()
+        let last = try await events.next()
+        try await central.withConnection(to: id) { _ in
+            let next = try await events.next()
+            Program.say("suspended: of 4 events one came, \(word(last)); the next is \(word(next))")
+        }
+    }
+
+    /// A device that never comes.
+    func waitForNobody() async throws {
+        let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+        let waiting = Task { try await central.connect(to: nobody, timeout: nil) }
+        repeat {
+            try await Task.sleep(for: .milliseconds(10))
+        } while await central.state(of: nobody) == .disconnected
+        let before = await central.state(of: nobody)
+        waiting.cancel()
+        do { _ = try await waiting.value } catch BLEError.cancelled {
+            Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: nobody))")
+        }
+    }
+
+    private func word(_ event: ConnectionEvent?) -> String {
+        switch event {
+        case .connected: "connected"
+        case .disconnected: "disconnected"
+        case .failedToConnect: "failed"
+        case nil: "none"
+        }
+    }
+}

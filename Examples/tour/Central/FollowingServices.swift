@@ -1,0 +1,19 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// A service comes and goes while the link is up.
+    func followServices() async throws {
+        try await central.withConnection(to: id) { device in
+            var changes = device.serviceChanges().makeAsyncIterator()
+            // Has the device tell of changes.
+            _ = try await device.discover()
+            for word in ["add", "remove"] {
+                try await device.write(word, to: .tourCommand)
+                _ = try await changes.next()
+                let guests = try await device.discoverServices([.tourGuest])
+                Program.say("guests after \(word): \(guests.count)")
+            }
+        }
+    }
+}

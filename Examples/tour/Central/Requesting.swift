@@ -1,0 +1,16 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// A read that is answered later, and two values that are written as one.
+    func request() async throws {
+        try await central.withConnection(to: id) { device in
+            Program.say("slow: \(try await device.read(.tourSlow))")
+            let (left, right) = (
+                try await device.characteristic(.tourLeft), try await device.characteristic(.tourRight)
+            )
+            try await device.writeReliably([(left, [1]), (right, [2])])
+            Program.say("left and right are written")
+        }
+    }
+}

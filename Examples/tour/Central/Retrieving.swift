@@ -1,0 +1,17 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// Devices that nobody need look for.
+    func retrieve() async throws {
+        try await central.withConnection(to: id) { _ in
+            let asked = await central.retrievePeripherals(withIdentifiers: [id])
+            let connected = try await central.retrieveConnectedPeripherals(withServices: [.tour])
+            let others = try await central.retrieveConnectedPeripherals(withServices: [.tourGuest])
+            let known = await central.retrieveKnownPeripherals()
+            Program.say("retrieved by identifier: \(asked.map(\.state.rawValue))")
+            Program.say("connected: \(connected.count) with fff0, \(others.count) with fffa")
+            Program.say("known from before: \(known.count)")
+        }
+    }
+}

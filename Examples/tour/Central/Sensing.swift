@@ -1,0 +1,17 @@
+import BLE
+import ExampleSupport
+
+extension TourCentral {
+    /// What sensors have, as what it is.
+    func sense() async throws {
+        try await central.withConnection(to: id) { device in
+            for try await measured in try await device.values(of: .heartRateMeasurement) {
+                Program.say("heart rate: \(measured.beatsPerMinute) a minute")
+                break
+            }
+            Program.say("battery: \(try await device.read(.batteryLevel).percent) %")
+            let information = try await device.deviceInformation()
+            Program.say("made by \(information.manufacturer ?? ""), model \(information.model ?? "")")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import BLE
+import ExampleSupport
+
+/// The tour of a central. Each step has a file, and a link of its own.
+struct TourCentral {
+    let central: CentralManager
+    /// The peripheral that it visits.
+    let id: Peripheral.Identifier
+
+    static func run(on adapter: Adapter, keepingIn folder: String) async throws {
+        let central = try await CentralManager(adapter, restoring: "tour", in: folder)
+        let states = central.states()
+        let tour = TourCentral(central: central, id: try await find(with: central))
+        try await tour.connect()
+        try await tour.waitForNobody()
+        try await tour.retrieve()
+        try await tour.discover()
+        try await tour.sense()
+        try await tour.command()
+        try await tour.beFlooded()
+        try await tour.flood()
+        try await tour.request()
+        try await tour.followServices()
+        try await tour.beAlarmed()
+        try await tour.chain()
+        await adapter.close()
+        await tell(states)
+    }
+
+    /// What became of the manager: it ends with its adapter.
+    private static func tell(_ states: BoundedStream<ManagerState>) async {
+        var told: [String] = []
+        do throws(BLEError) {
+            for try await state in states { told.append(state.rawValue) }
+        } catch {
+            Program.say("states: \(told.joined(separator: ", ")); \(error)")
+        }
+    }
+}

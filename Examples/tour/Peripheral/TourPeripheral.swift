@@ -1,0 +1,67 @@
+import BLE
+import ExampleSupport
+
+/// The peripheral that is visited: it does what the central says.
+struct TourPeripheral {
+    let manager: PeripheralManager
+    /// The service that is there for a while.
+    private let guest = Lock<AttributeHandle?>(nil)
+
+    static func run(on adapter: Adapter) async throws {
+        let tour = TourPeripheral(manager: PeripheralManager(adapter))
+        let events = tour.manager.events()
+        try await tour.manager.publish(tour.services)
+        try await tour.advertise()
+        for try await event in events {
+            // A central may leave in the middle of everything.
+            do { try await tour.handle(event) } catch BLEError.disconnected { continue }
+        }
+    }
+
+    private init(manager: PeripheralManager) { self.manager = manager }
+
+    private func handle(_ event: PeripheralEvent) async throws {
+        switch event {
+        case .write(let central, let write, _) where write.uuid == .tourCommand:
+            let word = String(decoding: write.value, as: UTF8.self)
+            let answer = try await answer(to: word, of: central)
+            Program.say("\(word): \(answer)")
+            if let handle = await manager.valueHandle(of: .tourAnswer) {
+                try await manager.update(handle, to: Array(answer.utf8), for: [central])
+            }
+        case .subscribed(let central, _, .heartRateMeasurement, _):
+            let measured = HeartRateMeasurement(beatsPerMinute: 72)
+            try await manager.update(.heartRateMeasurement, to: measured, for: [central])
+        case .subscribed(let central, let handle, .tourAlarm, let indications):
+            let security = try await manager.security(of: central)
+            let kind = indications ? "indications" : "notifications"
+            Program.say("alarm: \(kind) for a link that is \(security.level)")
+            try await manager.update(handle, to: Array("fire".utf8), for: [central])
+        default: break
+        }
+    }
+
+    private func answer(to word: String, of central: Central) async throws -> String {
+        switch word {
+        case "greet": return "welcome"
+        case "slower", "faster":
+            // The central decides.
+            let link = try await manager.setDesiredConnectionLatency(
+                word == "slower" ? .high : .low, for: central)
+            return "latency \(link.timing?.latency ?? -1)"
+        case "flood": return try await flood(central)
+        case "add":
+            let service = GATTService(.tourGuest) {
+                GATTCharacteristic(.tourGuestName, properties: .read, value: .cached(Array("guest".utf8)))
+            }
+            let range = try await manager.add([service])
+            guest.withLock { $0 = range?.start }
+            return "a guest came"
+        case "remove":
+            guard let handle = guest.withLock({ $0.take() }) else { return "nobody is here" }
+            try await manager.removeService(at: handle)
+            return "the guest left"
+        default: return "what?"
+        }
+    }
+}

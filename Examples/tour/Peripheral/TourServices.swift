@@ -1,0 +1,59 @@
+import BLE
+import ExampleSupport
+
+extension TourPeripheral {
+    /// What a central finds.
+    var services: [GATTService] {
+        let written = Lock<UInt16>(0)
+        return [
+            .battery(80),
+            GATTService(.tour, includes: [.uuid(.batteryService)]) {
+                GATTCharacteristic(.tourCommand, properties: .write)
+                GATTCharacteristic(
+                    .tourAnswer, properties: .notify, descriptors: [.userDescription("Answers")])
+                GATTCharacteristic(.tourSlow, properties: .read, onRead: answerLater)
+                for uuid in [.tourLeft, .tourRight] as [BluetoothUUID] {
+                    GATTCharacteristic(
+                        uuid, properties: .write, extendedProperties: .reliableWrite, onWrite: takeTogether)
+                }
+                // Encryption for both: notifications and indications.
+                GATTCharacteristic(.tourAlarm, properties: [.notify, .indicate], subscription: .encrypted)
+                GATTCharacteristic(
+                    .tourSink, properties: [.read, .writeWithoutResponse],
+                    onRead: { _ in
+                        let count = written.withLock { count in
+                            defer { count = 0 }
+                            return count
+                        }
+                        return .value(CharacteristicKey.tourSink.encode(count))
+                    },
+                    onWrite: { _ in
+                        written.withLock { $0 += 1 }
+                        return .accept
+                    })
+                GATTCharacteristic(.tourFlood, properties: .notify)
+            },
+            .deviceInformation(DeviceInformation(manufacturer: "Examples", model: "Tour")),
+            GATTService(.heartRateService) {
+                GATTCharacteristic(.heartRateMeasurement, properties: .notify)
+            },
+        ]
+    }
+
+    /// Handlers must not block: who needs time says so.
+    private func answerLater(_ request: GATTReadRequest) -> GATTReadOutcome {
+        Task {
+            Program.say("slow: answered later")
+            await manager.complete(request.pending, with: .success(Array("worth waiting for".utf8)))
+        }
+        return .later
+    }
+
+    /// Each characteristic is asked, with all that was prepared together: either all take it, or nothing is stored.
+    private func takeTogether(_ request: GATTWriteRequest) -> GATTWriteOutcome {
+        guard request.write == request.transaction.first else { return .accept }
+        let values = request.transaction.map { "\($0.uuid) \($0.value)" }
+        Program.say("together: \(values.joined(separator: ", "))")
+        return .accept
+    }
+}

@@ -1,0 +1,45 @@
+import BLE
+import ExampleSupport
+import Glibc
+
+/// A serial line through the air, as a Nordic UART Service: what is typed goes to all centrals, what they send is printed.
+///
+///     uart-bridge [ADAPTER [NAME]]
+@main enum UARTBridge {
+    static func main() async {
+        await Program.run { adapter, arguments in
+            let manager = PeripheralManager(adapter)
+            let uart = try await manager.serveUART()
+            var content = AdvertisingContent()
+            content.name = arguments.first ?? "UART"
+            content.services = [.nordicUARTService]
+            try await manager.withAdvertising(content) {
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    tasks.addTask {
+                        for try await (_, octets) in uart.received { Program.say(octets: octets) }
+                    }
+                    tasks.addTask { try await send(what: STDIN_FILENO, over: uart, of: manager) }
+                    while try await tasks.next() != nil {}
+                }
+            }
+        }
+    }
+
+    /// Until the input ends; then the line stays open in the other direction.
+    private static func send(
+        what input: CInt, over uart: UARTServer, of manager: PeripheralManager
+    ) async throws {
+        let loop = manager.adapter.loop
+        while true {
+            // Waiting does not take a thread; what cannot be waited for, as a file, is ready.
+            _ = await loop.readiness(of: input, for: .read)
+            if Task.isCancelled { return }
+            var octets = [UInt8](repeating: 0, count: 4096)
+            let count = read(input, &octets, octets.count)
+            guard count > 0 else { return }
+            for subscriber in await manager.subscribers(of: uart.transmitHandle) {
+                _ = try await uart.send(Array(octets[..<count]), to: subscriber.central)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import BLECore
+
+/// How full a battery is (Battery Service 1.1, 3.1).
+public struct BatteryLevel: Hashable, PacketCodable {
+    /// 0 to 100 percent.
+    public let percent: UInt8
+
+    /// So many percent; nil for more than 100.
+    public init?(percent: Int) {
+        guard (0...100).contains(percent) else { return nil }
+        self.percent = UInt8(percent)
+    }
+
+    /// For errors.
+    public static let packetName = "Battery Level"
+
+    /// Reads one octet.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let value = try reader.u8("level")
+        guard value <= 100 else { throw reader.invalid("level", value: value, width: 1) }
+        percent = value
+    }
+
+    /// 1.
+    public var encodedCount: Int { 1 }
+
+    /// Writes one octet.
+    public func encode(into output: inout OutputSpan<UInt8>) { output.u8(percent) }
+}
+
+extension BatteryLevel: ExpressibleByIntegerLiteral {
+    /// The level that a program names in its source, 0 to 100; another number there is a programming error. What a peer
+    /// sends is read by `init(decoding:)`, which throws.
+    public init(integerLiteral percent: Int) {
+        guard let level = BatteryLevel(percent: percent) else {
+            preconditionFailure("a battery level is 0 to 100 %, not \(percent)")
+        }
+        self = level
+    }
+}
+
+extension BatteryLevel: CustomStringConvertible {
+    /// `80 %`.
+    public var description: String { "\(percent) %" }
+}
+
+extension BluetoothUUID {
+    /// The Battery Service.
+    public static let batteryService: BluetoothUUID = 0x180f
+    /// How full a battery is.
+    public static let batteryLevel: BluetoothUUID = 0x2a19
+}
+
+extension CharacteristicKey<BatteryLevel> {
+    /// How full a battery is.
+    public static let batteryLevel = CharacteristicKey(.batteryLevel, in: .batteryService)
+}

@@ -1,0 +1,88 @@
+import BLECore
+
+/// A characteristic by its type, with the type of its value, so that values are read, written and notified as what
+/// they are.
+///
+/// ```swift
+/// let level = try await peripheral.read(.batteryLevel)
+/// let mode = CharacteristicKey<UInt8>(0x1234_5678_9abc_def0_1234_5678_9abc_def0)
+/// ```
+public struct CharacteristicKey<Value: Sendable>: Sendable {
+    /// The characteristic's type.
+    public let characteristic: BluetoothUUID
+    /// The type of the service that it is in; nil: the first that has one. With a service, only that is looked for.
+    public let service: BluetoothUUID?
+    /// Reads a value.
+    public let decode: @Sendable ([UInt8]) throws(DecodeError) -> Value
+    /// Writes a value.
+    public let encode: @Sendable (Value) -> [UInt8]
+
+    /// A characteristic whose values are read and written in a way of their own.
+    public init(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil,
+        decode: @escaping @Sendable ([UInt8]) throws(DecodeError) -> Value,
+        encode: @escaping @Sendable (Value) -> [UInt8]
+    ) {
+        self.characteristic = characteristic
+        self.service = service
+        self.decode = decode
+        self.encode = encode
+    }
+}
+
+extension CharacteristicKey where Value: PacketCodable {
+    /// A characteristic whose value reads and writes itself.
+    public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
+        self.init(
+            characteristic, in: service,
+            decode: { (octets) throws(DecodeError) in try Value(octets) }, encode: { $0.encoded })
+    }
+}
+
+extension CharacteristicKey where Value: FixedWidthInteger {
+    /// A characteristic whose value is a number, the least significant octet first.
+    public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
+        self.init(
+            characteristic, in: service,
+            decode: { (octets) throws(DecodeError) in try Value(littleEndian: octets) },
+            encode: { $0.littleEndianOctets })
+    }
+}
+
+extension CharacteristicKey where Value == [UInt8] {
+    /// A characteristic whose value is what it is.
+    public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
+        self.init(
+            characteristic, in: service, decode: { (octets) throws(DecodeError) in octets }, encode: { $0 })
+    }
+}
+
+extension CharacteristicKey where Value == String {
+    /// A characteristic whose value is a text in UTF-8. Octets that are none are replaced by U+FFFD, and zeros at the
+    /// end, which some devices add, are left out.
+    public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
+        self.init(
+            characteristic, in: service,
+            decode: { (octets) throws(DecodeError) in
+                let end = octets.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+                return String(decoding: octets[..<end], as: UTF8.self)
+            },
+            encode: { Array($0.utf8) })
+    }
+}
+
+extension FixedWidthInteger {
+    fileprivate init(littleEndian octets: [UInt8]) throws(DecodeError) {
+        var reader = ByteReader(octets.span, of: "number of \(Self.bitWidth) bits")
+        var value: Self = 0
+        for index in 0..<(Self.bitWidth / 8) {
+            value |= Self(truncatingIfNeeded: try reader.u8("octet")) << Self(8 * index)
+        }
+        try reader.end()
+        self = value
+    }
+
+    fileprivate var littleEndianOctets: [UInt8] {
+        (0..<(Self.bitWidth / 8)).map { UInt8(truncatingIfNeeded: self >> Self(8 * $0)) }
+    }
+}

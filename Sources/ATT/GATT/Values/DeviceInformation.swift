@@ -1,0 +1,164 @@
+import BLECore
+
+/// What a device says of itself (Device Information Service 1.1, 3); nil: nothing.
+public struct DeviceInformation: Hashable, Sendable {
+    /// Its maker.
+    public var manufacturer: String?
+    /// Its model.
+    public var model: String?
+    /// Its serial number.
+    public var serialNumber: String?
+    /// The revision of its hardware.
+    public var hardware: String?
+    /// The revision of its firmware.
+    public var firmware: String?
+    /// The revision of its software.
+    public var software: String?
+    /// Its maker's and its own number.
+    public var system: SystemID?
+    /// Its maker's number, and the product's.
+    public var plugAndPlay: PlugAndPlayID?
+
+    /// A device that says what it is given here.
+    public init(
+        manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil,
+        hardware: String? = nil, firmware: String? = nil, software: String? = nil, system: SystemID? = nil,
+        plugAndPlay: PlugAndPlayID? = nil
+    ) {
+        self.manufacturer = manufacturer
+        self.model = model
+        self.serialNumber = serialNumber
+        self.hardware = hardware
+        self.firmware = firmware
+        self.software = software
+        self.system = system
+        self.plugAndPlay = plugAndPlay
+    }
+
+    /// What there is, as values of characteristics.
+    public var values: [(characteristic: BluetoothUUID, value: [UInt8])] {
+        let texts: [(BluetoothUUID, String?)] = [
+            (.manufacturerName, manufacturer), (.modelNumber, model), (.serialNumber, serialNumber),
+            (.hardwareRevision, hardware), (.firmwareRevision, firmware), (.softwareRevision, software),
+        ]
+        let numbers: [(BluetoothUUID, [UInt8]?)] = [
+            (.systemID, system?.encoded), (.plugAndPlayID, plugAndPlay?.encoded),
+        ]
+        return (texts.map { ($0, $1.map { Array($0.utf8) }) } + numbers).compactMap { uuid, value in
+            value.map { (uuid, $0) }
+        }
+    }
+
+    /// Takes the value of one of the service's characteristics; false when it is none that is known.
+    public mutating func take(
+        _ characteristic: BluetoothUUID, _ value: [UInt8]
+    ) throws(DecodeError) -> Bool {
+        let text = CharacteristicKey<String>(characteristic)
+        switch characteristic {
+        case .manufacturerName: manufacturer = try text.decode(value)
+        case .modelNumber: model = try text.decode(value)
+        case .serialNumber: serialNumber = try text.decode(value)
+        case .hardwareRevision: hardware = try text.decode(value)
+        case .firmwareRevision: firmware = try text.decode(value)
+        case .softwareRevision: software = try text.decode(value)
+        case .systemID: system = try SystemID(value)
+        case .plugAndPlayID: plugAndPlay = try PlugAndPlayID(value)
+        default: return false
+        }
+        return true
+    }
+}
+
+/// A device's number of its maker's, and its maker's (3.8).
+public struct SystemID: Hashable, PacketCodable {
+    /// What its maker counts, 40 bits.
+    public var manufacturer: UInt64
+    /// The maker's Organizationally Unique Identifier, 24 bits.
+    public var organization: UInt32
+
+    /// A number; nil when one has too many bits.
+    public init?(manufacturer: UInt64, organization: UInt32) {
+        guard manufacturer >> 40 == 0, organization >> 24 == 0 else { return nil }
+        self.manufacturer = manufacturer
+        self.organization = organization
+    }
+
+    /// For errors.
+    public static let packetName = "System ID"
+
+    /// Reads eight octets.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let value = try reader.u64("system ID")
+        manufacturer = value & 0xff_ffff_ffff
+        organization = UInt32(value >> 40)
+    }
+
+    /// 8.
+    public var encodedCount: Int { 8 }
+
+    /// Writes eight octets.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u64(UInt64(organization) << 40 | manufacturer & 0xff_ffff_ffff)
+    }
+}
+
+/// What identifies a product (3.9).
+public struct PlugAndPlayID: Hashable, PacketCodable {
+    /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
+    public var vendorSource: UInt8
+    /// The vendor.
+    public var vendor: UInt16
+    /// The product, by the vendor's count.
+    public var product: UInt16
+    /// The version: 0x0123 is 1.2.3.
+    public var version: UInt16
+
+    /// A product of a vendor.
+    public init(vendorSource: UInt8, vendor: UInt16, product: UInt16, version: UInt16) {
+        self.vendorSource = vendorSource
+        self.vendor = vendor
+        self.product = product
+        self.version = version
+    }
+
+    /// For errors.
+    public static let packetName = "PnP ID"
+
+    /// Reads seven octets.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        vendorSource = try reader.u8("vendor ID source")
+        vendor = try reader.u16("vendor ID")
+        product = try reader.u16("product ID")
+        version = try reader.u16("version")
+    }
+
+    /// 7.
+    public var encodedCount: Int { 7 }
+
+    /// Writes seven octets.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u8(vendorSource)
+        for value in [vendor, product, version] { output.u16(value) }
+    }
+}
+
+extension BluetoothUUID {
+    /// The Device Information Service.
+    public static let deviceInformationService: BluetoothUUID = 0x180a
+    /// A device's number of its maker's.
+    public static let systemID: BluetoothUUID = 0x2a23
+    /// A device's model.
+    public static let modelNumber: BluetoothUUID = 0x2a24
+    /// A device's serial number.
+    public static let serialNumber: BluetoothUUID = 0x2a25
+    /// The revision of a device's firmware.
+    public static let firmwareRevision: BluetoothUUID = 0x2a26
+    /// The revision of a device's hardware.
+    public static let hardwareRevision: BluetoothUUID = 0x2a27
+    /// The revision of a device's software.
+    public static let softwareRevision: BluetoothUUID = 0x2a28
+    /// A device's maker.
+    public static let manufacturerName: BluetoothUUID = 0x2a29
+    /// What identifies a product.
+    public static let plugAndPlayID: BluetoothUUID = 0x2a50
+}

@@ -1,0 +1,136 @@
+import BLECore
+
+/// What a thermometer has measured (Health Thermometer Service 1.0, 3.1): an IEEE-11073 number with its unit.
+public struct TemperatureMeasurement: Hashable, PacketCodable {
+    /// What the number counts.
+    public enum Unit: String, Hashable, Sendable, CaseIterable {
+        /// Degrees Celsius.
+        case celsius = "°C"
+        /// Degrees Fahrenheit.
+        case fahrenheit = "°F"
+    }
+
+    /// Where on the body it was measured: 1 armpit, 2 body, 3 ear, 4 finger, 5 gastro-intestinal tract, 6 mouth, 7
+    /// rectum, 8 toe, 9 eardrum.
+    public struct Site: RawRepresentable, Hashable, Sendable {
+        /// The number.
+        public let rawValue: UInt8
+        /// The site with that number.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+    }
+
+    /// The number, of four octets.
+    public var value: MedicalFloat
+    /// Its unit.
+    public var unit: Unit
+    /// When it was measured, by the device's clock.
+    public var time: CalendarTime?
+    /// Where.
+    public var site: Site?
+
+    /// A measurement.
+    public init(_ value: MedicalFloat, _ unit: Unit, time: CalendarTime? = nil, site: Site? = nil) {
+        self.value = value
+        self.unit = unit
+        self.time = time
+        self.site = site
+    }
+
+    /// In degrees Celsius, whatever the unit is; nil where the number says that there is none.
+    public var celsius: Double? {
+        guard let value = value.double else { return nil }
+        return unit == .celsius ? value : (value - 32) * 5 / 9
+    }
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let fahrenheit = Flags(rawValue: 1 << 0)
+        static let time = Flags(rawValue: 1 << 1)
+        static let site = Flags(rawValue: 1 << 2)
+    }
+
+    /// For errors.
+    public static let packetName = "Temperature Measurement"
+
+    /// Reads the fields in order.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let flags = Flags(rawValue: try reader.u8("flags"))
+        value = MedicalFloat(bits: try reader.u32("temperature"), width: .four)
+        unit = flags.contains(.fahrenheit) ? .fahrenheit : .celsius
+        time = flags.contains(.time) ? try CalendarTime(decoding: &reader) : nil
+        site = flags.contains(.site) ? Site(rawValue: try reader.u8("temperature type")) : nil
+    }
+
+    /// The flags, the number and the fields that there are.
+    public var encodedCount: Int { 5 + (time?.encodedCount ?? 0) + (site == nil ? 0 : 1) }
+
+    /// Writes the fields in order.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        var flags: Flags = unit == .fahrenheit ? .fahrenheit : []
+        if time != nil { flags.insert(.time) }
+        if site != nil { flags.insert(.site) }
+        output.u8(flags.rawValue)
+        output.u32(value.bits)
+        time?.encode(into: &output)
+        if let site { output.u8(site.rawValue) }
+    }
+}
+
+/// A date and time of a device's own calendar; parts that it does not know are 0 (GATT Specification Supplement,
+/// Date Time).
+public struct CalendarTime: Hashable, PacketCodable {
+    /// 1582 to 9999.
+    public var year: UInt16
+    /// 1 to 12.
+    public var month: UInt8
+    /// 1 to 31.
+    public var day: UInt8
+    /// 0 to 23.
+    public var hour: UInt8
+    /// 0 to 59.
+    public var minute: UInt8
+    /// 0 to 59.
+    public var second: UInt8
+
+    /// That time.
+    public init(year: UInt16, month: UInt8, day: UInt8, hour: UInt8 = 0, minute: UInt8 = 0, second: UInt8 = 0)
+    {
+        (self.year, self.month, self.day) = (year, month, day)
+        (self.hour, self.minute, self.second) = (hour, minute, second)
+    }
+
+    /// For errors.
+    public static let packetName = "Date Time"
+
+    /// Reads seven octets.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        year = try reader.u16("year")
+        month = try reader.u8("month")
+        day = try reader.u8("day")
+        hour = try reader.u8("hour")
+        minute = try reader.u8("minute")
+        second = try reader.u8("second")
+    }
+
+    /// 7.
+    public var encodedCount: Int { 7 }
+
+    /// Writes seven octets.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.u16(year)
+        for part in [month, day, hour, minute, second] { output.u8(part) }
+    }
+}
+
+extension BluetoothUUID {
+    /// The Health Thermometer Service.
+    public static let healthThermometerService: BluetoothUUID = 0x1809
+    /// What a thermometer has measured.
+    public static let temperatureMeasurement: BluetoothUUID = 0x2a1c
+}
+
+extension CharacteristicKey<TemperatureMeasurement> {
+    /// What a thermometer has measured; by indication.
+    public static let temperatureMeasurement = CharacteristicKey(
+        .temperatureMeasurement, in: .healthThermometerService)
+}

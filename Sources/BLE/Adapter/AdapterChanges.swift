@@ -1,0 +1,96 @@
+import HCISocket
+
+/// What happened to a kernel adapter.
+public enum AdapterChange: Hashable, Sendable {
+    /// It is there: from the beginning, or from now on.
+    case added(AdapterDescription)
+    /// Its settings are others, or who has it.
+    case changed(AdapterDescription)
+    /// It is gone; this is what it was.
+    case removed(AdapterDescription)
+}
+
+extension Adapter {
+    /// Tells of the kernel's adapters: first those that are there, then each that comes, changes or goes.
+    /// Needs no capability. An adapter that is open in this process ends by itself when it goes.
+    ///
+    /// ```swift
+    /// for try await change in try await Adapter.changes() { print(change) }
+    /// ```
+    public static func changes(
+        on loop: EventLoop = .shared
+    ) async throws(BLEError) -> BoundedStream<AdapterChange> {
+        let management = try await KernelManagement.open(on: loop)
+        let buffer = StreamBuffer<AdapterChange>(.standard)
+        buffer.onEnd { Task(executorPreference: loop) { await management.close() } }
+        let watch = AdapterWatch(management, buffer)
+        await watch.start()
+        return BoundedStream(buffer)
+    }
+}
+
+/// Compares the adapters that there are to those that it has told of, whenever the kernel says something.
+private actor AdapterWatch {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let management: KernelManagement
+    private let buffer: StreamBuffer<AdapterChange>
+    private var told: [UInt16: AdapterDescription] = [:]
+    private var isLooking = false
+    private var isStale = false
+
+    init(_ management: KernelManagement, _ buffer: StreamBuffer<AdapterChange>) {
+        loop = management.loop
+        (self.management, self.buffer) = (management, buffer)
+    }
+
+    func start() async {
+        // The observer holds the watch, and the management socket's end lets both go.
+        await management.observe { [self] _, event in assumeIsolated { $0.heard(event) } }
+        await look()
+    }
+
+    private func heard(_ event: ManagementEvent) {
+        switch event {
+        case .added, .removed, .settings: isStale = true
+        default: return
+        }
+        guard !isLooking else { return }
+        Task(executorPreference: loop) { await self.look() }
+    }
+
+    /// One look at a time; what is said meanwhile makes another one due.
+    private func look() async {
+        guard !isLooking else { return }
+        isLooking = true
+        defer { isLooking = false }
+        repeat {
+            isStale = false
+            do throws(BLEError) {
+                compare(AdapterDescription.all(listed: try await management.adapters()))
+            } catch {
+                return buffer.finish(.failure(error))
+            }
+        } while isStale
+    }
+
+    private func compare(_ present: [AdapterDescription]) {
+        let now = Dictionary(uniqueKeysWithValues: present.map { ($0.index, $0) })
+        for old in told.values.sorted(by: { $0.index < $1.index }) where now[old.index] == nil {
+            buffer.yield(.removed(old))
+        }
+        for new in present {
+            switch told[new.index] {
+            case nil: buffer.yield(.added(new))
+            // Another one that took the number.
+            case let old? where old.address != new.address && old.availability != .notSetUp:
+                buffer.yield(.removed(old))
+                buffer.yield(.added(new))
+            case let old? where old != new: buffer.yield(.changed(new))
+            default: break
+            }
+        }
+        told = now
+    }
+}

@@ -1,0 +1,26 @@
+import BLECore
+
+/// The one device that directed advertising is for (Core Specification 5.4, Vol 6, Part B, 4.4.2.4).
+public struct AdvertisingDirection: Hashable, Sendable {
+    /// How busily it is sent.
+    public enum DutyCycle: Hashable, Sendable {
+        /// At the interval of the request, until it is stopped.
+        case low
+        /// Every 3.75 ms, for 1.28 s, after which the controller ends it. Legacy packets only.
+        case high
+    }
+
+    /// Who is meant.
+    public var peer: DeviceAddress
+    /// How busily it is sent.
+    public var dutyCycle: DutyCycle
+
+    /// Advertising for `peer`.
+    public init(_ peer: DeviceAddress, dutyCycle: DutyCycle = .low) {
+        self.peer = peer
+        self.dutyCycle = dutyCycle
+    }
+
+    /// How long the controller sends the high duty cycle at most.
+    static let highDutyCycleLimit = Duration.milliseconds(1280)
+}

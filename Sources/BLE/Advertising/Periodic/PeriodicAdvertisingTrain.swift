@@ -1,0 +1,69 @@
+import BLECore
+import HCI
+
+/// A periodic train that goes with an advertising set: packets at exact intervals, which receivers that
+/// follow it need not look for (Core Specification 5.4, Vol 3, Part C, 9.5 and Vol 6, Part B, 4.4.2.12).
+///
+/// ```swift
+/// var request = AdvertisingRequest(extendedPlan, kind: .nonconnectable)
+/// request.periodic = PeriodicAdvertisingTrain([0x03, 0xff, 0xff, 0xff], every: .milliseconds(100))
+/// let advertising = try await peripheral.advertise(request)
+/// request.periodic?.data = next
+/// try await advertising.update(request)  // without a gap
+/// ```
+public struct PeriodicAdvertisingTrain: Hashable, Sendable {
+    /// What its packets say, AD structures in a row: up to 1,650 octets, or as many as the controller takes
+    /// (`ControllerCapabilities.maximumAdvertisingDataLength`) and its interval has room for.
+    public var data: [UInt8]
+    /// Time from packet to packet, 7.5 ms to 81.91875 s, of which the controller chooses one.
+    public var interval: ClosedRange<Duration>
+    /// Whether its packets tell how strong they are sent.
+    public var tellsPower = false
+
+    /// A train that says `data` within those intervals.
+    public init(_ data: [UInt8], within interval: ClosedRange<Duration>) {
+        self.data = data
+        self.interval = interval
+    }
+
+    /// A train that says `data` every `interval`.
+    public init(_ data: [UInt8], every interval: Duration) {
+        self.init(data, within: interval...interval)
+    }
+
+    /// Time from packet to packet (Core Specification 5.4, Vol 4, Part E, 7.8.61).
+    static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.microseconds(81_918_750))
+
+    /// Whether a set that sends this train can be told to send `other` while it runs: only the data differ,
+    /// and fit into one command (7.8.62).
+    func becomesInPlace(_ other: PeriodicAdvertisingTrain) -> Bool {
+        var same = self
+        same.data = other.data
+        guard same == other else { return false }
+        return data == other.data || other.data.count <= PeriodicAdvertisingDataFragment.capacity
+    }
+
+    /// Refuses what the specification does not know, and what this controller has not.
+    func check(for controller: ControllerCapabilities) throws(BLEError) {
+        guard controller.features.contains(.periodicAdvertising) else {
+            throw .adapter(.unsupported("periodic advertising"))
+        }
+        for end in [interval.lowerBound, interval.upperBound] where !Self.intervals.contains(end) {
+            throw .timing(.outOfRange("the interval of a periodic train", Self.intervals, end))
+        }
+        let limit = controller.maximumAdvertisingDataLength
+        guard data.count <= limit else {
+            throw .limit("the data of this controller's periodic trains", limit: limit, value: data.count)
+        }
+    }
+
+    // MARK: Commands
+
+    /// The parameters of the train of `set`.
+    func parameters(_ set: AdvertisingHandle) -> LESetPeriodicAdvertisingParameters {
+        LESetPeriodicAdvertisingParameters(
+            set: set, intervalMin: ConnectionInterval(interval.lowerBound),
+            intervalMax: ConnectionInterval(interval.upperBound),
+            properties: tellsPower ? .includesTxPower : [])
+    }
+}

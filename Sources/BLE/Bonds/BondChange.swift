@@ -1,0 +1,16 @@
+/// Bonds that have come and gone together: by this process, or by another that shares the folder. What has become
+/// of them since, `BondStore.record` tells.
+public struct BondChange: Hashable, Sendable {
+    /// Bonds that are new, or have other keys than before.
+    public var added: [BondID]
+    /// Bonds that are gone.
+    public var removed: [BondID]
+
+    /// A change.
+    public init(added: [BondID] = [], removed: [BondID] = []) {
+        self.added = added
+        self.removed = removed
+    }
+
+    var isNothing: Bool { added.isEmpty && removed.isEmpty }
+}

@@ -1,0 +1,35 @@
+import BLECore
+import SMP
+
+/// Names a bond: which identity of this host, and which peer.
+public struct BondID: Hashable, Sendable {
+    /// The identity that this host had.
+    public var local: DeviceAddress
+    /// The peer's identity.
+    public var peer: DeviceAddress
+
+    /// The bond of `peer` with the identity `local` of this host.
+    public init(_ peer: DeviceAddress, at local: DeviceAddress) {
+        self.local = local
+        self.peer = peer
+    }
+}
+
+extension BondID: CustomStringConvertible {
+    /// Both addresses with their types.
+    public var description: String { "\(peer) at \(local)" }
+}
+
+extension BondID: Comparable {
+    /// Orders by this host's identity, then by the peer's, public addresses first.
+    public static func < (left: BondID, right: BondID) -> Bool { left.key < right.key }
+
+    private var key: (UInt8, UInt64, UInt8, UInt64) {
+        (local.type.rawValue, local.value, peer.type.rawValue, peer.value)
+    }
+}
+
+extension Bond {
+    /// What names it.
+    public var id: BondID { BondID(peer, at: local) }
+}

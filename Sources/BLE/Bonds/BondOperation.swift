@@ -1,0 +1,54 @@
+import GATTClient
+
+/// What is to become of one bond on the disk.
+enum BondOperation: Hashable, Sendable {
+    /// A pairing has made it, or made it anew.
+    case insert(BondRecord)
+    /// Something other than the keys has changed.
+    case update(BondRecord)
+    /// It is to go.
+    case remove
+
+    /// The two, one after the other, as one.
+    func followed(by next: BondOperation) -> BondOperation {
+        if case (.insert, .update(let record)) = (self, next) { .insert(record) } else { next }
+    }
+}
+
+/// Changes that go to the disk together.
+struct BondBatch: Sendable {
+    /// What becomes of bonds.
+    var operations: [BondID: BondOperation] = [:]
+    /// Databases of peers that were found; nil for one that is to be forgotten.
+    var databases: [BondID: CachedDatabase?] = [:]
+    /// Bonds whose next counters of signed writes are to be reserved.
+    var reservations: Set<BondID> = []
+
+    var isEmpty: Bool { operations.isEmpty && databases.isEmpty && reservations.isEmpty }
+
+    /// Adds a change.
+    mutating func add(_ operation: BondOperation, to id: BondID) {
+        operations[id] = operations[id]?.followed(by: operation) ?? operation
+        if operation == .remove {
+            databases[id] = nil
+            reservations.remove(id)
+        }
+    }
+
+    /// Puts back an earlier batch, none of which was done.
+    mutating func restore(_ earlier: BondBatch) {
+        for (id, operation) in earlier.operations {
+            operations[id] = operations[id].map { operation.followed(by: $0) } ?? operation
+        }
+        databases.merge(earlier.databases) { later, _ in later }
+        reservations.formUnion(earlier.reservations)
+    }
+}
+
+/// What the disk has after a batch, or after a look at it.
+struct BondOutcome: Sendable {
+    /// Bonds as they are now; nil for those that are gone.
+    var records: [BondID: BondRecord?] = [:]
+    /// Counters of signed writes that are now this process's to use.
+    var reserved: [BondID: Range<UInt32>] = [:]
+}

@@ -1,0 +1,61 @@
+import BLECore
+import GATTServer
+import SMP
+
+/// All that is kept of a bonded peer between its links, but for its database.
+public struct BondRecord: Hashable, Sendable {
+    /// The keys, and what their pairing was worth. A new pairing makes a new record.
+    public let bond: Bond
+    /// When they paired.
+    public let created: Timestamp
+    /// When there was a link last.
+    public var lastUsed: Timestamp
+    /// The name that the peer gave itself.
+    public var name: String?
+    /// What this host's server keeps of it as client: subscriptions, features, counter of signed writes.
+    public var client = GATTClientRecord()
+    /// No counter of this host's Signed Write Commands to the peer from this one on was ever used (Core
+    /// Specification 5.4, Vol 3, Part H, 2.4.5). Counters are reserved ahead, so that one is not used twice even
+    /// if the process is killed: `BondStore.takeSignCounter` hands them out.
+    public internal(set) var signCounter: UInt32 = 0
+
+    /// A bond made at `created` and not used since.
+    public init(_ bond: Bond, name: String? = nil, created: Timestamp) {
+        self.bond = bond
+        self.name = name
+        self.created = created
+        lastUsed = created
+    }
+
+    /// What names it.
+    public var id: BondID { bond.id }
+
+    /// Whether both are of one pairing: their links are encrypted with the same keys. The kernel tells of a
+    /// pairing's keys one by one.
+    func isOfSamePairing(as bond: Bond) -> Bool {
+        let mine = self.bond
+        return (mine.centralKey, mine.peripheralKey) == (bond.centralKey, bond.peripheralKey)
+            && (mine.centralKey ?? mine.peripheralKey) != nil
+    }
+
+    /// The same record with other keys of the same pairing.
+    func with(_ bond: Bond, name: String?) -> BondRecord {
+        var record = BondRecord(bond, name: name ?? self.name, created: created)
+        record.lastUsed = lastUsed
+        record.client = client
+        record.signCounter = bond.localSigningKey == self.bond.localSigningKey ? signCounter : 0
+        return record
+    }
+
+    /// Takes over what outlives the pairing that this one replaces: the name, and counters of keys that are
+    /// still the same, for those must not start again.
+    mutating func inherit(from old: BondRecord) {
+        name = name ?? old.name
+        if let key = bond.localSigningKey, key == old.bond.localSigningKey {
+            signCounter = max(signCounter, old.signCounter)
+        }
+        if let key = bond.peerSigningKey, key == old.bond.peerSigningKey {
+            client.signCounter = max(client.signCounter, old.client.signCounter)
+        }
+    }
+}

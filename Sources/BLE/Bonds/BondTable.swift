@@ -1,0 +1,69 @@
+import BLECore
+import SMP
+
+/// The bonds of a process, found in every way in which a peer shows itself.
+struct BondTable {
+    /// What a central names a key of LE legacy pairing with.
+    private struct KeyName: Hashable {
+        let local: DeviceAddress
+        let ediv: UInt16
+        let random: UInt64
+
+        /// The name of a key; nil for one of LE Secure Connections, which has none.
+        init?(_ ediv: UInt16, _ random: UInt64, at local: DeviceAddress) {
+            guard ediv != 0 || random != 0 else { return nil }
+            (self.local, self.ediv, self.random) = (local, ediv, random)
+        }
+
+        init?(of bond: Bond) {
+            guard let key = bond.peripheralKey else { return nil }
+            self.init(key.ediv, key.random, at: bond.local)
+        }
+    }
+
+    private(set) var records: [BondID: BondRecord] = [:]
+    private var named: [KeyName: BondID] = [:]
+    private var resolvers: [DeviceAddress: AddressResolver] = [:]
+
+    /// The bond of that name.
+    subscript(id: BondID) -> BondRecord? { records[id] }
+
+    /// The bond whose key this host, as peripheral, has given that name.
+    func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
+        KeyName(ediv, random, at: local).flatMap { named[$0] }.flatMap { records[$0] }
+    }
+
+    /// The bond of the peer that uses an address: its identity, or a resolvable one.
+    mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+        if let known = records[BondID(address, at: local)] { return known }
+        return resolvers[local]?.identity(behind: address).flatMap { records[BondID($0, at: local)] }
+    }
+
+    /// Whether addresses of peers can be resolved.
+    func knowsHiddenPeers(of local: DeviceAddress) -> Bool { resolvers[local]?.isEmpty == false }
+
+    /// Adds a bond, or replaces the one of that name.
+    mutating func put(_ record: BondRecord) {
+        let (id, bond) = (record.id, record.bond)
+        if let old = records.updateValue(record, forKey: id) {
+            // Most changes leave the keys alone.
+            guard old.bond != bond else { return }
+            forgetName(of: old.bond)
+        }
+        if let name = KeyName(of: bond) { named[name] = id }
+        resolvers[id.local, default: AddressResolver()].set(bond.peerIdentityKey, of: id.peer)
+    }
+
+    /// Removes a bond; false when there is none.
+    mutating func remove(_ id: BondID) -> Bool {
+        guard let old = records.removeValue(forKey: id) else { return false }
+        forgetName(of: old.bond)
+        resolvers[id.local]?.set(nil, of: id.peer)
+        return true
+    }
+
+    private mutating func forgetName(of bond: Bond) {
+        guard let name = KeyName(of: bond), named[name] == bond.id else { return }
+        named[name] = nil
+    }
+}

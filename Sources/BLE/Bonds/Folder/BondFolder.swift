@@ -1,0 +1,269 @@
+import BLECore
+import GATTClient
+import Logging
+import SMP
+
+/// The files of a bond store:
+///
+/// ```
+/// bonds/lock                                              held while files change
+/// bonds/serial%3a%2fdev%2fttyACM0.address                 the address of an adapter that has none of its own
+/// bonds/00:1B:DC:07:31:88-public/identity                 this host's, one for each of its addresses
+/// bonds/00:1B:DC:07:31:88-public/C0:11:22:33:44:55-random.bond
+/// bonds/00:1B:DC:07:31:88-public/C0:11:22:33:44:55-random.database
+/// ```
+///
+/// A file is never changed: a new one is written beside it, brought to the disk, and takes its name, so a process
+/// that is killed leaves the old or the new. Who writes reads what is there first, for another process may have
+/// changed it.
+actor BondFolder {
+    /// `bonds` in the folder of all state.
+    nonisolated let path: String
+    private let disk: Disk
+    private let claim: DiskClaim
+    private let log = Logger(label: "ble.bonds")
+    /// What tells of changes by other processes.
+    var watching: Watching?
+
+    /// Opens the bonds in a folder of state. What is missing is made.
+    init(state: String, _ disk: Disk = Disk()) throws(StateError) {
+        self.disk = disk
+        path = "\(state)/bonds"
+        try disk.makeFolders(path)
+        claim = try disk.claim("\(path)/lock")
+    }
+}
+
+// MARK: - Reading
+
+extension BondFolder {
+    /// All that the folder has.
+    struct Contents: Sendable {
+        var records: [BondRecord] = []
+        var identities: [LocalIdentity] = []
+        /// What could not be read, and why.
+        var problems: [StateError] = []
+    }
+
+    /// Reads everything. A file that is damaged is set aside and told of; the others are read all the same.
+    func load() throws(StateError) -> Contents {
+        try claim.holding { () throws(StateError) in try all() }
+    }
+
+    private func all() throws(StateError) -> Contents {
+        var contents = Contents()
+        for local in try locals() {
+            do throws(StateError) {
+                if let identity = try identity(at: local) { contents.identities.append(identity) }
+            } catch {
+                contents.problems.append(error)
+            }
+            for id in try bonds(at: local) {
+                do throws(StateError) {
+                    if let record = try record(id) { contents.records.append(record) }
+                } catch {
+                    contents.problems.append(error)
+                }
+            }
+        }
+        return contents
+    }
+
+    /// The database of a peer; nil when none is kept.
+    func database(of id: BondID) throws(BLEError) -> CachedDatabase? {
+        try alone { () throws(StateError) in
+            try read(file(.database, of: id)) { octets throws(TextError) in
+                CachedDatabase(
+                    try RemoteDatabase(TextReader.only(RemoteDatabase.kind, in: octets)), isBonded: true)
+            }
+        }
+    }
+
+    /// Bonds as the folder has them now.
+    func records(_ ids: Set<BondID>) throws(StateError) -> BondOutcome {
+        try claim.holding { () throws(StateError) in
+            var outcome = BondOutcome()
+            for id in ids {
+                do throws(StateError) {
+                    outcome.records[id] = .some(try record(id))
+                } catch {
+                    // What this process knows of it stays in use.
+                    log.warning("\(error)")
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// The addresses of this host that have a folder.
+    func locals() throws(StateError) -> [DeviceAddress] {
+        try disk.names(in: path).compactMap(BondFile.address)
+    }
+
+    /// The bonds of an address that have a file.
+    func bonds(at local: DeviceAddress) throws(StateError) -> [BondID] {
+        try disk.names(in: folder(of: local)).compactMap { BondFile.peer(of: $0, .bond) }
+            .map { BondID($0, at: local) }
+    }
+
+    private func record(_ id: BondID) throws(StateError) -> BondRecord? {
+        try read(file(.bond, of: id)) { octets throws(TextError) in
+            let record = try BondRecord(TextReader.only(BondRecord.kind, in: octets))
+            guard record.id == id else { throw TextError(1, "this is the bond with \(record.id)") }
+            return record
+        }
+    }
+
+    private func identity(at address: DeviceAddress) throws(StateError) -> LocalIdentity? {
+        try read("\(folder(of: address))/identity") { octets throws(TextError) in
+            let identity = try LocalIdentity(TextReader.only(LocalIdentity.kind, in: octets))
+            guard identity.address == address else {
+                throw TextError(1, "this is the identity of \(identity.address)")
+            }
+            return identity
+        }
+    }
+
+    /// Reads a file; nil when there is none. One that makes no sense is set aside, so that it is told of once, and
+    /// that what takes its place does not destroy it.
+    private func read<Value>(
+        _ path: String, _ parse: ([UInt8]) throws(TextError) -> Value
+    ) throws(StateError) -> Value? {
+        guard let octets = try disk.contents(path) else { return nil }
+        do throws(TextError) {
+            return try parse(octets)
+        } catch {
+            if error.version == nil { try disk.rename(path, to: disk.freeName(path, suffix: "damaged")) }
+            throw StateError(error, in: path)
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension BondFolder {
+    /// Does what a batch says, and tells what the folder has then.
+    func write(_ batch: BondBatch) throws(BLEError) -> BondOutcome {
+        try alone { () throws(StateError) in try change(batch) }
+    }
+
+    /// The identity that the folder has under that one's address; where it has none, that one.
+    func identity(orNew made: LocalIdentity) throws(BLEError) -> LocalIdentity {
+        try alone { () throws(StateError) in
+            if let known = try identity(at: made.address) { return known }
+            try makeFolder(of: made.address)
+            try replace([(made.text, "\(folder(of: made.address))/identity")])
+            try disk.synchronize(folder(of: made.address))
+            return made
+        }
+    }
+
+    /// The address that the folder has for an adapter; where it has none, that one.
+    func address(orNew made: StaticAddress) throws(BLEError) -> StaticAddress {
+        try alone { () throws(StateError) in
+            let file = "\(path)/\(BondFile.name(adapter: made.adapter))"
+            let known = try read(file) { octets throws(TextError) in
+                try StaticAddress(TextReader.only(StaticAddress.kind, in: octets))
+            }
+            if let known { return known }
+            try replace([(made.text, file)])
+            try disk.synchronize(path)
+            return made
+        }
+    }
+
+    /// Runs `body` while no other process changes the folder.
+    private func alone<Value>(_ body: () throws(StateError) -> Value) throws(BLEError) -> Value {
+        do throws(StateError) {
+            return try claim.holding(body)
+        } catch {
+            throw .bonds(error)
+        }
+    }
+
+    private func change(_ batch: BondBatch) throws(StateError) -> BondOutcome {
+        var outcome = BondOutcome()
+        var writes: [(octets: [UInt8], path: String)] = []
+        var bonds: [String] = []
+        var databases: [String] = []
+        var folders: Set<DeviceAddress> = []
+        for id in Set(batch.operations.keys).union(batch.reservations) {
+            var record = try merged(batch.operations[id], into: id)
+            if batch.reservations.contains(id) { outcome.reserved[id] = record?.reserveCounters() }
+            outcome.records[id] = .some(record)
+            folders.insert(id.local)
+            if let record {
+                writes.append((record.text, file(.bond, of: id)))
+            } else {
+                bonds.append(file(.bond, of: id))
+                databases.append(file(.database, of: id))
+            }
+        }
+        for (id, database) in batch.databases {
+            let bonded = if let known = outcome.records[id] { known } else { try record(id) }
+            guard bonded != nil else { continue }
+            folders.insert(id.local)
+            if let database {
+                writes.append((database.database.text, file(.database, of: id)))
+            } else {
+                databases.append(file(.database, of: id))
+            }
+        }
+        for local in folders { try makeFolder(of: local) }
+        // Databases go first: one of an earlier bond must not be there with the next.
+        try replace(writes) { () throws(StateError) in
+            for path in databases { try disk.remove(path) }
+        }
+        for path in bonds { try disk.remove(path) }
+        for local in folders { try disk.synchronize(folder(of: local)) }
+        return outcome
+    }
+
+    /// What becomes of a bond when this process changes it and another may have done so before; nil when it goes.
+    private func merged(
+        _ operation: BondOperation?, into id: BondID
+    ) throws(StateError) -> BondRecord? {
+        var present: BondRecord?
+        do throws(StateError) {
+            present = try record(id)
+        } catch .damaged {
+            log.warning("a damaged bond with \(id) was set aside")
+        } catch .newer(let path, let version) {
+            try disk.rename(path, to: disk.freeName(path, suffix: "version-\(version)"))
+        }
+        switch operation {
+        case .insert(var record):
+            if let present { record.inherit(from: present) }
+            return record
+        case .update(var record):
+            // Another process may have removed it, or paired with the peer anew: then this is of the past.
+            guard let present, present.bond == record.bond else { return present }
+            record.inherit(from: present)
+            return record
+        case .remove: return nil
+        case nil: return present
+        }
+    }
+
+    /// Writes files beside those that they replace, all of them before the first takes its place; `then` is what
+    /// comes between.
+    private func replace(
+        _ writes: [(octets: [UInt8], path: String)], then: () throws(StateError) -> Void = {}
+    ) throws(StateError) {
+        let areMany = writes.count > 32
+        for each in writes { try disk.write(each.octets, to: "\(each.path).new", synchronizes: !areMany) }
+        if areMany { try disk.synchronizeAll(path) }
+        try then()
+        for each in writes { try disk.rename("\(each.path).new", to: each.path) }
+    }
+
+    private func makeFolder(of local: DeviceAddress) throws(StateError) {
+        if try disk.makeFolder(folder(of: local)) { try disk.synchronize(path) }
+    }
+
+    func folder(of local: DeviceAddress) -> String { "\(path)/\(BondFile.name(local))" }
+
+    private func file(_ kind: BondFile, of id: BondID) -> String {
+        "\(folder(of: id.local))/\(BondFile.name(id.peer)).\(kind.rawValue)"
+    }
+}

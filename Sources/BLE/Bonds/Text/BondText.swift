@@ -1,0 +1,120 @@
+import ATT
+import BLECore
+import GATTServer
+import SMP
+
+/// A bond as a file has it, and an export.
+extension BondRecord {
+    static let kind = "bond"
+
+    /// The text.
+    var text: [UInt8] {
+        var writer = TextWriter(Self.kind)
+        writer.line("peer", "\(bond.peer)")
+        writer.line("local", "\(bond.local)")
+        writer.line("created", "\(created)")
+        writer.line("used", "\(lastUsed)")
+        writer.line("name", ifThere: name.map(TextValue.escaped))
+        writer.line(
+            "strength", bond.strength.isAuthenticated ? "authenticated" : "unauthenticated",
+            bond.strength.isSecureConnections ? "secure-connections" : "legacy", "\(bond.strength.keySize)")
+        writer.line("central-key", ifThere: bond.centralKey?.text)
+        writer.line("peripheral-key", ifThere: bond.peripheralKey?.text)
+        writer.line("peer-identity-key", ifThere: bond.peerIdentityKey?.hex)
+        writer.line("peer-signing-key", ifThere: bond.peerSigningKey?.hex)
+        writer.line("local-signing-key", ifThere: bond.localSigningKey?.hex)
+        writer.line("sign-counter", "\(signCounter)")
+        client.write(to: &writer)
+        return writer.octets
+    }
+
+    /// Reads the text.
+    init(_ section: TextSection) throws(TextError) {
+        var parts = Parts()
+        for line in section.lines { try parts.read(line) }
+        guard let peer = parts.peer, let local = parts.local, let strength = parts.strength,
+            let created = parts.created
+        else { throw TextError(section.number, "peer, local, strength or created is missing") }
+        var bond = Bond(with: peer, as: local, strength)
+        bond.centralKey = parts.centralKey
+        bond.peripheralKey = parts.peripheralKey
+        bond.peerIdentityKey = parts.peerIdentityKey
+        bond.peerSigningKey = parts.peerSigningKey
+        bond.localSigningKey = parts.localSigningKey
+        self.init(bond, name: parts.name, created: created)
+        lastUsed = parts.lastUsed ?? created
+        signCounter = parts.signCounter
+        client = parts.client
+    }
+
+    /// What lines have told so far.
+    private struct Parts {
+        var peer: DeviceAddress?
+        var local: DeviceAddress?
+        var strength: PairingStrength?
+        var created: Timestamp?
+        var lastUsed: Timestamp?
+        var name: String?
+        var centralKey: LongTermKey?
+        var peripheralKey: LongTermKey?
+        var peerIdentityKey: UInt128?
+        var peerSigningKey: UInt128?
+        var localSigningKey: UInt128?
+        var signCounter: UInt32 = 0
+        var client = GATTClientRecord()
+
+        mutating func read(_ line: TextSection.Line) throws(TextError) {
+            switch line.key {
+            case "peer": peer = try line.value { DeviceAddress($0) }
+            case "local": local = try line.value { DeviceAddress($0) }
+            case "created": created = try line.value { Timestamp($0) }
+            case "used": lastUsed = try line.value { Timestamp($0) }
+            case "name": name = try line.value(of: line.rest, TextValue.unescaped)
+            case "strength": strength = try PairingStrength(line)
+            case "central-key": centralKey = try LongTermKey(line)
+            case "peripheral-key": peripheralKey = try LongTermKey(line)
+            case "peer-identity-key": peerIdentityKey = try line.value(TextValue.digits)
+            case "peer-signing-key": peerSigningKey = try line.value(TextValue.digits)
+            case "local-signing-key": localSigningKey = try line.value(TextValue.digits)
+            case "sign-counter": signCounter = try line.value { UInt32($0) }
+            default: try client.read(line)
+            }
+        }
+    }
+}
+
+extension PairingStrength {
+    fileprivate init(_ line: TextSection.Line) throws(TextError) {
+        let words = try line.values(3)
+        let isAuthenticated = try line.value(of: words[0]) {
+            ["authenticated": true, "unauthenticated": false][$0]
+        }
+        let isSecure = try line.value(of: words[1]) { ["secure-connections": true, "legacy": false][$0] }
+        let size = try line.value(of: words[2], LongTermKey.size)
+        self.init(isAuthenticated: isAuthenticated, isSecureConnections: isSecure, keySize: size)
+    }
+}
+
+extension LongTermKey {
+    /// The key, its octets, and, where it has one, its name: EDIV and Rand.
+    fileprivate var text: String {
+        let isNamed = ediv != 0 || random != 0
+        return "\(value.hex) \(size)" + (isNamed ? " 0x\(ediv.hex) 0x\(random.hex)" : "")
+    }
+
+    fileprivate init(_ line: TextSection.Line) throws(TextError) {
+        let words = line.values
+        guard words.count == 2 || words.count == 4 else { throw line.failure("2 or 4 values should be here") }
+        self.init(
+            try line.value(of: words[0], TextValue.digits), size: try line.value(of: words[1], Self.size))
+        if words.count == 4 {
+            ediv = try line.value(of: words[2], TextValue.bits)
+            random = try line.value(of: words[3], TextValue.bits)
+        }
+    }
+
+    /// Octets of a key: 7 to 16 (Core Specification 5.4, Vol 3, Part H, 2.3.4).
+    fileprivate static func size(_ word: Substring) -> Int? {
+        Int(word).flatMap { (7...16).contains($0) ? $0 : nil }
+    }
+}

@@ -1,0 +1,41 @@
+import BLECore
+
+/// The address of an adapter that has none of its own, so that it is the same in every run.
+struct StaticAddress: Hashable, Sendable {
+    static let kind = "address"
+
+    /// The adapter's name.
+    var adapter: String
+    /// A random static address.
+    var address: DeviceAddress
+
+    /// An adapter's address.
+    init(_ address: DeviceAddress, of adapter: String) {
+        self.adapter = adapter
+        self.address = address
+    }
+
+    /// The text.
+    var text: [UInt8] {
+        var writer = TextWriter(Self.kind)
+        writer.line("adapter", TextValue.escaped(adapter))
+        writer.line("address", "\(address)")
+        return writer.octets
+    }
+
+    /// Reads the text.
+    init(_ section: TextSection) throws(TextError) {
+        var (adapter, address): (String?, DeviceAddress?)
+        for line in section.lines {
+            switch line.key {
+            case "adapter": adapter = try line.value(of: line.rest, TextValue.unescaped)
+            case "address": address = try line.value { DeviceAddress($0) }
+            default: throw line.failure("nobody knows this")
+            }
+        }
+        guard let adapter, let address else {
+            throw TextError(section.number, "adapter or address is missing")
+        }
+        self.init(address, of: adapter)
+    }
+}

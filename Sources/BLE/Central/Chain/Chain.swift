@@ -1,0 +1,155 @@
+import ATT
+import BLECore
+import GATTClient
+
+/// One expression from scan to value. Nothing happens until its last part, which waits for all of it: the scan, the
+/// connection, the value, and the end of the link. Each part's failure is a `ChainError` that names the step, and is
+/// told to the channel. Cancelling the task ends what is under way, and frees the radio.
+public struct Chain: Sendable {
+    let channel: Channel
+    let options: ScanOptions
+    var filters: [@Sendable (Advertisement) -> Bool] = []
+    var limit: Duration?
+    var connection = ConnectionOptions()
+    var timeout: Duration? = .seconds(20)
+    var admits: @Sendable (Advertisement) -> Bool = { _ in true }
+
+    init(_ channel: Channel, _ options: ScanOptions) {
+        self.channel = channel
+        self.options = options
+    }
+
+    var central: CentralManager { channel.central }
+
+    /// Only devices whose advertising is so; each filter counts.
+    public func `where`(_ isWanted: @escaping @Sendable (Advertisement) -> Bool) -> Chain {
+        var chain = self
+        chain.filters.append(isWanted)
+        return chain
+    }
+
+    /// How long the scan may take; without this, for ever.
+    public func within(_ limit: Duration) -> Chain {
+        var chain = self
+        chain.limit = limit
+        return chain
+    }
+
+    /// How to connect. Of the devices that are found and told of, only those are connected to that `admits` takes, and
+    /// that take connections.
+    public func connect(
+        timeout: Duration? = .seconds(20), options: ConnectionOptions = ConnectionOptions(),
+        where admits: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
+    ) -> Chain {
+        var chain = self
+        chain.timeout = timeout
+        chain.connection = options
+        chain.admits = admits
+        return chain
+    }
+
+    func isWanted(_ found: Advertisement) -> Bool { filters.allSatisfy { $0(found) } }
+
+    func mayConnect(to found: Advertisement) -> Bool { found.isConnectable && admits(found) }
+}
+
+// MARK: - Ends
+
+extension Chain {
+    /// The first device that passes the filters of the scan.
+    public func first() async throws(ChainError) -> Advertisement {
+        try await find { isWanted($0) }
+    }
+
+    /// Connects to the first device that passes all filters, runs `body` and disconnects.
+    public func use<Result: Sendable>(
+        _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
+    ) async throws(ChainError) -> Result {
+        try await perform(.use, body)
+    }
+
+    /// The value of a characteristic.
+    public func read<Value>(_ key: CharacteristicKey<Value>) async throws(ChainError) -> Value {
+        try await perform(.read) { (device) throws(BLEError) in try await device.read(key) }
+    }
+
+    /// Writes the value of a characteristic.
+    public func write<Value>(
+        _ value: Value, to key: CharacteristicKey<Value>, type: WriteType = .withResponse
+    ) async throws(ChainError) {
+        try await perform(.write) { (device) throws(BLEError) in
+            try await device.write(value, to: key, type: type)
+        }
+    }
+
+    /// The values that a characteristic sends, each given to `body` until it says that it has enough, by false. The end of
+    /// the link is a failure.
+    public func values<Value>(
+        of key: CharacteristicKey<Value>, _ body: @Sendable (Value) async throws(BLEError) -> Bool
+    ) async throws(ChainError) {
+        try await perform(.values) { (device) throws(BLEError) in
+            for try await value in try await device.values(of: key) {
+                guard try await body(value) else { return }
+            }
+        }
+    }
+
+    private func perform<Result: Sendable>(
+        _ step: ChainStep, _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
+    ) async throws(ChainError) -> Result {
+        let found = try await find { isWanted($0) && mayConnect(to: $0) }
+        guard let id = found.id else { throw fail(.connect, nil, .notFound("an address of the device")) }
+        return try await use(id, step, body)
+    }
+
+    private func find(
+        _ isMeant: @escaping @Sendable (Advertisement) -> Bool
+    ) async throws(ChainError) -> Advertisement {
+        let found = try await during(.scan, nil) { () throws(BLEError) in
+            try await central.first(options, within: limit, where: isMeant)
+        }
+        channel.tell(.found(found))
+        return found
+    }
+}
+
+// MARK: - Steps
+
+extension Chain {
+    /// Connects to a device, does something with it and disconnects.
+    func use<Result: Sendable>(
+        _ id: Peripheral.Identifier, _ step: ChainStep,
+        _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
+    ) async throws(ChainError) -> Result {
+        let device = try await during(.connect, id) { () throws(BLEError) in
+            try await central.connect(to: id, timeout: timeout, options: connection)
+        }
+        do throws(ChainError) {
+            let result = try await during(step, id) { () throws(BLEError) in try await body(device) }
+            await device.disconnect()
+            return result
+        } catch {
+            await device.disconnect()
+            throw error
+        }
+    }
+
+    private func during<Result: Sendable>(
+        _ step: ChainStep, _ id: Peripheral.Identifier?, _ body: () async throws(BLEError) -> Result
+    ) async throws(ChainError) -> Result {
+        channel.tell(.began(step, id))
+        do throws(BLEError) {
+            let result = try await body()
+            channel.tell(.done(step, id))
+            return result
+        } catch {
+            throw fail(step, id, error)
+        }
+    }
+
+    func fail(_ step: ChainStep, _ id: Peripheral.Identifier?, _ error: BLEError) -> ChainError {
+        let failure = ChainError(channel: channel.name, step: step, device: id, error: error)
+        channel.tell(.failed(failure))
+        return failure
+    }
+}

@@ -1,0 +1,44 @@
+/// A step of a chain.
+public enum ChainStep: String, Hashable, Sendable, CaseIterable {
+    /// A scan for the device.
+    case scan
+    /// The connection to it.
+    case connect
+    /// A read of a value.
+    case read
+    /// A write of a value.
+    case write
+    /// A subscription, and the values that come of it.
+    case values
+    /// Something of the caller's.
+    case use
+}
+
+/// Which step of a chain has failed, and why.
+public struct ChainError: Error, Hashable, Sendable {
+    /// The channel that the chain is of.
+    public let channel: String
+    /// The step.
+    public let step: ChainStep
+    /// The device, once it was found.
+    public let device: Peripheral.Identifier?
+    /// Why.
+    public let error: BLEError
+}
+
+extension ChainError: CustomStringConvertible {
+    /// `kitchen: connect: connecting took longer than 5.0 seconds`.
+    public var description: String { "\(channel.isEmpty ? "" : "\(channel): ")\(step.rawValue): \(error)" }
+}
+
+/// What a chain does.
+public enum ChainEvent: Hashable, Sendable {
+    /// A step begins; of all but the scan the device is known.
+    case began(ChainStep, Peripheral.Identifier?)
+    /// The device is found.
+    case found(Advertisement)
+    /// A step is done.
+    case done(ChainStep, Peripheral.Identifier?)
+    /// A step has failed, and the chain with it.
+    case failed(ChainError)
+}

@@ -1,0 +1,137 @@
+import ATT
+import BLECore
+import GATTClient
+import HCISocket
+
+/// A device that is sent commands on one characteristic and answers them on another, by notification or indication.
+///
+/// Commands are held until the device was told to notify: an answer to one that was written before would be lost. Then
+/// they are written in order, each when the one before was.
+///
+/// ```swift
+/// let channel = peripheral.commandChannel(writing: transmit, answers: receive)
+/// try channel.enqueue([0x01])
+/// for try await answer in channel.answers { print(answer.value) }
+/// ```
+/// It lasts as long as somebody holds it. What ends it, such as the end of the link, ends `answers` and is thrown to who
+/// waits.
+public struct CommandChannel: Sendable {
+    /// What the device answers, for one consumer; by the buffer's policy.
+    public let answers: BoundedStream<ReceivedValue>
+    /// Commands that were not written, and why, whoever gave them; for one consumer, of whom the newest 64 wait. When the
+    /// channel ends, so does this, and those that were waiting are among it.
+    public let failures: BoundedStream<CommandFailure>
+    private let owner: Owner
+
+    /// Ends the work when the last holder is gone.
+    private final class Owner: Sendable {
+        let commands: HeldCommands
+        let work: Task<Void, Never>
+
+        init(_ commands: HeldCommands, _ work: Task<Void, Never>) {
+            self.commands = commands
+            self.work = work
+        }
+
+        deinit { work.cancel() }
+    }
+
+    fileprivate init(_ work: CommandWork) {
+        let task = Task(executorPreference: work.peripheral.adapter.loop) { await work.run() }
+        work.answers.onEnd { task.cancel() }
+        answers = BoundedStream(work.answers)
+        failures = BoundedStream(work.commands.failures)
+        owner = Owner(work.commands, task)
+    }
+
+    /// Commands that wait to be written.
+    public var waiting: Int { owner.commands.count }
+
+    /// Has a command written in its turn; does not wait for that: `failures` tells what became of it, if it was not
+    /// written. More than the limit are `BLEError.limit`, and nothing is kept of it.
+    public func enqueue(_ command: [UInt8]) throws(BLEError) { _ = try owner.commands.add(command) }
+
+    /// Has a command written in its turn, and waits until it was. When the task is cancelled before, it is not written.
+    public func send(_ command: [UInt8]) async throws(BLEError) {
+        // The channel works as long as this waits.
+        defer { withExtendedLifetime(owner) {} }
+        try await owner.commands.add(command).wait()
+    }
+}
+
+extension Peripheral {
+    /// A channel for commands, which are written to one characteristic, and their answers, which another one sends. The
+    /// device is told to notify at once. At most `limit` commands wait.
+    public func commandChannel(
+        writing characteristic: RemoteCharacteristic, type: WriteType = .withResponse,
+        answers: RemoteCharacteristic, limit: Int = 64, buffer: BufferPolicy = .standard
+    ) -> CommandChannel {
+        CommandChannel(
+            CommandWork(
+                peripheral: self, writing: characteristic, type: type, answering: answers,
+                commands: HeldCommands(limit: limit),
+                answers: StreamBuffer(buffer, octets: { $0.value.count })))
+    }
+}
+
+/// What a channel does.
+private struct CommandWork: Sendable {
+    let peripheral: Peripheral
+    let writing: RemoteCharacteristic
+    let type: WriteType
+    let answering: RemoteCharacteristic
+    let commands: HeldCommands
+    let answers: StreamBuffer<ReceivedValue>
+
+    func run() async {
+        let end = await work()
+        commands.end(end)
+        answers.finish(.failure(end))
+    }
+
+    private func work() async -> BLEError {
+        do throws(BLEError) {
+            let indications = !answering.properties.contains(.notify)
+            let stream = try await peripheral.values(of: answering, indications: indications)
+            return await withTaskGroup(of: BLEError.self) { group in
+                group.addTask { await forward(stream) }
+                group.addTask { await writeAll() }
+                let end = await group.next() ?? .cancelled
+                group.cancelAll()
+                return end
+            }
+        } catch {
+            return error
+        }
+    }
+
+    private func forward(_ stream: BoundedStream<ReceivedValue>) async -> BLEError {
+        do throws(BLEError) {
+            for try await value in stream { answers.yield(value) }
+            return .cancelled
+        } catch {
+            return error
+        }
+    }
+
+    /// Writes commands as they come. One that the device refuses fails by itself; the end of the link ends all.
+    private func writeAll() async -> BLEError {
+        do throws(BLEError) {
+            while true {
+                let command = try await commands.next()
+                do throws(BLEError) {
+                    try await peripheral.write(command.octets, to: writing, type: type)
+                    command.finish(.success(()))
+                } catch {
+                    commands.fail(command, error)
+                    switch error {
+                    case .disconnected, .cancelled: throw error
+                    default: continue
+                    }
+                }
+            }
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import DequeModule
+import HCISocket
+
+/// Commands in the order in which they are to be written.
+final class HeldCommands: Sendable {
+    private struct State {
+        var commands: Deque<PendingCommand> = []
+        var end: BLEError?
+    }
+
+    private let state = Lock(State())
+    private let limit: Int
+    /// What was not written.
+    let failures = StreamBuffer<CommandFailure>(.newest(64))
+    /// Says that there is something to write.
+    private let bell = StreamBuffer<Bool>(.newest(1))
+
+    init(limit: Int) { self.limit = limit }
+
+    var count: Int { state.withLock { $0.commands.count } }
+
+    /// Adds a command.
+    func add(_ octets: [UInt8]) throws(BLEError) -> PendingCommand {
+        let command = PendingCommand(octets)
+        let refusal = state.withLock { state -> BLEError? in
+            if let end = state.end { return end }
+            guard state.commands.count < limit else {
+                return .limit("commands that wait", limit: limit, value: state.commands.count + 1)
+            }
+            state.commands.append(command)
+            return nil
+        }
+        if let refusal { throw refusal }
+        bell.yield(true)
+        return command
+    }
+
+    /// The next command that somebody wants written; waits for it.
+    func next() async throws(BLEError) -> PendingCommand {
+        while true {
+            while let command = state.withLock({ $0.commands.popFirst() }) {
+                if command.isWanted { return command }
+            }
+            guard try await bell.next() != nil else { throw .cancelled }
+        }
+    }
+
+    /// A command was not written.
+    func fail(_ command: PendingCommand, _ error: BLEError) {
+        failures.yield(CommandFailure(command: command.octets, error: error))
+        command.finish(.failure(error))
+    }
+
+    /// Nothing is written any more: who waits hears why, and so does who comes later.
+    func end(_ error: BLEError) {
+        let left = state.withLock { state in
+            if state.end == nil { state.end = error }
+            defer { state.commands.removeAll() }
+            return state.commands
+        }
+        for command in left where command.isWanted { fail(command, error) }
+        failures.finish()
+    }
+}

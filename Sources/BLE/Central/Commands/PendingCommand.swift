@@ -1,0 +1,46 @@
+import HCISocket
+
+/// A command that waits to be written, and who waits for that.
+final class PendingCommand: Sendable {
+    private enum State {
+        case waiting(CheckedContinuation<Result<Void, BLEError>, Never>?)
+        case done(Result<Void, BLEError>)
+    }
+
+    let octets: [UInt8]
+    private let state = Lock(State.waiting(nil))
+
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    /// Whether it is still to be written.
+    var isWanted: Bool {
+        state.withLock { if case .waiting = $0 { true } else { false } }
+    }
+
+    /// It was written, or never will be. The first word counts.
+    func finish(_ result: Result<Void, BLEError>) {
+        let waiter = state.withLock { state -> CheckedContinuation<Result<Void, BLEError>, Never>? in
+            guard case .waiting(let waiter) = state else { return nil }
+            state = .done(result)
+            return waiter
+        }
+        waiter?.resume(returning: result)
+    }
+
+    /// Waits for `finish`. One waiter. Cancelling the task finishes it.
+    func wait() async throws(BLEError) {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known = state.withLock { state -> Result<Void, BLEError>? in
+                    if case .done(let result) = state { return result }
+                    state = .waiting(continuation)
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            finish(.failure(.cancelled))
+        }
+        try result.get()
+    }
+}

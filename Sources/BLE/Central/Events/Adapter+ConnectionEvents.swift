@@ -1,0 +1,48 @@
+import BLECore
+import HCISocket
+
+extension Adapter {
+    func watchConnections(into buffer: StreamBuffer<ConnectionEvent>) {
+        if let end { return buffer.finish(.failure(end)) }
+        let number = connectionWatchers.add(buffer)
+        buffer.onEnd { [loop, weak self] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.connectionWatchers.remove(number) } }
+        }
+    }
+
+    /// A link is as its user wanted it. It is told of once.
+    func noteConnected(_ user: LinkUser) {
+        guard let link = links[user.link], !link.isTold else { return }
+        link.isTold = true
+        connectionWatchers.tell(.connected(Peripheral.Identifier(link.identity)))
+    }
+
+    /// A link that was told of has ended, or has no user any more.
+    func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
+        guard link.isTold else { return }
+        link.isTold = false
+        connectionWatchers.tell(.disconnected(Peripheral.Identifier(link.identity), reason))
+    }
+
+    /// A request to connect has failed.
+    func noteFailure(to peer: DeviceAddress, _ error: BLEError) {
+        connectionWatchers.tell(.failedToConnect(identifier(of: peer), error))
+    }
+}
+
+extension CentralManager {
+    /// What becomes of this process's links to peripherals from now on, whichever manager made them. A consumer that is
+    /// more than 4,096 events behind loses the stream, with `BLEError.overflow`. Ends with the adapter.
+    ///
+    /// ```swift
+    /// for try await event in central.connectionEvents() { print(event) }
+    /// ```
+    public func connectionEvents() -> BoundedStream<ConnectionEvent> {
+        let buffer = StreamBuffer<ConnectionEvent>(.overflow(limit: 4096), merge: { AnyHashable($0.id) })
+        suspension.adopt(buffer)
+        adapter.loop.execute { [adapter] in
+            adapter.assumeIsolated { $0.watchConnections(into: buffer) }
+        }
+        return BoundedStream(buffer)
+    }
+}

@@ -1,0 +1,96 @@
+import BLECore
+import GATTClient
+import HCISocket
+
+/// A service whose handles are to be used, and the state of the database that they are of.
+struct CheckedService: Sendable {
+    let range: AttributeRange
+    let generation: DatabaseGeneration
+
+    init(_ service: some ServiceReference) { (range, generation) = (service.range, service.generation) }
+
+    fileprivate var checked: CheckedHandle { CheckedHandle(range.start, generation) }
+}
+
+/// Discovery of parts of a database.
+extension Adapter {
+    func discoverServices(
+        _ uuids: [BluetoothUUID]?, on id: LinkID
+    ) async throws(BLEError) -> [RemoteService] {
+        if let database = try link(id).client.currentDatabase {
+            return database.services.filter { $0.isPrimary && uuids?.contains($0.uuid) ?? true }
+        }
+        let changes = try link(id).client.changes
+        var found: [RemoteService] = []
+        if let uuids {
+            for uuid in uuids { found += try await run(DiscoverServices.primary(uuid), on: id) }
+        } else {
+            found = try await run(DiscoverServices.primary, on: id)
+        }
+        return RemoteDatabase(services: found).stamped(try generation(ifStill: changes, on: id)).services
+    }
+
+    func discoverIncludes(
+        of service: CheckedService, on id: LinkID
+    ) async throws(BLEError) -> [RemoteInclude] {
+        if let known = try known(service, on: id) { return known.includes }
+        let found = try await run(DiscoverIncludes(in: service.range), about: [service.checked], on: id)
+        return found.map { $0.stamped(service.generation) }
+    }
+
+    func discoverCharacteristics(
+        of service: CheckedService, on id: LinkID
+    ) async throws(BLEError) -> [RemoteCharacteristic] {
+        if let known = try known(service, on: id) { return known.characteristics }
+        let found = try await run(
+            DiscoverCharacteristics(in: service.range), about: [service.checked], on: id)
+        return found.map { $0.stamped(service.generation) }
+    }
+
+    func discoverDescriptors(
+        of characteristic: RemoteCharacteristic, on id: LinkID
+    ) async throws(BLEError) -> [RemoteDescriptor] {
+        let checked = CheckedHandle(characteristic)
+        try await locate([checked], on: id)
+        let client = try link(id).client
+        if client.isCurrent(characteristic.generation), let database = client.currentDatabase,
+            let known = database.characteristic(containing: characteristic.valueHandle)
+        {
+            return known.descriptors
+        }
+        let found = try await run(
+            DiscoverDescriptors(in: characteristic.descriptorRange), about: [checked], on: id)
+        return found.map { $0.stamped(characteristic.generation) }
+    }
+
+    /// A service of the database that is known.
+    private func known(_ service: CheckedService, on id: LinkID) throws(BLEError) -> RemoteService? {
+        let link = try link(id)
+        try check([service.checked], on: link)
+        return link.client.currentDatabase?.services.first { $0.handle == service.range.start }
+    }
+
+    /// What names the parts that are found one by one, unless the database has changed meanwhile.
+    private func generation(
+        ifStill changes: Int, on id: LinkID
+    ) throws(BLEError) -> DatabaseGeneration {
+        let link = try link(id)
+        guard link.client.changes == changes else { throw .databaseChanged(.none) }
+        let generation = link.client.partial ?? clients.cache.newGeneration()
+        link.client.partial = generation
+        return generation
+    }
+
+    func watchServices(of id: LinkID, into buffer: StreamBuffer<ServiceChange>) {
+        do throws(BLEError) {
+            let number = try link(id).client.changeWatchers.add(buffer)
+            buffer.onEnd { [loop, weak self] in
+                loop.execute { [weak self] in
+                    self?.assumeIsolated { $0.links[id]?.client.changeWatchers.remove(number) }
+                }
+            }
+        } catch {
+            buffer.finish(.failure(error))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import BLECore
+import HCISocket
+import Logging
+
+/// Which devices this host knows, and how they are connected.
+extension Adapter {
+    func identifier(of address: DeviceAddress) -> Peripheral.Identifier {
+        Peripheral.Identifier(identity(behind: address))
+    }
+
+    /// The link to a device, by its identity or the address that it has just now.
+    func link(to peer: DeviceAddress) -> Link? {
+        links.values.first { $0.peer == peer || $0.identity == peer }
+    }
+
+    func state(of id: Peripheral.Identifier) -> PeripheralState {
+        if let link = link(to: id.address) { return link.isUsable ? .connected : .disconnecting }
+        return connecting.pending[id.address] == nil ? .disconnected : .connecting
+    }
+
+    func state(of user: LinkUser) -> PeripheralState {
+        guard let link = links[user.link], link.users.contains(user) else { return .disconnected }
+        return link.isUsable ? .connected : .disconnecting
+    }
+
+    func known(_ ids: [Peripheral.Identifier]) -> [KnownPeripheral] {
+        ids.map { known($0) }.filter { $0.id.isLasting || $0.state != .disconnected }
+    }
+
+    private func known(_ id: Peripheral.Identifier) -> KnownPeripheral {
+        let bond = bondRecord(of: id.address)
+        return KnownPeripheral(
+            id: id, state: state(of: id), linkOwner: link(to: id.address) == nil ? nil : .thisProcess,
+            name: bond?.name, isBonded: bond != nil)
+    }
+
+    func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
+        if let end { throw end }
+        var found: [KnownPeripheral] = []
+        for link in links.values.sorted(by: { $0.id.number < $1.id.number }) where link.isUsable {
+            guard try await offers(services, link) else { continue }
+            found.append(known(Peripheral.Identifier(link.identity)))
+        }
+        return found + (await foreignLinks())
+    }
+
+    /// Whether the server of a link has one of those services.
+    private func offers(_ services: [BluetoothUUID], _ link: Link) async throws(BLEError) -> Bool {
+        guard !services.isEmpty else { return true }
+        do throws(BLEError) {
+            return try await discover(on: link.id).services.contains { services.contains($0.uuid) }
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            log.info("the services of \(link.peer) are not known: \(error)")
+            return false
+        }
+    }
+
+    /// The links that other programs have on a kernel adapter.
+    private func foreignLinks() async -> [KnownPeripheral] {
+        guard let kernel else { return [] }
+        do throws(BLEError) {
+            let octets = try await kernel.management.request(
+                .getConnections, index: kernel.index, operation: "listing links of other programs")
+            guard let told = try? Management.Connections(octets) else { return [] }
+            return told.peers.filter { link(to: $0) == nil }.map { peer in
+                var known = known(identifier(of: peer))
+                known.linkOwner = .otherProcess
+                return known
+            }
+        } catch {
+            log.info("links of other programs are not listed: \(error)")
+            return []
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import BLECore
+
+/// A device that this host may connect to, connected or not.
+public struct KnownPeripheral: Hashable, Sendable, Identifiable {
+    /// Whose link to the device there is.
+    public enum LinkOwner: Hashable, Sendable {
+        /// This process's: a `connect` joins it.
+        case thisProcess
+        /// Another program's, on a kernel adapter: a `connect` throws `BLEError.busy`.
+        case otherProcess
+    }
+
+    /// Names it.
+    public let id: Peripheral.Identifier
+    /// How it is connected to this process.
+    public var state: PeripheralState
+    /// Whose link to it there is; nil: none.
+    public var linkOwner: LinkOwner?
+    /// The name that it has given itself, where a bond has kept it.
+    public var name: String?
+    /// Whether there is a bond with it.
+    public var isBonded: Bool
+}
+
+/// How a device is connected to this process.
+public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
+    /// Not at all.
+    case disconnected
+    /// Somebody waits for a link.
+    case connecting
+    /// There is a link.
+    case connected
+    /// The link is being ended.
+    case disconnecting
+}

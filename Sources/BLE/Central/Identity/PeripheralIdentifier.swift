@@ -1,0 +1,70 @@
+import BLECore
+
+extension Peripheral {
+    /// Names a device, as `CBPeripheral.identifier` does, and outlives the process: it is made of the device's address
+    /// and of nothing else, so that every host has the same one, and nothing need be stored.
+    ///
+    /// A device with a public or a static random address, and a bonded one by its identity address, keep theirs. An
+    /// unbonded device with private addresses has a new one whenever it changes its address, as `isLasting` says.
+    ///
+    /// ```swift
+    /// let known = Peripheral.Identifier("c0112233-4455-8001-8062-6c65746f6f6c")
+    /// ```
+    public struct Identifier: Hashable, Sendable {
+        /// The address that it is made of: where the device can be reached, as long as it keeps that.
+        public let address: DeviceAddress
+
+        /// The device with that address. Of a bonded peer that is its identity address;
+        /// `CentralManager.identifier(of:)` knows whose private address is whose.
+        public init(_ address: DeviceAddress) { self.address = address }
+
+        /// How long the device keeps its address.
+        public var kind: DeviceAddress.Kind { address.kind }
+
+        /// Whether the device is the same under this identifier tomorrow.
+        public var isLasting: Bool {
+            switch kind {
+            case .public, .static: true
+            case .resolvable, .nonResolvable, .reserved: false
+            }
+        }
+    }
+}
+
+/// A UUID of version 8 (RFC 9562, 5.8): the address, its type, and what says that it is one of these.
+extension Peripheral.Identifier {
+    /// The variant bits and "bletool" in the 64 bits that all have in common.
+    private static let mark: UInt128 = 0x8062_6c65_746f_6f6c
+    private static let version: UInt128 = 0x8
+
+    /// The identifier as a UUID.
+    public var uuid: BluetoothUUID {
+        BluetoothUUID(
+            UInt128(address.value) << 80 | Self.version << 76 | UInt128(address.type.rawValue) << 64
+                | Self.mark)
+    }
+
+    /// The device with that UUID; nil when it is none of these.
+    public init?(_ uuid: BluetoothUUID) {
+        let type = DeviceAddress.AddressType(rawValue: UInt8(truncatingIfNeeded: uuid.value >> 64))
+        guard let type else { return nil }
+        self.init(DeviceAddress(UInt64(truncatingIfNeeded: uuid.value >> 80), type: type))
+        guard self.uuid == uuid else { return nil }
+    }
+
+    /// The device that `description` spells, in either case; nil when the text is none of these.
+    public init?(_ text: some StringProtocol) {
+        guard let uuid = BluetoothUUID(text) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension Peripheral.Identifier: CustomStringConvertible {
+    /// The UUID with dashes, lower-case.
+    public var description: String { uuid.dashed }
+}
+
+extension Advertisement {
+    /// Names the sender: a bonded one by its identity; nil when it is anonymous.
+    public var id: Peripheral.Identifier? { (identity ?? address).map { Peripheral.Identifier($0) } }
+}

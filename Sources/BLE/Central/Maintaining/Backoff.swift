@@ -1,0 +1,33 @@
+/// How long to wait before a link is tried again: longer after each failure in a row.
+public struct Backoff: Hashable, Sendable {
+    /// The pause after the first failure.
+    public var first: Duration
+    /// How many times longer each pause is than the one before, 1 at least.
+    public var factor: Int
+    /// The longest pause.
+    public var longest: Duration
+    /// A link that lasted so long was none of the failures.
+    public var steadyAfter: Duration
+
+    /// Half a second, doubled up to 30 s, and from the beginning after a link of 10 s.
+    public init(
+        first: Duration = .milliseconds(500), factor: Int = 2, longest: Duration = .seconds(30),
+        steadyAfter: Duration = .seconds(10)
+    ) {
+        self.first = first
+        self.factor = max(factor, 1)
+        self.longest = longest
+        self.steadyAfter = steadyAfter
+    }
+
+    /// The pause after so many failures in a row; none after none.
+    public func pause(after failures: Int) -> Duration {
+        guard failures > 0 else { return .zero }
+        var pause = min(first, longest)
+        for _ in 1..<max(failures, 1) {
+            guard factor > 1, pause > .zero, pause < longest else { break }
+            pause = pause > longest / factor ? longest : pause * factor
+        }
+        return pause
+    }
+}

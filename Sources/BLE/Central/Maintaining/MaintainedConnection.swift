@@ -1,0 +1,157 @@
+import BLECore
+import HCISocket
+
+/// What becomes of a link that is maintained.
+public enum MaintenanceEvent: Hashable, Sendable {
+    /// There is a link: the so many-th, from 1.
+    case connected(session: Int)
+    /// It has ended; after the pause it is looked for again.
+    case disconnected(session: Int, DisconnectReason, pause: Duration)
+    /// There was none; after the pause it is tried again.
+    case failed(BLEError, pause: Duration)
+}
+
+/// The links to one device, one after the other: for devices that sleep, or that drop their links after seconds.
+///
+/// It is worked at while somebody asks for the next one: then the link before, if it is still there, is waited for to
+/// its end, and the device to come back. So a loop that leaves its body early holds the link, and one that is left,
+/// or cancelled, ends it. What cannot get better by itself, such as an adapter that is gone or a bond that is lost, ends
+/// the sequence with its error.
+public struct MaintainedConnection: AsyncSequence, Sendable {
+    /// What ends it.
+    public typealias Failure = BLEError
+
+    let central: CentralManager
+    let id: Peripheral.Identifier
+    let options: ConnectionOptions
+    let backoff: Backoff
+    let report: @Sendable (MaintenanceEvent) -> Void
+
+    /// The consumer; a second one has links of its own.
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Who has the link.
+    private final class Owner: Sendable {
+        private let session = Lock<Peripheral?>(nil)
+        private let wish = Lock<LinkWish?>(nil)
+
+        func take() -> Peripheral? { session.withLock { $0.take() } }
+        func keep(_ peripheral: Peripheral) { session.withLock { $0 = peripheral } }
+
+        /// What the next process is to know of it, if it is to know something.
+        nonisolated(nonsending) func wish(
+            of connection: MaintainedConnection
+        ) async throws(BLEError) -> LinkWish? {
+            guard let restoration = connection.central.restoration else { return nil }
+            if let wish = wish.withLock({ $0 }) { return wish }
+            let new = try await restoration.wish(for: connection.id, connection.options, isMaintained: true)
+            wish.withLock { $0 = new }
+            return new
+        }
+
+        deinit {
+            wish.withLock { $0 }?.end()
+            guard let left = take() else { return }
+            Task(executorPreference: left.adapter.loop) { await left.disconnect() }
+        }
+    }
+
+    /// Takes links one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let connection: MaintainedConnection
+        private let owner = Owner()
+        private var sessions = 0
+        private var failures = 0
+        private var since = Instant.zero
+
+        fileprivate init(_ connection: MaintainedConnection) { self.connection = connection }
+
+        private var loop: EventLoop { connection.central.adapter.loop }
+
+        /// The next link.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(BLEError) -> Peripheral? {
+            try await advance()
+        }
+
+        /// The next link.
+        public mutating func next() async throws(BLEError) -> Peripheral? { try await advance() }
+
+        private nonisolated(nonsending) mutating func advance() async throws(BLEError) -> Peripheral {
+            if let before = owner.take() { try await outlast(before) }
+            while true {
+                try await rest()
+                do throws(BLEError) {
+                    let new = try await connect()
+                    owner.keep(new)
+                    sessions += 1
+                    since = loop.now
+                    connection.report(.connected(session: sessions))
+                    return new
+                } catch {
+                    guard error.mayPass else { throw error }
+                    failures += 1
+                    connection.report(.failed(error, pause: connection.backoff.pause(after: failures)))
+                }
+            }
+        }
+
+        private nonisolated(nonsending) func connect() async throws(BLEError) -> Peripheral {
+            let (address, options) = (connection.id.address, connection.options)
+            guard let wish = try await owner.wish(of: connection) else {
+                return try await connection.central.connect(to: address, timeout: nil, options: options)
+            }
+            return try await wish.connect(to: address, timeout: nil, options: options)
+        }
+
+        /// Waits for the end of a link.
+        private nonisolated(nonsending) mutating func outlast(_ session: Peripheral) async throws(BLEError) {
+            let reason: DisconnectReason
+            do throws(BLEError) {
+                reason = try await session.disconnection()
+            } catch {
+                await session.disconnect()
+                throw error
+            }
+            let lasted = since.duration(until: loop.now)
+            failures = lasted >= connection.backoff.steadyAfter ? 0 : failures + 1
+            let pause = connection.backoff.pause(after: failures)
+            connection.report(.disconnected(session: sessions, reason, pause: pause))
+        }
+
+        private nonisolated(nonsending) func rest() async throws(BLEError) {
+            let pause = connection.backoff.pause(after: failures)
+            if pause > .zero, await !loop.sleep(for: pause) { throw .cancelled }
+        }
+    }
+}
+
+extension CentralManager {
+    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while links fail or
+    /// last for moments only. `report` is told of all that happens, on the consumer's task.
+    ///
+    /// ```swift
+    /// for try await device in central.maintain(id) {
+    ///     do { try await follow(device) } catch BLEError.disconnected { continue }
+    /// }
+    /// ```
+    public func maintain(
+        _ id: Peripheral.Identifier, options: ConnectionOptions = ConnectionOptions(),
+        backoff: Backoff = Backoff(), report: @escaping @Sendable (MaintenanceEvent) -> Void = { _ in }
+    ) -> MaintainedConnection {
+        MaintainedConnection(central: self, id: id, options: options, backoff: backoff, report: report)
+    }
+}
+
+extension BLEError {
+    /// Whether the same may succeed later, with nobody doing anything about it.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaves,
+            .peer, .att, .encryption, .databaseChanged, .port:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What a manager can do, in Core Bluetooth's words (`CBManagerState`).
+public enum ManagerState: String, Hashable, Sendable, CaseIterable {
+    /// Nobody knows: the controller is being set up for the first time, or it was lost for a reason that leaves that
+    /// open.
+    case unknown
+    /// The controller has failed and is being brought back. What is wanted of it begins anew then.
+    case resetting
+    /// There is no radio, or it cannot do Bluetooth Low Energy.
+    case unsupported
+    /// This process may not use it.
+    case unauthorized
+    /// It is off.
+    case poweredOff
+    /// It is ready.
+    case poweredOn
+}
+
+extension BLEError {
+    /// What a manager is whose adapter could not be opened, or has ended, for this reason.
+    ///
+    /// ```swift
+    /// do { adapter = try await Adapter.open(.kernel(.index(0))) } catch { show(error.managerState) }
+    /// ```
+    public var managerState: ManagerState {
+        switch self {
+        case .permission, .fileAccess: .unauthorized
+        case .adapter(let problem): problem.managerState
+        default: .unknown
+        }
+    }
+}
+
+extension AdapterProblem {
+    fileprivate var managerState: ManagerState {
+        switch self {
+        case .blocked, .poweredOff, .cannotPower, .closed: .poweredOff
+        case .missing, .noBluetooth, .unsupported, .removed: .unsupported
+        case .isolated, .inUse, .pairedBy: .unauthorized
+        case .notSetUp, .hungUp, .failed: .unknown
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import BLECore
+import HCISocket
+import Logging
+import SMP
+
+extension Adapter {
+    /// Takes up pairing on a kernel adapter. Questions of pairings on this process' links are answered here in any
+    /// case, but where bluetoothd runs. A process that manages pairing also says how the kernel pairs, and gives it
+    /// its bonds' keys: the kernel has one owner of these, and where bluetoothd runs, that is bluetoothd.
+    func beginKernelPairing() async throws(BLEError) {
+        guard kernel != nil, kernelPairing == nil else { return }
+        kernelPairing = KernelPairing()
+        if security.options.managesKernelPairing { try await setUpKernelPairing() }
+    }
+
+    private func setUpKernelPairing() async throws(BLEError) {
+        guard let kernel else { return }
+        if let daemon = await SystemFiles.bluetoothDaemonElsewhere() {
+            throw .adapter(.pairedBy(bluetoothDaemon: daemon))
+        }
+        let known = try await kernel.management.adapters().first { $0.index == kernel.index }
+        guard let information = known?.information else { throw .adapter(.removed) }
+        let settings = KernelPairingSettings(options: security.options, before: information.current)
+        let commands = try settings.setUp(information.supported)
+        kernelPairing?.before = information.current
+        do throws(BLEError) {
+            for command in commands { try await tellKernel(command) }
+            guard security.options.isBonding else { return }
+            // First, so that no change is missed.
+            let changes = security.options.bonds.changes()
+            try await loadKernelKeys()
+            kernelPairing?.watch = Task(executorPreference: loop) { [weak self] in
+                do throws(BLEError) {
+                    for try await change in changes { await self?.heard(change) }
+                } catch .cancelled {
+                    // Pairing is over here.
+                } catch {
+                    self?.log.warning("the kernel does not learn what becomes of bonds any more: \(error)")
+                }
+            }
+        } catch {
+            await resetKernelPairing()
+            throw error
+        }
+    }
+
+    private func loadKernelKeys() async throws(BLEError) {
+        let keys = KernelKeys(security.options.bonds.records(at: identity))
+        if keys.leftOut > 0 {
+            log.warning("the kernel has no room for \(keys.leftOut) keys of bonds that were used least")
+        }
+        for command in keys.loading { try await tellKernel(command) }
+    }
+
+    /// Bonds have come or gone, also by the hand of other processes: the kernel hears of it.
+    private func heard(_ change: BondChange) async {
+        guard kernelPairing?.isSetUp == true else { return }
+        for id in change.removed where id.local == identity {
+            try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
+        }
+        // Those that the kernel has made it knows.
+        let new = change.added.filter { $0.local == identity && kernelPairing?.made.remove($0) == nil }
+        if !new.isEmpty { try? await loadKernelKeys() }
+    }
+
+    /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
+    func endKernelPairing() async {
+        await resetKernelPairing()
+        kernelPairing?.close()
+        kernelPairing = nil
+    }
+
+    private func resetKernelPairing() async {
+        guard let before = kernelPairing?.before else { return }
+        kernelPairing?.before = nil
+        kernelPairing?.watch.take()?.cancel()
+        for command in KernelPairingSettings(options: security.options, before: before).tearDown {
+            try? await tellKernel(command)
+        }
+    }
+
+    private func tellKernel(_ command: ManagementCommand) async throws(BLEError) {
+        guard let kernel else { return }
+        _ = try await kernel.management.request(
+            command, index: kernel.index, operation: "setting up pairing on \(name)")
+    }
+}
+
+// MARK: - What the kernel says
+
+extension Adapter {
+    /// Acts on what the kernel tells of pairings and keys.
+    func heardOfPairing(_ event: ManagementEvent) {
+        guard let pairing = kernelPairing else { return }
+        let made = pairing.take(event, as: identity)
+        if let made, let link = kernelLink(to: made.bond.peer) { kernelPaired(link, made) }
+        switch event {
+        case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
+        case .confirmationRequest(let peer, isPlain: false, let value):
+            ask(about: peer) { delegate in
+                let isRight = await delegate.compare(Passkey(lowestDigitsOf: value), with: peer)
+                return isRight ? .userConfirmationReply(peer) : .userConfirmationNegativeReply(peer)
+            }
+        case .passkeyRequest(let peer):
+            ask(about: peer) { delegate in
+                let passkey = await delegate.enterPasskey(for: peer)
+                return passkey.map { .userPasskeyReply(peer, $0.value) } ?? .userPasskeyNegativeReply(peer)
+            }
+        case .passkeyNotify(let peer, let value, entered: 0):
+            ask(about: peer) { delegate in
+                await delegate.display(Passkey(lowestDigitsOf: value), for: peer)
+                return nil
+            }
+        case .authenticationFailed(let peer, let status):
+            if let link = kernelLink(to: peer) { kernelPairingFailed(link, status) }
+        case .unpaired(let peer) where pairing.isSetUp: removeBond(with: peer)
+        default: break
+        }
+    }
+
+    /// Asks whether a device may pair that nobody recognizes. One that was authenticated before does not come back
+    /// without that, for anybody could.
+    private func askWhetherToPair(with peer: DeviceAddress) {
+        guard let link = kernelLink(to: peer) else { return }
+        let bond = link.protection.bond
+        let isDowngrade = bond?.strength.isAuthenticated == true
+        if isDowngrade { log.warning("\(peer) was authenticated before and is not now: refused") }
+        let isAccepted = !isDowngrade && (security.options.acceptsPairing || link.role == .central)
+        ask(about: peer) { delegate in
+            let isWanted =
+                isAccepted ? await delegate.authorizePairing(with: peer, isBonded: bond != nil) : false
+            return isWanted ? .userConfirmationReply(peer) : .userConfirmationNegativeReply(peer)
+        }
+    }
+
+    /// Puts a question of the kernel's to the delegate, if it is about a link of this process. Other programs on the
+    /// adapter have theirs.
+    private func ask(
+        about peer: DeviceAddress,
+        _ question: @escaping @Sendable (any PairingDelegate) async -> ManagementCommand?
+    ) {
+        guard let kernel, kernelLink(to: peer) != nil else { return }
+        let (management, index, delegate) = (kernel.management, kernel.index, security.options.delegate)
+        kernelPairing?.ask(about: peer) { [log] in
+            // It may have been started since.
+            guard await SystemFiles.bluetoothDaemonElsewhere() == nil else {
+                return log.info("bluetoothd runs: it answers for \(peer)")
+            }
+            guard let reply = await question(delegate), !Task.isCancelled else { return }
+            do throws(BLEError) {
+                _ = try await management.request(reply, index: index, operation: "answering for \(peer)")
+            } catch {
+                // The pairing was over before.
+                log.debug("\(error)")
+            }
+        }
+    }
+
+    /// A pairing has made keys. Those that are not to be had, for they are too short or worth less than those before,
+    /// are taken from the kernel again, and the link with them.
+    private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
+        do throws(BLEError) {
+            let size = made.bond.strength.keySize
+            guard size >= security.options.minimumKeySize else {
+                throw .pairing(.local(.encryptionKeySize))
+            }
+            // Where bluetoothd runs, they are its.
+            if made.isKept, security.options.isBonding, kernelPairing?.isSetUp == true {
+                try keep(made.bond, of: link)
+                kernelPairing?.made.insert(made.bond.id)
+            }
+            noteSecurity(of: link)
+            securings.resume(link.id, with: .success(()))
+        } catch {
+            log.warning("the keys of \(link.peer) are given up: \(error)")
+            securings.resume(link.id, with: .failure(error))
+            let peer = made.bond.peer
+            Task(executorPreference: loop) {
+                try? await self.tellKernel(.unpairDevice(peer, disconnects: true))
+            }
+        }
+    }
+
+    /// The link of this process to the device that the kernel calls so.
+    private func kernelLink(to peer: DeviceAddress) -> Link? {
+        links.values.first { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
+    }
+}

@@ -1,0 +1,153 @@
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import Logging
+import SMP
+import SystemPackage
+
+extension Adapter {
+    /// Raises the security of a link that the kernel has to `level`: with the key of a bond, else by pairing, in
+    /// which the kernel's questions go to this host's delegate, or to bluetoothd. Returns when the link has it, and a
+    /// pairing its keys.
+    ///
+    /// A link whose security could not be raised is of no use: the kernel takes nothing for it any more. So it is
+    /// ended. Connecting again at once is possible.
+    func raise(
+        _ id: LinkID, on channel: L2CAPChannel, to level: LinkSecurityLevel
+    ) async throws(BLEError) {
+        let link = try link(id)
+        try await link.elevation.enter(self, of: id, at: \.elevation)
+        defer { link.elevation.leave() }
+        noteSecurity(of: link)
+        guard !link.security.reaches(level) else { return }
+        do throws(BLEError) {
+            // The time limit of pairing (Core Specification 5.4, Vol 3, Part H, 3.4).
+            try await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
+                () throws(BLEError) in try await self.secured(id, channel, level)
+            }
+            noteSecurity(of: link)
+            if link.security.reaches(level) { return await keysKnown(to: link) }
+        } catch .disconnected(.status(.authenticationFailure)) {
+            throw .encryption(.authenticationFailure)
+        } catch {
+            if error.endsLink { fail(link, error) }
+            throw error
+        }
+        throw .pairing(.local(.authenticationRequirements))
+    }
+
+    private func secured(
+        _ id: LinkID, _ channel: L2CAPChannel, _ level: LinkSecurityLevel
+    ) async throws(BLEError) {
+        try await waitForKernel(on: id) { () throws(BLEError) in
+            do throws(PortError) {
+                try channel.port.require(level)
+            } catch  where error.errno == .invalidArgument {
+                throw .adapter(
+                    .unsupported("pairing: the kernel has it only when management switched the adapter on"))
+            } catch {
+                throw .port(error)
+            }
+        }
+    }
+
+    /// Waits for the keys of a pairing that has encrypted the link. One that distributes none is told by nobody, so
+    /// the wait is short.
+    private func keysKnown(to link: Link) async {
+        let id = link.id
+        guard kernelPairing?.isUnderWay(with: link.peer) == true else { return }
+        _ = try? await withDeadline(.seconds(2), on: loop, orThrow: .cancelled) { () throws(BLEError) in
+            try await self.toldKeys(of: id)
+        }
+    }
+
+    private func toldKeys(of id: LinkID) async throws(BLEError) {
+        try await waitForKernel(on: id) { () throws(BLEError) in }
+    }
+
+    private func waitForKernel(
+        on id: LinkID, _ begin: () throws(BLEError) -> Void
+    ) async throws(BLEError) {
+        try await securings.wait(in: self) { adapter, id in
+            adapter.securings.resume(id, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            _ = try link(id)
+            try begin()
+            return id
+        }
+    }
+
+    /// Nothing more can be sent on a link, for this reason.
+    private func fail(_ link: Link, _ error: BLEError) {
+        guard links[link.id] != nil, link.closing == nil else { return }
+        link.closing = error
+        link.end(error)
+        let id = link.id
+        Task(executorPreference: loop) { await self.endLink(id) }
+    }
+}
+
+// MARK: - What becomes of it
+
+extension Adapter {
+    /// A link's socket takes packets again: what the kernel did for its security is done.
+    func socketWritable(_ id: LinkID) {
+        noteSecurity(of: id)
+        securings.resume(id, with: .success(()))
+        pump()
+    }
+
+    /// A pairing has failed; the kernel tells no more than that.
+    func kernelPairingFailed(_ link: Link, _ status: ManagementStatus) {
+        log.info("pairing with \(link.peer) failed: \(status)")
+        securings.resume(link.id, with: .failure(.kernelPairing(status)))
+    }
+
+    /// The controller tells of a link's encryption, which the kernel acts on after this. What comes next on the raw
+    /// socket comes when it has: so its answer to any question will do.
+    func kernelEncryptionChanged(_ connection: ConnectionHandle, _ status: HCIStatus) {
+        guard let link = linkOfHandle[connection].flatMap({ links[$0] }) else { return }
+        let id = link.id
+        switch status {
+        case .success:
+            Task(executorPreference: loop) {
+                await self.sendTolerant(ReadRSSI(connection: connection))
+                await self.noteSecurity(of: id)
+            }
+        // The kernel ends the link.
+        case .pinOrKeyMissing:
+            link.protection.isBondLost = true
+            securings.resume(id, with: .failure(.bondLost(link.peer)))
+        default: securings.resume(id, with: .failure(.encryption(status)))
+        }
+    }
+
+    private func noteSecurity(of id: LinkID) {
+        if let link = links[id] { noteSecurity(of: link) }
+    }
+
+    /// Looks at what the kernel says of a link's encryption.
+    func noteSecurity(of link: Link) {
+        if let security = kernelSecurity(of: link) { noteSecurity(security, of: link) }
+    }
+
+    /// What the kernel says of a link's encryption; nil for links of ours.
+    func kernelSecurity(of link: Link) -> LinkSecurity? {
+        guard case .socket(let channel) = link.channel else { return nil }
+        guard let (level, keySize) = try? channel.port.security(), let level, level > .low else {
+            return LinkSecurity.none
+        }
+        return LinkSecurity(level: .init(level), keySize: keySize, isBonded: link.protection.bond != nil)
+    }
+}
+
+extension BLEError {
+    /// Whether raising a link's security has come to an end after which the kernel takes nothing for the link.
+    fileprivate var endsLink: Bool {
+        switch self {
+        case .kernelPairing, .pairing, .bondLost, .encryption: true
+        default: false
+        }
+    }
+}

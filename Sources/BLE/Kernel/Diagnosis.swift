@@ -1,0 +1,101 @@
+import Glibc
+import HCISocket
+
+/// A capability of Linux processes (capabilities(7)) that Bluetooth needs.
+public enum Capability: String, Hashable, Sendable, CaseIterable {
+    /// Commands to controllers, and recordings.
+    case netRaw = "CAP_NET_RAW"
+    /// Power, and the user channel.
+    case netAdmin = "CAP_NET_ADMIN"
+
+    /// Its bit in the kernel's sets.
+    fileprivate var bit: Int {
+        switch self {
+        case .netAdmin: 12
+        case .netRaw: 13
+        }
+    }
+}
+
+/// What this process finds of Bluetooth on this machine, and what it may do with it.
+public struct Diagnosis: Hashable, Sendable {
+    /// A serial port, behind which a controller may be.
+    public struct SerialPort: Hashable, Sendable {
+        /// The file.
+        public var path: String
+        /// Whether this process may read and write it.
+        public var isAccessible: Bool
+
+        /// A port.
+        public init(path: String, isAccessible: Bool) {
+            self.path = path
+            self.isAccessible = isAccessible
+        }
+    }
+
+    /// Why there are no Bluetooth sockets, or nil when there are.
+    public var missingSockets: AdapterProblem?
+    /// The capabilities that this process has.
+    public var capabilities: Set<Capability>
+    /// Whether the process can get no capabilities from its file (PR_SET_NO_NEW_PRIVS), as in many containers.
+    public var hasNoNewPrivileges: Bool
+    /// The process number of bluetoothd, if it runs.
+    public var bluetoothDaemon: Int32?
+    /// rfkill's switches of Bluetooth radios.
+    public var switches: [RadioSwitch]
+    /// The kernel's adapters.
+    public var adapters: [AdapterDescription]
+    /// The serial ports.
+    public var serialPorts: [SerialPort]
+
+    /// A diagnosis with these findings.
+    public init(
+        missingSockets: AdapterProblem? = nil, capabilities: Set<Capability> = [],
+        hasNoNewPrivileges: Bool = false, bluetoothDaemon: Int32? = nil, switches: [RadioSwitch] = [],
+        adapters: [AdapterDescription] = [], serialPorts: [SerialPort] = []
+    ) {
+        self.missingSockets = missingSockets
+        self.capabilities = capabilities
+        self.hasNoNewPrivileges = hasNoNewPrivileges
+        self.bluetoothDaemon = bluetoothDaemon
+        self.switches = switches
+        self.adapters = adapters
+        self.serialPorts = serialPorts
+    }
+
+    /// Looks at this machine. Changes nothing and needs no capability.
+    public static func make(on loop: EventLoop = .shared) async -> Diagnosis {
+        var diagnosis = Diagnosis(SystemFiles())
+        do throws(BLEError) {
+            diagnosis.adapters = try await Adapter.list(on: loop)
+        } catch {
+            if case .adapter(let problem) = error { diagnosis.missingSockets = problem }
+        }
+        return diagnosis
+    }
+
+    /// What files tell.
+    init(_ files: SystemFiles) {
+        let status = (files.text("/proc/self/status") ?? "").split(separator: "\n")
+        func value(_ name: String) -> String {
+            let line = status.first { $0.hasPrefix(name + ":") }?.dropFirst(name.count + 1) ?? ""
+            return String(line.drop { $0 == " " || $0 == "\t" })
+        }
+        let effective = UInt64(value("CapEff"), radix: 16) ?? 0
+        let ports = files.names(in: "/dev").filter { name in
+            ["ttyACM", "ttyUSB", "ttyAMA", "serial"].contains { name.hasPrefix($0) && name != $0 }
+        }
+        self.init(
+            capabilities: Set(Capability.allCases.filter { effective >> $0.bit & 1 == 1 }),
+            hasNoNewPrivileges: value("NoNewPrivs") == "1", bluetoothDaemon: files.bluetoothDaemon,
+            switches: files.radioSwitches,
+            serialPorts: ports.map {
+                SerialPort(path: "/dev/\($0)", isAccessible: files.mayUse("/dev/\($0)"))
+            })
+    }
+}
+
+extension SystemFiles {
+    /// Whether this process may read and write a file.
+    fileprivate func mayUse(_ path: String) -> Bool { access(root + path, R_OK | W_OK) == 0 }
+}

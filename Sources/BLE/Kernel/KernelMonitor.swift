@@ -1,0 +1,38 @@
+import BLECore
+import HCI
+import HCISocket
+import Logging
+
+/// The kernel's monitor channel: every packet of every adapter, whoever sent it, and what the kernel tells beside
+/// them. It needs CAP_NET_RAW.
+public final class KernelMonitor: Sendable {
+    private let port: PacketSocket
+
+    /// Opens the channel. `operation` says in errors what it is for.
+    public init(on loop: EventLoop = .shared, for operation: String) throws(BLEError) {
+        do throws(PortError) {
+            port = try HCISockets.monitor(on: loop)
+        } catch {
+            throw .kernel(error, operation: operation)
+        }
+    }
+
+    /// Hands over what the kernel tells from now on. `ended` is called when it ends by itself. Call it on the loop.
+    public func start(
+        _ log: Logger, receive: @escaping @Sendable (MonitorPacket) -> Void,
+        ended: @escaping @Sendable (PortError) -> Void
+    ) throws(PortError) {
+        try port.start(
+            PacketPortHandlers(
+                receive: { octets in
+                    do throws(DecodeError) {
+                        receive(try MonitorPacket(octets))
+                    } catch {
+                        log.warning("not recorded: \(error)")
+                    }
+                }, writable: {}, closed: ended))
+    }
+
+    /// Ends it, after what the kernel has told already. Call it on the loop.
+    public func close() { port.closeAfterReading() }
+}

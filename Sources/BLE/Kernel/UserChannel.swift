@@ -1,0 +1,120 @@
+import BLECore
+import Glibc
+import HCISocket
+import SystemPackage
+
+/// An adapter that this process has taken from the kernel, and what it owes the kernel for it.
+final class UserChannel: Sendable {
+    let index: UInt16
+    private let management: KernelManagement
+    /// Whether the adapter was on before, and so is to be afterwards.
+    private let wasPowered: Bool
+
+    private init(index: UInt16, management: KernelManagement, wasPowered: Bool) {
+        self.index = index
+        self.management = management
+        self.wasPowered = wasPowered
+    }
+
+    /// How long an adapter may be busy: a kernel that has just found it takes up to two seconds to set it up.
+    private static let patience = Duration.seconds(2)
+
+    /// Switches the adapter off and opens its user channel.
+    static func take(
+        _ wanted: AdapterSpecification.KernelAdapter, on loop: EventLoop
+    ) async throws(BLEError) -> (UserChannel, PacketSocket) {
+        let management = try await KernelManagement.open(on: loop)
+        // Whatever happens to adapters wakes the attempt; the newest of it is enough for that.
+        let changes = StreamBuffer<ManagementEvent>(.newest(1))
+        await management.observe { changes.yield($1) }
+        var taking = Taking(wanted: wanted, management: management, loop: loop)
+        do throws(BLEError) {
+            while true {
+                if let port = try await taking.attempt(), let index = taking.index {
+                    await management.observe(nil)
+                    let channel = UserChannel(
+                        index: index, management: management, wasPowered: taking.wasPowered)
+                    return (channel, port)
+                }
+                let left = taking.begun.duration(until: loop.now)
+                guard left < patience else { throw taking.problem }
+                _ = try await withDeadline(patience - left, on: loop, orThrow: taking.problem) {
+                    () throws(BLEError) in try await changes.next()
+                }
+            }
+        } catch {
+            if let index = taking.index {
+                let owed = UserChannel(index: index, management: management, wasPowered: taking.wasPowered)
+                await owed.giveBack()
+            }
+            await management.close()
+            throw error
+        }
+    }
+
+    /// Leaves the adapter as it was found, when the channel is closed.
+    func giveBack() async {
+        if wasPowered {
+            _ = try? await management.request(
+                .setPowered(true), index: index, operation: "powering hci\(index) on again")
+        }
+        await management.close()
+    }
+}
+
+/// The attempts to take one adapter.
+private struct Taking {
+    let wanted: AdapterSpecification.KernelAdapter
+    let management: KernelManagement
+    let loop: EventLoop
+    let begun: Instant
+    /// The adapter, once it is found.
+    var index: UInt16?
+    /// Whether it was on when it was found.
+    var wasPowered = false
+    /// Why the last attempt failed.
+    var problem = BLEError.cancelled
+
+    init(wanted: AdapterSpecification.KernelAdapter, management: KernelManagement, loop: EventLoop) {
+        (self.wanted, self.management, self.loop) = (wanted, management, loop)
+        begun = loop.now
+    }
+
+    /// The channel; nil while the adapter is busy. Throws when waiting would not help.
+    mutating func attempt() async throws(BLEError) -> PacketSocket? {
+        let listed = try await management.adapters().first(where: wanted.names)
+        let isListed = listed != nil
+        if let found = listed {
+            index = found.index
+            if found.information.current.contains(.powered) {
+                _ = try await management.request(
+                    .setPowered(false), index: found.index,
+                    operation: "taking hci\(found.index) from the kernel")
+                wasPowered = true
+            }
+        } else {
+            guard let unlisted = wanted.unlisted else { throw .adapter(wanted.whyUnlisted) }
+            index = unlisted.index
+        }
+        guard let index else { return nil }
+        do throws(PortError) {
+            return try HCISockets.user(index, on: loop)
+        } catch {
+            switch error.errno {
+            case .resourceBusy?:
+                // Up to here it was another's, or it has just come and is not set up yet.
+                problem = .adapter(
+                    isListed
+                        ? .inUse("another program that switches hci\(index) on again") : wanted.whyUnlisted)
+                return nil
+            case .tooManyUsers?: throw .adapter(.inUse(AdapterSpecification.KernelAdapter.exclusiveHolder))
+            case .init(rawValue: ERFKILL)?:
+                throw .adapter(.blocked(SystemFiles().block(of: index) ?? .software))
+            case .permissionDenied?, .notPermitted?, .addressFamilyNotSupported?, .init(rawValue: ENODEV)?:
+                throw .kernel(
+                    error, operation: "taking hci\(index) from the kernel", capability: "CAP_NET_ADMIN")
+            default: throw .adapter(.cannotPower("hci\(index): \(error)"))
+            }
+        }
+    }
+}

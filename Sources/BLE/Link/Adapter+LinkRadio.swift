@@ -1,0 +1,129 @@
+import BLECore
+import HCI
+import HCISocket
+
+/// What links send on, and who is at their other end.
+extension Adapter {
+    func parameters(of id: LinkID) throws(BLEError) -> LinkParameters { try link(id).parameters }
+
+    func setPHYs(
+        _ preference: PHYPreference, _ coding: PHYCoding, of id: LinkID
+    ) async throws(BLEError) -> LinkParameters {
+        let preference = try checked(preference)
+        try await run(.phys, "the PHY update", on: id) {
+            LESetPHY(connection: $0, preference: preference, coding: coding)
+        }
+        return try link(id).parameters
+    }
+
+    /// The preference, if it says something and the controller has what it names.
+    func checked(_ preference: PHYPreference) throws(BLEError) -> PHYPreference {
+        let wanted = preference.transmit.union(preference.receive)
+        guard preference.indifferent.contains(.transmit) || !preference.transmit.isEmpty,
+            preference.indifferent.contains(.receive) || !preference.receive.isEmpty
+        else { throw .invalidRequest("no PHY is left to choose from") }
+        for (phy, feature, name) in [
+            (PHYSet.le2M, LEFeatures.le2MPHY, "LE 2M"), (.leCoded, .leCodedPHY, "LE Coded"),
+        ] where wanted.contains(phy) && !capabilities.features.contains(feature) {
+            throw .adapter(.unsupported(name))
+        }
+        return preference
+    }
+
+    func setDataLength(_ octets: Int, _ time: Duration?, of id: LinkID) async throws(BLEError) {
+        guard (27...251).contains(octets) else {
+            throw .invalidRequest("the data length is 27 to 251 octets, not \(octets)")
+        }
+        let onCoded = try link(id).radio.phys?.transmit == .leCoded
+        let time = time?.microseconds ?? DataLength.airTime(of: octets, onCoded: onCoded)
+        guard (328...17_040).contains(time) else {
+            throw .invalidRequest("the time of a packet is 328 us to 17,040 us, not \(time) us")
+        }
+        let length = DataLength(octets: UInt16(octets), time: UInt16(time))
+        _ = try await ask(id) { LESetDataLength(connection: $0, transmit: length) }
+    }
+
+    func readPHYs(of id: LinkID) async throws(BLEError) -> LinkParameters.PHYs {
+        let told = try await ask(id) { LEReadPHY(connection: $0) }
+        let phys = LinkParameters.PHYs(transmit: told.transmit, receive: told.receive)
+        changeLink(with: told.connection) { $0.phys = phys }
+        return phys
+    }
+
+    func remoteVersion(of id: LinkID) async throws(BLEError) -> RemoteVersion {
+        try await known(\.remoteVersion, on: id) { () throws(BLEError) in
+            try await perform(.version, "the peer's version", on: id) {
+                ReadRemoteVersionInformation(connection: $0)
+            }
+        }
+    }
+
+    func remoteFeatures(of id: LinkID) async throws(BLEError) -> LEFeatures {
+        try await known(\.remoteFeatures, on: id) { () throws(BLEError) in
+            try await perform(.features, "the peer's features", on: id) {
+                LEReadRemoteFeatures(connection: $0)
+            }
+        }
+    }
+
+    /// What is known of the peer, or what a procedure finds out; of several who ask, one does.
+    private func known<Value: Sendable>(
+        _ value: KeyPath<Link, Value?>, on id: LinkID, _ find: () async throws(BLEError) -> Void
+    ) async throws(BLEError) -> Value {
+        let link = try link(id)
+        try await link.control.enter(self, of: id, at: \.control)
+        defer { link.control.leave() }
+        if link[keyPath: value] == nil { try await find() }
+        guard let found = link[keyPath: value] else { throw .disconnected(.unknown) }
+        return found
+    }
+
+    /// Tells `buffer` of all changes of a link.
+    func watchParameters(of id: LinkID, into buffer: StreamBuffer<LinkParameters>) {
+        do throws(BLEError) {
+            let link = try link(id)
+            link.nextWatcher += 1
+            let number = link.nextWatcher
+            link.watchers[number] = buffer
+            buffer.onEnd { [loop, weak self] in
+                loop.execute { [weak self] in
+                    self?.assumeIsolated { $0.links[id]?.watchers[number] = nil }
+                }
+            }
+        } catch {
+            buffer.finish(.failure(error))
+        }
+    }
+
+    /// The controller has told something of the link with that handle.
+    func changeLink(with handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
+        if var radio = kernelLinks[handle] {
+            change(&radio)
+            kernelLinks[handle] = radio
+        }
+        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        let before = link.radio
+        change(&link.radio)
+        if link.radio != before { noteParameters(of: link) }
+    }
+
+    /// A link is not what it was.
+    func noteParameters(of link: Link) {
+        if link.role == .peripheral { server.tell(.parameters(Central(link), link.parameters)) }
+        for watcher in link.watchers.values { watcher.yield(link.parameters) }
+    }
+}
+
+extension DataLength {
+    /// How long a packet of `octets` takes, in microseconds: at 1 Mbit/s with 14 octets around it; on LE Coded
+    /// at 125 kbit/s, 80 us of preamble, 256 us of access address, and the rest at 64 us an octet, CRC and
+    /// terms included (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    fileprivate static func airTime(of octets: Int, onCoded: Bool) -> Int {
+        onCoded ? 976 + 64 * octets : 8 * (octets + 14)
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, those of parts left out.
+    fileprivate var microseconds: Int { Int(clamping: nanoseconds / 1000) }
+}

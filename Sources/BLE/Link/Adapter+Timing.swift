@@ -1,0 +1,135 @@
+import BLECore
+import HCI
+import Logging
+
+/// How links keep time, and who decides on it.
+extension Adapter {
+    /// Asks for other connection parameters; what they are then.
+    func setTiming(
+        _ timing: ConnectionOptions.Timing, of id: LinkID
+    ) async throws(BLEError) -> LinkParameters {
+        let parameters = try timing.checked()
+        let link = try link(id)
+        if link.role == .central {
+            try await update(id, to: parameters)
+        } else if try await requestsByLinkLayer(id) {
+            do throws(BLEError) {
+                try await update(id, to: parameters)
+            } catch .hci(.unsupportedRemoteFeature, _) where kernel == nil {
+                try await request(parameters, on: id)
+            }
+        } else {
+            try await request(parameters, on: id)
+        }
+        return try self.link(id).parameters
+    }
+
+    /// Changes the parameters of a link by the controller.
+    private func update(_ id: LinkID, to parameters: ConnectionParameters) async throws(BLEError) {
+        do throws(BLEError) {
+            try await run(.timing, "the connection update", on: id) {
+                LEConnectionUpdate(connection: $0, parameters: parameters)
+            }
+        } catch .hci(.unacceptableConnectionParameters, _) {
+            throw .parametersRefused
+        } catch .hci(.unsupportedLLParameterValue, _) {
+            throw .parametersRefused
+        }
+    }
+
+    /// Whether a peripheral may ask by the Connection Parameters Request procedure: both controllers must
+    /// have it.
+    private func requestsByLinkLayer(_ id: LinkID) async throws(BLEError) -> Bool {
+        // The kernel's L2CAP channel for signalling is out of reach: there the controller alone can ask.
+        guard kernel == nil else { return true }
+        let needed: LEFeatures = [.connectionParametersRequest, .peripheralInitiatedFeaturesExchange]
+        guard capabilities.features.isSuperset(of: needed) else { return false }
+        do throws(BLEError) {
+            return try await remoteFeatures(of: id).contains(.connectionParametersRequest)
+        } catch .hci {
+            return false
+        }
+    }
+
+    /// Asks the central by L2CAP signalling. Its no ends this, and after its yes the change, which is an event;
+    /// there is none when all is as wanted already.
+    private func request(_ parameters: ConnectionParameters, on id: LinkID) async throws(BLEError) {
+        let link = try link(id)
+        try await link.control.enter(self, of: id, at: \.control)
+        defer { link.control.leave() }
+        if link.radio.timing.map({ parameters.admit($0) }) == true { return }
+        try await awaitEnd(of: .timing, "the connection update", on: id) {
+            (adapter, key) throws(BLEError) in try adapter.sendRequest(parameters, on: key.link)
+        }
+    }
+
+    private func sendRequest(_ parameters: ConnectionParameters, on id: LinkID) throws(BLEError) {
+        let link = try link(id)
+        do throws(LESignalingError) {
+            try link.signaling.requestParameterUpdate(parameters, at: loop.now)
+        } catch {
+            throw .invalidRequest("the connection parameters cannot be asked for: \(error)")
+        }
+        pumpSoon(link)
+    }
+
+    /// Acts on what the signalling channel of a link tells.
+    func handle(_ event: LESignaling.Event, of link: Link) {
+        let key = LinkProcedureKey(link: link.id, procedure: .timing)
+        switch event {
+        case .parameterUpdateRequested(let identifier, let wanted):
+            let isAccepted = parameterRequests.admits(wanted, of: link.peer)
+            link.signaling.answer(identifier, isAccepted: isAccepted)
+            if isAccepted { fulfil(wanted, on: link.id) }
+        case .parameterUpdateAnswered(false), .requestRejected: end(key, .failure(.parametersRefused))
+        case .requestTimedOut:
+            let limit = link.signaling.timeLimit
+            end(key, .failure(.timedOut("the answer to a parameter request", after: limit)))
+        default: log.debug("signalling of \(link.peer): \(event)")
+        }
+    }
+
+    private func fulfil(_ wanted: ConnectionParameters, on id: LinkID) {
+        Task(executorPreference: loop) {
+            do throws(BLEError) {
+                try await self.update(id, to: wanted)
+            } catch {
+                self.log.info("the parameters that a peer was promised: \(error)")
+            }
+        }
+    }
+
+    /// The peer's controller asks for other parameters.
+    func answer(_ event: LERemoteConnectionParameterRequest) {
+        guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
+        let wanted = ConnectionParameters(
+            intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
+            supervisionTimeout: event.supervisionTimeout)
+        let isAccepted = parameterRequests.admits(wanted, of: link.peer)
+        Task(executorPreference: loop) {
+            if isAccepted {
+                await self.sendTolerant(
+                    LERemoteConnectionParameterRequestReply(connection: event.connection, parameters: wanted))
+            } else {
+                await self.sendTolerant(
+                    LERemoteConnectionParameterRequestNegativeReply(connection: event.connection))
+            }
+        }
+    }
+}
+
+extension Link {
+    /// Whether it is known to keep time as somebody wants it.
+    func keepsTime(as wanted: ConnectionOptions.Timing) throws(BLEError) -> Bool {
+        let parameters = try wanted.checked()
+        return radio.timing.map { parameters.admit($0) } ?? false
+    }
+}
+
+extension ConnectionParameters {
+    /// Whether a link that keeps time so is what these ask for.
+    fileprivate func admit(_ timing: LinkParameters.Timing) -> Bool {
+        (intervalMin.duration...intervalMax.duration).contains(timing.interval)
+            && Int(latency) == timing.latency && supervisionTimeout.duration == timing.supervisionTimeout
+    }
+}

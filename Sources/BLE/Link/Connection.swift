@@ -1,0 +1,133 @@
+import BLECore
+import HCI
+import HCISocket
+
+/// The radio's side of a link: how it keeps time, what it sends on, how strong it arrives, who is at its other
+/// end. Of a `Peripheral` as of a `Central`.
+///
+/// ```swift
+/// let connection = peripheral.connection
+/// let now = try await connection.setTiming(.init(interval: .milliseconds(30) ... .milliseconds(50)))
+/// print(now.timing?.interval as Any, try await connection.rssi() as Any)
+/// ```
+/// What asks the peer's controller takes at most 40 s, its own time limit (Core Specification 5.4, Vol 6,
+/// Part B, 5.2), and then fails with `BLEError.timedOut`; what asks this host's takes 2 s, 10 s where that is
+/// on the virtual air. A procedure of the link waits for the one before. On kernel adapters commands go to the
+/// controller past the kernel, on the handle that it tells of its link.
+public struct Connection: Sendable {
+    let adapter: Adapter
+    let link: LinkID
+
+    /// What the link is now.
+    public var parameters: LinkParameters {
+        get async throws(BLEError) { try await adapter.parameters(of: link) }
+    }
+
+    /// What the link is whenever that has changed. Of a slow consumer's waiting values the oldest of 16 are
+    /// dropped and counted. Ends with the link, by `BLEError.disconnected`.
+    public func changes() -> BoundedStream<LinkParameters> {
+        let buffer = StreamBuffer<LinkParameters>(.newest(16))
+        adapter.loop.execute { [adapter, link] in
+            adapter.assumeIsolated { $0.watchParameters(of: link, into: buffer) }
+        }
+        return BoundedStream(buffer)
+    }
+}
+
+// MARK: - What can be changed
+
+extension Connection {
+    /// Asks for other connection parameters: a central changes them, a peripheral asks the central, through
+    /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
+    /// signalling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
+    ///
+    /// `BLEError.timing` names what is out of range, and nothing is sent; `parametersRefused` is the peer's no.
+    @discardableResult
+    public func setTiming(_ timing: ConnectionOptions.Timing) async throws(BLEError) -> LinkParameters {
+        try await adapter.setTiming(timing, of: link)
+    }
+
+    /// Says what the link should send and receive on; nil: whatever the controllers choose. Returns what it is
+    /// then, which need not be what was wanted. A peer that knows LE 1M only is `BLEError.hci` with
+    /// Unsupported Remote Feature.
+    @discardableResult
+    public func setPHYs(
+        transmit: PHYSet?, receive: PHYSet?, coding: PHYCoding = .any
+    ) async throws(BLEError) -> LinkParameters {
+        try await adapter.setPHYs(PHYPreference(transmit: transmit, receive: receive), coding, of: link)
+    }
+
+    /// Lets packets of up to `octets` octets be sent, 27 to 251, which take at most `time` on air, 328 us to
+    /// 17,040 us; nil: as long as they take at 1 Mbit/s, on LE Coded at 125 kbit/s. Returns when the controller
+    /// has taken it; `changes()` tells when both controllers have agreed on something else than before.
+    public func setDataLength(_ octets: Int, time: Duration? = nil) async throws(BLEError) {
+        try await adapter.setDataLength(octets, time, of: link)
+    }
+}
+
+// MARK: - What can be asked
+
+extension Connection {
+    /// The physical layers, as the controller knows them.
+    public func phys() async throws(BLEError) -> LinkParameters.PHYs { try await adapter.readPHYs(of: link) }
+
+    /// How strong the peer's packets arrive, in dBm, -127 to 20; nil when the controller does not know.
+    public func rssi() async throws(BLEError) -> Int? {
+        let value = try await adapter.ask(link) { ReadRSSI(connection: $0) }.value
+        return value == 127 ? nil : Int(value)
+    }
+
+    /// How strong this host sends.
+    public func transmitPower() async throws(BLEError) -> TransmitPower {
+        let current = try await adapter.ask(link) { ReadTransmitPowerLevel(connection: $0) }
+        let most = try await adapter.ask(link) { ReadTransmitPowerLevel(connection: $0, kind: .maximum) }
+        return TransmitPower(current: Int(current.value), maximum: Int(most.value))
+    }
+
+    /// The data channels in use.
+    public func channelMap() async throws(BLEError) -> ChannelMap {
+        try await adapter.ask(link) { LEReadChannelMap(connection: $0) }.value
+    }
+
+    /// What the peer's controller is. The peer is asked once a link.
+    public func remoteVersion() async throws(BLEError) -> RemoteVersion {
+        try await adapter.remoteVersion(of: link)
+    }
+
+    /// What the peer's controller can do: the features that it uses on this link. It is asked once a link.
+    public func remoteFeatures() async throws(BLEError) -> LEFeatures {
+        try await adapter.remoteFeatures(of: link)
+    }
+}
+
+extension Peripheral {
+    /// The radio's side of the link.
+    public var connection: Connection { Connection(adapter: adapter, link: link) }
+}
+
+extension PeripheralManager {
+    /// The radio's side of the link to a central.
+    public func connection(of central: Central) -> Connection {
+        Connection(adapter: adapter, link: central.link)
+    }
+
+    /// Ends the link to a central, whoever uses it. Returns when it is gone.
+    public func disconnect(_ central: Central, telling cause: DisconnectCause = .userTerminated) async {
+        await adapter.endLink(central.link, cause)
+    }
+}
+
+extension Adapter {
+    /// Says what becomes of connection parameters that peers ask for from now on.
+    public func setParameterRequestPolicy(_ policy: ParameterRequestPolicy) { parameterRequests = policy }
+
+    /// Tells the controller which data channels this host knows to be good; its links as central leave the
+    /// others out (Core Specification 5.4, Vol 4, Part E, 7.8.19). Two at least.
+    public func setHostChannels(_ channels: ChannelMap) async throws(BLEError) {
+        let good = channels.rawValue & ChannelMap.all.rawValue
+        guard good.nonzeroBitCount >= 2 else {
+            throw .invalidRequest("a link hops over 2 data channels at least, not \(good.nonzeroBitCount)")
+        }
+        _ = try await send(LESetHostChannelClassification(channels: ChannelMap(rawValue: good)))
+    }
+}

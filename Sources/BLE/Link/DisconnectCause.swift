@@ -1,0 +1,23 @@
+import HCI
+
+/// What a peer is told when this host ends a link: the reasons that Disconnect takes (Core Specification 5.4,
+/// Vol 4, Part E, 7.1.6).
+public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
+    /// Authentication Failure.
+    case authenticationFailure = 0x05
+    /// Remote User Terminated Connection: what a link usually ends with.
+    case userTerminated = 0x13
+    /// Remote Device Terminated Connection due to Low Resources.
+    case lowResources = 0x14
+    /// Remote Device Terminated Connection due to Power Off.
+    case powerOff = 0x15
+    /// Unsupported Remote Feature.
+    case unsupportedRemoteFeature = 0x1a
+    /// Pairing With Unit Key Not Supported.
+    case pairingWithUnitKeyNotSupported = 0x29
+    /// Unacceptable Connection Parameters.
+    case unacceptableConnectionParameters = 0x3b
+
+    /// The code as a status, which is what the peer's `DisconnectReason` has.
+    public var status: HCIStatus { HCIStatus(rawValue: rawValue) }
+}

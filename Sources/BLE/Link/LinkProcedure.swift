@@ -1,0 +1,46 @@
+import BLECore
+import HCI
+
+/// A procedure that a command begins, or a request of L2CAP signalling, and an event ends.
+enum LinkProcedure: Hashable, Sendable {
+    case timing
+    case phys
+    case version
+    case features
+    case encryption
+}
+
+/// Names a wait for the end of a procedure; there is one of a kind on a link at a time.
+struct LinkProcedureKey: Hashable, Sendable {
+    let link: LinkID
+    let procedure: LinkProcedure
+}
+
+/// What the peer's controller is (Core Specification 5.4, Vol 6, Part B, 2.4.2.13).
+public struct RemoteVersion: Hashable, Sendable {
+    /// The Core Specification that its link layer follows.
+    public var version: CoreVersion
+    /// Its maker, by the SIG's company identifiers.
+    public var company: UInt16
+    /// The maker's own number.
+    public var subversion: UInt16
+
+    /// That version.
+    public init(version: CoreVersion, company: UInt16, subversion: UInt16) {
+        (self.version, self.company, self.subversion) = (version, company, subversion)
+    }
+}
+
+/// How strong this host sends on a link, in dBm.
+public struct TransmitPower: Hashable, Sendable {
+    /// Now.
+    public var current: Int
+    /// At most.
+    public var maximum: Int
+
+    /// Those levels.
+    public init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }
+}
+
+/// How LE Coded codes what this host sends (Core Specification 5.4, Vol 4, Part E, 7.8.49).
+public typealias PHYCoding = LESetPHY.Coding

@@ -1,0 +1,31 @@
+import BLECore
+import HCI
+
+/// What becomes of connection parameters that a peer asks for, by L2CAP signalling (Core Specification 5.4,
+/// Vol 3, Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Those that the specification does not
+/// allow are refused in any case. On kernel adapters the kernel answers.
+public enum ParameterRequestPolicy: Sendable {
+    /// All are accepted.
+    case accept
+    /// Those are accepted whose interval is within these limits, with at most that latency and timeout.
+    case limited(
+        interval: ClosedRange<Duration>, latency: Int = 499, supervisionTimeout: Duration = .seconds(32))
+    /// None is accepted.
+    case refuse
+    /// The closure says; it runs on the adapter's loop and must not block.
+    case decide(@Sendable (DeviceAddress, ConnectionOptions.Timing) -> Bool)
+
+    /// Whether `peer` may have `wanted`.
+    func admits(_ wanted: ConnectionParameters, of peer: DeviceAddress) -> Bool {
+        guard wanted.isInRange else { return false }
+        let timing = ConnectionOptions.Timing(wanted)
+        return switch self {
+        case .accept: true
+        case .refuse: false
+        case .limited(let interval, let latency, let timeout):
+            interval.contains(timing.interval.lowerBound) && interval.contains(timing.interval.upperBound)
+                && timing.latency <= latency && timing.supervisionTimeout <= timeout
+        case .decide(let decide): decide(peer, timing)
+        }
+    }
+}

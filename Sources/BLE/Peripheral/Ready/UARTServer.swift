@@ -1,0 +1,71 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// A Nordic UART Service that is published: a line to each central.
+///
+/// ```swift
+/// let uart = try await manager.serveUART()
+/// for try await (central, octets) in uart.received { try await uart.send(octets, to: central) }
+/// ```
+public struct UARTServer: Sendable {
+    private let manager: PeripheralManager
+    private let events: BoundedStream<PeripheralEvent>
+    /// Where the service begins, for `PeripheralManager.removeService(at:)`.
+    public let handle: AttributeHandle
+    /// The value that centrals subscribe to.
+    public let transmitHandle: AttributeHandle
+
+    init(
+        _ manager: PeripheralManager, _ events: BoundedStream<PeripheralEvent>, handle: AttributeHandle,
+        transmit: AttributeHandle
+    ) {
+        self.manager = manager
+        self.events = events
+        self.handle = handle
+        transmitHandle = transmit
+    }
+
+    /// What centrals send, in order, for one consumer. One that is more than 4,096 events of the server behind loses the
+    /// stream, with `BLEError.overflow`.
+    public var received: some AsyncSequence<(central: Central, octets: [UInt8]), BLEError> & Sendable {
+        events.compactMap { event -> (central: Central, octets: [UInt8])? in
+            guard case .write(let central, let write, _) = event, write.uuid == .nordicUARTReceive else {
+                return nil
+            }
+            return (central, write.value)
+        }
+    }
+
+    /// Sends octets to a central, in as many notifications as its MTU makes of them; waits while its link has no room.
+    /// False when it has not subscribed, or has left: nothing, or not all, was sent.
+    public func send(_ octets: [UInt8], to central: Central) async throws(BLEError) -> Bool {
+        let mtu: Int
+        do throws(BLEError) {
+            mtu = try await manager.connection(of: central).parameters.mtu
+        } catch {
+            // Of a link that has ended the error says how, which is nothing that went wrong here.
+            try await manager.adapter.forgive(error, of: central.link)
+            return false
+        }
+        let size = min(mtu - 3, ATTLimits.valueLength)
+        for start in stride(from: 0, to: octets.count, by: size) {
+            let part = Array(octets[start..<min(start + size, octets.count)])
+            guard try await manager.update(transmitHandle, to: part, for: [central]) == [central] else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension PeripheralManager {
+    /// Publishes a Nordic UART Service beside what there is.
+    public func serveUART() async throws(BLEError) -> UARTServer {
+        let events = events()
+        guard let range = try await add([.nordicUART()]) else { throw .notFound("the service's handles") }
+        // The declaration of the service, then declaration and value of each characteristic.
+        let transmit = AttributeHandle(range.start.rawValue + 4)
+        return UARTServer(self, events, handle: range.start, transmit: transmit)
+    }
+}

@@ -1,0 +1,115 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// A central that wants the values of a characteristic.
+public struct Subscriber: Hashable, Sendable {
+    /// The central.
+    public let central: Central
+    /// Whether it wants them by indication only.
+    public let prefersIndications: Bool
+    /// The longest value that it can be sent whole, in octets: the MTU less 3, and no value is longer than 512.
+    public let maximumUpdateLength: Int
+}
+
+extension PeripheralManager {
+    /// The centrals that want the values of a characteristic, those first that connected first.
+    public func subscribers(of handle: AttributeHandle) async -> [Subscriber] {
+        await adapter.subscribers(of: handle)
+    }
+
+    /// Stores a value and sends it to its subscribers, or to those of `centrals` among them, if all of their links have
+    /// room for it now; else nothing happens and this is false. `readyToUpdate(_:for:)` waits for room. Confirmations of
+    /// indications are not waited for.
+    public func tryUpdate(
+        _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
+    ) async throws(BLEError) -> Bool {
+        guard try await adapter.tryUpdate(handle, to: value, centrals) else { return false }
+        try await adapter.saveServer()
+        return true
+    }
+
+    /// Waits until all subscribers of a characteristic, or those of `centrals` among them, have room for a value. One
+    /// that leaves meanwhile is not waited for.
+    public func readyToUpdate(
+        _ handle: AttributeHandle, for centrals: [Central]? = nil
+    ) async throws(BLEError) {
+        try await adapter.untilReadyToUpdate(handle, centrals)
+    }
+}
+
+extension Adapter {
+    fileprivate func subscribers(of handle: AttributeHandle) -> [Subscriber] {
+        server.gatt.subscribers(of: handle).compactMap { subscriber in
+            (try? link(LinkID(number: subscriber.central.rawValue))).map { link in
+                Subscriber(
+                    central: Central(link), prefersIndications: subscriber.prefersIndications,
+                    maximumUpdateLength: min(link.bearer.mtu.octets - 3, ATTLimits.valueLength))
+            }
+        }
+    }
+
+    /// The links that a value goes to.
+    private func receivers(
+        of handle: AttributeHandle, _ centrals: [Central]?
+    ) -> [(link: Link, subscriber: Subscriber)] {
+        subscribers(of: handle).filter { centrals?.contains($0.central) ?? true }.compactMap { subscriber in
+            links[subscriber.central.link].map { ($0, subscriber) }
+        }
+    }
+
+    fileprivate func tryUpdate(
+        _ handle: AttributeHandle, to value: [UInt8], _ centrals: [Central]?
+    ) throws(BLEError) -> Bool {
+        if let end { throw end }
+        let receivers = receivers(of: handle, centrals)
+        for (link, subscriber) in receivers {
+            let limit = link.bearer.mtu.octets - 3
+            guard value.count <= limit else {
+                throw .limit("a value for \(link.peer)", limit: limit, value: value.count)
+            }
+            guard link.hasRoom(for: subscriber) else { return false }
+        }
+        for update in try store([(handle, value)]) {
+            for (link, subscriber) in receivers { try push(update, to: subscriber, on: link) }
+        }
+        return true
+    }
+
+    private func push(_ update: ValueUpdate, to subscriber: Subscriber, on link: Link) throws(BLEError) {
+        do throws(ATTLimitError) {
+            if subscriber.prefersIndications {
+                _ = try link.bearer.indicate(update.handle, value: update.value, at: loop.now)
+            } else {
+                try link.bearer.notify(update.handle, value: update.value)
+            }
+        } catch {
+            throw BLEError(error)
+        }
+        tellNotified(update, subscriber.central)
+        pumpSoon(link)
+    }
+
+    fileprivate func untilReadyToUpdate(
+        _ handle: AttributeHandle, _ centrals: [Central]?
+    ) async throws(BLEError) {
+        while true {
+            if let end { throw end }
+            let full = receivers(of: handle, centrals).first { !$0.link.hasRoom(for: $0.subscriber) }
+            guard let full else { return }
+            full.link.bearer.tellWhenReady()
+            do throws(BLEError) {
+                try await full.link.room.wait(in: self, of: full.link.id)
+            } catch {
+                try forgive(error, of: full.link.id)
+            }
+        }
+    }
+}
+
+extension Link {
+    /// Whether a value can go, or wait for its turn.
+    fileprivate func hasRoom(for subscriber: Subscriber) -> Bool {
+        subscriber.prefersIndications ? bearer.canIndicate : bearer.canPush
+    }
+}

@@ -1,0 +1,165 @@
+import BLECore
+import HCI
+import Logging
+
+/// Peers that hide behind private addresses, known by their bonds.
+extension Adapter {
+    /// Who is behind an address: the identity of a bonded peer, else that address.
+    func identity(behind address: DeviceAddress) -> DeviceAddress {
+        bond(with: address)?.peer ?? address
+    }
+
+    /// Who is behind the address of a report; nil when it is nobody's private one, as far as bonds tell.
+    func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? {
+        guard privacy.knowsHiddenPeers, let address = report.address else { return nil }
+        if report.advertiser?.isResolved == true {
+            privacy.list.isProven = true
+            return address
+        }
+        // Some controllers tell the identity as if it had been on air.
+        if privacy.list.knows(address) { return address }
+        guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
+        if privacy.list.knows(peer) {
+            log.info("the controller has a resolving list and does not resolve \(address)")
+            privacy.list.giveUp()
+            lookAgain()
+        }
+        return peer
+    }
+
+    /// Has a device found that somebody wants a link to. The controller listens for it by its address; where it does
+    /// not know a peer's private addresses, the host does, and names the one that it hears.
+    func look(for peer: DeviceAddress) {
+        if isKnownToHostAlone(peer) {
+            connecting.planner.forget(peer)
+            connecting.searched.insert(peer)
+        } else {
+            connecting.endSearch(for: peer)
+            connecting.planner.want(peer)
+            if privacy.list.knows(peer), !privacy.list.isProven, privacy.trustEnd == nil {
+                privacy.trustEnd = loop.now + Self.trust
+                armPrivacy()
+            }
+        }
+        scanning.peerSearch = connecting.search
+        reconcileConnecting()
+    }
+
+    /// How long a controller has to find a peer by its keys until the host looks, too: there are some that have a
+    /// resolving list and do not resolve.
+    private static let trust = Duration.seconds(3)
+
+    /// The controller has not found the peers that it should know: they may be away, or it does not resolve.
+    func helpController() {
+        guard !privacy.list.isProven else { return }
+        for peer in connecting.pending.keys where privacy.list.knows(peer) && connecting.isLookingFor(peer) {
+            connecting.searched.insert(peer)
+        }
+        scanning.peerSearch = connecting.search
+        reconcileScan()
+    }
+
+    /// What is known of peers has changed: those that somebody waits for are looked for as it wants, and by what they
+    /// are called now.
+    func lookAgain() {
+        guard kernel == nil else { return }
+        for old in Array(connecting.pending.keys) {
+            let peer = identity(behind: old)
+            if peer != old, let moved = connecting.pending.removeValue(forKey: old) {
+                endLook(for: old)
+                connecting.pending[peer, default: .init(requests: [])].requests += moved.requests
+            }
+            guard connecting.isLookingFor(peer) || !hasLink(to: peer) else { continue }
+            look(for: peer)
+        }
+        reconcileScan()
+    }
+
+    /// Whether there is a link to a device, be it that it ends.
+    func hasLink(to peer: DeviceAddress) -> Bool {
+        links.values.contains { $0.peer == peer || $0.identity == peer }
+    }
+
+    /// Nobody looks for a device any more.
+    func endLook(for peer: DeviceAddress) {
+        connecting.endSearch(for: peer)
+        connecting.planner.forget(peer)
+        scanning.peerSearch = connecting.search
+        reconcileConnecting()
+    }
+
+    /// Whether a peer may use private addresses that the controller does not know.
+    func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
+        privacy.knowsHiddenPeers && !privacy.list.knows(peer)
+            && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
+    }
+
+    /// Something was heard while peers are looked for: one of those can be connected to by this address.
+    func consider(_ report: AdvertisingReport, of hidden: DeviceAddress?) {
+        guard report.type.contains(.connectable), let address = report.address else { return }
+        let peer = hidden ?? address
+        guard connecting.searched.contains(peer), connecting.routes[address] != peer else { return }
+        // Its address before this one is not heard any more.
+        for (old, _) in connecting.routes.filter({ $0.value == peer }) {
+            connecting.routes[old] = nil
+            connecting.planner.forget(old)
+        }
+        log.debug("\(peer) is \(address)")
+        connecting.routes[address] = peer
+        connecting.planner.want(address)
+        reconcileConnecting()
+    }
+
+    /// The scan that peers are looked for with was refused. Those that the controller looks for, too, it may find.
+    func peerSearchFailed(_ error: BLEError) {
+        for peer in connecting.searched {
+            if connecting.planner.wanted.contains(peer) {
+                connecting.endSearch(for: peer)
+                connecting.planner.want(peer)
+            } else {
+                failPending(peer, error)
+            }
+        }
+        scanning.peerSearch = connecting.search
+    }
+}
+
+// MARK: - Bonds that come and go
+
+extension Adapter {
+    /// Hears of bonds that come and go from now on, by whosever hand.
+    func watchBonds() {
+        guard privacy.watch == nil else { return noteHiddenPeers() }
+        let bonds = security.options.bonds
+        // First, so that no change is missed.
+        let first = bonds.changes()
+        noteHiddenPeers()
+        privacy.watch = OwnedTask(
+            Task(executorPreference: loop) { [weak self] in
+                var changes = first
+                while !Task.isCancelled {
+                    do throws(BLEError) {
+                        for try await _ in changes { await self?.bondsChanged() }
+                        return
+                    } catch .overflow {
+                        changes = bonds.changes()
+                        await self?.bondsChanged()
+                    } catch {
+                        return
+                    }
+                }
+            })
+    }
+
+    private func bondsChanged() {
+        guard end == nil else { return }
+        noteHiddenPeers()
+        renewBonds()
+        lookAgain()
+        reconcilePrivacy()
+    }
+
+    private func noteHiddenPeers() {
+        privacy.knowsHiddenPeers = security.options.bonds.knowsHiddenPeers(of: identity)
+    }
+}

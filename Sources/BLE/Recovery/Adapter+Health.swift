@@ -1,0 +1,33 @@
+import HCISocket
+import Logging
+
+extension Adapter {
+    /// What this adapter notices about its controller and does about it, from now on. The stream ends with
+    /// the adapter, with the error that ended it. By default the newest 64 events wait to be taken.
+    ///
+    /// ```swift
+    /// for try await event in adapter.health() { print(event) }
+    /// ```
+    public nonisolated func health(
+        _ policy: BufferPolicy = .newest(64)
+    ) -> BoundedStream<AdapterHealthEvent> {
+        let buffer = StreamBuffer<AdapterHealthEvent>(policy)
+        loop.execute { self.assumeIsolated { $0.tellHealth(to: buffer) } }
+        return BoundedStream(buffer)
+    }
+
+    private func tellHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
+        if let end { return buffer.finish(.failure(end)) }
+        recovery.nextWatcher += 1
+        let id = recovery.nextWatcher
+        recovery.watchers[id] = buffer
+        buffer.onEnd { [loop, weak self] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.recovery.watchers[id] = nil } }
+        }
+    }
+
+    func note(_ event: AdapterHealthEvent) {
+        log.info("\(event)")
+        for watcher in recovery.watchers.values { watcher.yield(event) }
+    }
+}

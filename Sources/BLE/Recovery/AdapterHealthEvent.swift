@@ -1,0 +1,49 @@
+import BLECore
+import HCI
+
+/// What an adapter notices about its controller, and does about it.
+public enum AdapterHealthEvent: Hashable, Sendable {
+    /// Nothing was heard for so long, so the scan was begun anew. In a quiet place that is normal.
+    case scanRestarted(silence: Duration)
+    /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
+    case scanTakenBack
+    /// That happened so often within a minute that the scan is left to them for a while.
+    case scanLeft(for: Duration, restarts: Int)
+    /// A central has connected, and another program has its channel, since the kernel gives it to the newest
+    /// listener: bluetoothd, where that runs, by its process number. Only a server that starts anew gets the next
+    /// one.
+    case centralTaken(by: Int32?)
+    /// The controller has failed, and a step is taken to bring it back.
+    case recovering(AdapterFault, by: RecoveryStep)
+    /// The controller has failed, and the step to bring it back waits until so many links have ended, since it
+    /// would cost them (`AdapterOptions.recoversWithLinks`).
+    case postponed(AdapterFault, links: Int)
+    /// It answers that command again by itself; nothing waits any more.
+    case answersAgain(command: HCIOpcode)
+    /// The controller is back, and what was under way has begun anew.
+    case recovered(by: RecoveryStep)
+    /// No step has brought the controller back. The adapter ends with `AdapterProblem.failed`.
+    case gaveUp(AdapterFault)
+}
+
+extension AdapterHealthEvent: CustomStringConvertible {
+    /// One line for a person.
+    public var description: String {
+        switch self {
+        case .scanRestarted(let silence): "nothing heard for \(silence): the scan begins anew"
+        case .scanTakenBack: "another program switched the scan: it is switched on again"
+        case .scanLeft(let duration, let restarts):
+            "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration)"
+        case .centralTaken(let daemon):
+            """
+            \(daemon.map { "bluetoothd (process \($0))" } ?? "another program") has taken a central's link, since \
+            it began to listen later: start anew
+            """
+        case .recovering(let fault, let step): "\(fault): \(step)"
+        case .postponed(let fault, let links): "\(fault): what would help waits for the end of \(links) links"
+        case .answersAgain(let command): "the controller answers \(command) again"
+        case .recovered: "the controller is back"
+        case .gaveUp(let fault): "\(fault), and nothing has brought it back"
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import BLECore
+import HCISocket
+import Logging
+
+/// What a central manager, with its copies, keeps for the next process, and what it holds of the last one.
+final class CentralRestoration: Sendable {
+    private struct State {
+        /// What came back and was not taken up yet.
+        var links: [Peripheral.Identifier: HeldLink] = [:]
+        var scans: [(number: UInt64, options: ScanOptions, stream: BoundedStream<Advertisement>)] = []
+        /// Those who have taken up, or are about to, a link that has come back with subscriptions.
+        var heirs: [Heir] = []
+        /// Whether nothing is taken off the disk any more.
+        var isLeaving = false
+    }
+
+    /// Somebody who has inherited subscriptions, for as long as that one is there.
+    private struct Heir {
+        weak var wish: LinkWish?
+    }
+
+    let adapter: Adapter
+    let kept: KeptState<CentralState>
+    let restored: RestoredCentralState
+    private let state = Lock(State())
+    private let log = Logger(label: "ble.restoration")
+
+    /// Begins with what comes back.
+    init(_ adapter: Adapter, _ kept: KeptState<CentralState>) async {
+        self.adapter = adapter
+        self.kept = kept
+        restored = RestoredCentralState(kept)
+        await adapter.endWithAdapter { kept.end($0) }
+        holdLinks()
+        holdScans()
+    }
+
+    deinit { kept.end(.adapter(.closed)) }
+
+    private func holdLinks() {
+        let numbers = kept.value.links
+        for device in restored.peripherals {
+            let held = HeldLink(
+                device, numbers: numbers.filter { $0.value.id == device.id }.map(\.key), adapter)
+            state.withLock { $0.links[device.id] = held }
+            held.begin()
+        }
+    }
+
+    private func holdScans() {
+        for (number, options) in kept.value.scans.sorted(by: { $0.key < $1.key }) {
+            let stream = CentralManager(adapter).scan(options)
+            state.withLock { $0.scans.append((number, options, stream)) }
+        }
+    }
+
+    /// Ends what nobody has taken up, of one device or at all.
+    func dismiss(_ id: Peripheral.Identifier?) {
+        let (links, scans, heirs) = state.withLock { state in
+            let links = state.links.filter { id == nil || $0.key == id }
+            for id in links.keys { state.links[id] = nil }
+            defer { if id == nil { state.scans = [] } }
+            let heirs = state.heirs.compactMap(\.wish).filter { id == nil || $0.id == id }
+            return (links, id == nil ? state.scans : [], heirs)
+        }
+        kept.change { state in
+            for number in links.values.flatMap(\.numbers) { state.links[number] = nil }
+            for scan in scans { state.scans[scan.number] = nil }
+        }
+        for link in links.values { link.end() }
+        for heir in heirs { heir.dismissRestored() }
+    }
+
+    func keepForNextStart() { state.withLock { $0.isLeaving = true } }
+
+    private var isLeaving: Bool { adapter.leaving.withLock { $0 } || state.withLock { $0.isLeaving } }
+
+    /// Takes something off the disk that the program has ended.
+    func forget(_ change: (inout CentralState) -> Void) {
+        guard !isLeaving else { return }
+        kept.changeSoon(change)
+    }
+}
+
+// MARK: - Links
+
+extension CentralRestoration {
+    /// Somebody wants links to a device: the disk has that when this returns. What came back of it is part of that.
+    func wish(
+        for id: Peripheral.Identifier, _ options: ConnectionOptions, isMaintained: Bool = false
+    ) async throws(BLEError) -> LinkWish {
+        let restored = state.withLock { $0.links[id]?.device.subscriptions ?? [] }
+        let number = kept.change { state -> UInt64 in
+            let number = state.number()
+            state.links[number] = RestoredPeripheral(id, options: options, subscriptions: restored)
+            return number
+        }
+        let wish = LinkWish(self, id, number: number ?? 0, isMaintained: isMaintained, restored: restored)
+        if !restored.isEmpty {
+            let isThere = state.withLock { state in
+                state.heirs.removeAll { $0.wish == nil }
+                state.heirs.append(Heir(wish: wish))
+                return state.links[id] != nil
+            }
+            // Given up meanwhile, or another's already.
+            if !isThere { wish.dismissRestored() }
+        }
+        do throws(BLEError) {
+            try await kept.flush()
+        } catch {
+            wish.end()
+            throw error
+        }
+        return wish
+    }
+
+    /// Connects for a wish. Who takes up what came back has its link.
+    func connect(
+        _ wish: LinkWish, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
+    ) async throws(BLEError) -> Peripheral {
+        let plain = try await CentralManager(adapter).connect(to: address, timeout: timeout, options: options)
+        let time = adapter.timestamp
+        kept.change { state in
+            state.links[wish.number]?.state = .connected
+            state.note(wish.id, at: time)
+        }
+        do throws(BLEError) {
+            try await kept.flush()
+        } catch {
+            await plain.disconnect()
+            throw error
+        }
+        if let held = state.withLock({ $0.links.removeValue(forKey: wish.id) }) {
+            wish.take(held.streams(on: plain.link))
+            kept.changeSoon { state in for number in held.numbers { state.links[number] = nil } }
+            held.end()
+        }
+        return Peripheral(plain, wish)
+    }
+}
+
+// MARK: - Scans
+
+extension CentralRestoration {
+    /// A scan, which begins when the disk has it; what came back of the same options is taken up.
+    func scan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
+        let number = kept.change { state -> UInt64 in
+            let number = state.number()
+            state.scans[number] = options
+            return number
+        }
+        watch(buffer, number ?? 0)
+        Task(executorPreference: adapter.loop) { [self] in
+            do throws(BLEError) {
+                try await kept.flush()
+                await adapter.startScan(options, into: buffer)
+            } catch {
+                buffer.finish(.failure(error))
+            }
+        }
+    }
+
+    /// The scan of these options that came back.
+    func takeScan(_ options: ScanOptions) -> BoundedStream<Advertisement>? {
+        let taken = state.withLock { state in
+            state.scans.firstIndex { $0.options == options }.map { state.scans.remove(at: $0) }
+        }
+        guard let taken else { return nil }
+        watch(taken.stream.buffer, taken.number)
+        return taken.stream
+    }
+
+    /// A scan is forgotten when it ends.
+    private func watch(_ buffer: StreamBuffer<Advertisement>, _ number: UInt64) {
+        buffer.onEnd { [self] in forget { $0.scans[number] = nil } }
+    }
+}
+
+extension Adapter {
+    /// The time of day, as the bonds have it.
+    nonisolated var timestamp: Timestamp { bondClock() }
+}

@@ -1,0 +1,77 @@
+import BLECore
+
+/// What a central manager is to bring back, as it changes. What is under way at the same time has a number each.
+struct CentralState: StateText, Equatable {
+    /// Devices that are remembered although nobody is connected to them.
+    static let limit = 1024
+
+    /// Those who want a link.
+    var links: [UInt64: RestoredPeripheral] = [:]
+    var scans: [UInt64: ScanOptions] = [:]
+    /// When there was a link to a device last.
+    private(set) var known: [Peripheral.Identifier: Timestamp] = [:]
+    private var last: UInt64 = 0
+
+    /// A number for the next.
+    mutating func number() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    /// There is a link to a device; of more than the limit that one is forgotten whose link is the longest ago.
+    mutating func note(_ id: Peripheral.Identifier, at time: Timestamp) {
+        guard id.isLasting else { return }
+        known[id] = time
+        guard known.count > Self.limit, let oldest = known.min(by: { $0.value < $1.value }) else { return }
+        known[oldest.key] = nil
+    }
+
+    /// The known devices, the latest first.
+    var latest: [Peripheral.Identifier] {
+        known.sorted { ($1.value, "\($1.key)") < ($0.value, "\($0.key)") }.map(\.key)
+    }
+
+    /// One for each device.
+    var peripherals: [RestoredPeripheral] {
+        var merged: [RestoredPeripheral] = []
+        for (_, next) in links.sorted(by: { $0.key < $1.key }) {
+            if let index = merged.firstIndex(where: { $0.id == next.id }) {
+                merged[index] = merged[index].merged(with: next)
+            } else {
+                merged.append(next)
+            }
+        }
+        return merged
+    }
+
+    // MARK: Text
+
+    static let kind = "known"
+
+    var text: [UInt8] {
+        var text: [UInt8] = []
+        for (_, link) in links.sorted(by: { $0.key < $1.key }) { text += link.text }
+        for (_, scan) in scans.sorted(by: { $0.key < $1.key }) { text += scan.text }
+        guard !known.isEmpty else { return text }
+        var writer = TextWriter(Self.kind)
+        for id in latest.reversed() {
+            if let time = known[id] { writer.line("device", "\(id.address)", "\(time)") }
+        }
+        return text + writer.octets
+    }
+
+    mutating func read(_ section: TextSection) throws(TextError) {
+        switch section.kind {
+        case RestoredPeripheral.kind: links[number()] = try RestoredPeripheral(section)
+        case ScanOptions.kind: scans[number()] = try ScanOptions(section)
+        case Substring(Self.kind):
+            for line in section.lines {
+                guard line.key == "device" else { throw line.failure("nobody knows this") }
+                let words = try line.values(2)
+                let address = try line.value(of: words[0]) { DeviceAddress($0) }
+                note(Peripheral.Identifier(address), at: try line.value(of: words[1]) { Timestamp($0) })
+            }
+        default: throw TextError(section.number, "nobody knows \(section.kind)")
+        }
+    }
+}

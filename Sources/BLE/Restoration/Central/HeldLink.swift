@@ -1,0 +1,71 @@
+import BLECore
+import GATTClient
+import HCISocket
+import Logging
+
+/// A link that has come back, and its streams, for as long as nobody has taken them up.
+final class HeldLink: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var link: LinkID?
+        var streams: [RestoredSubscription: BoundedStream<ReceivedValue>] = [:]
+    }
+
+    let device: RestoredPeripheral
+    /// What it is on the disk.
+    let numbers: [UInt64]
+    private let adapter: Adapter
+    private let state = Lock(State())
+    private let log = Logger(label: "ble.restoration")
+
+    init(_ device: RestoredPeripheral, numbers: [UInt64], _ adapter: Adapter) {
+        self.device = device
+        self.numbers = numbers
+        self.adapter = adapter
+    }
+
+    deinit { end() }
+
+    /// Connects, and does so again whenever the link has ended.
+    func begin() {
+        let task = Task(executorPreference: adapter.loop) { [weak self, adapter, device, log] in
+            let central = CentralManager(adapter)
+            do throws(BLEError) {
+                for try await session in central.maintain(device.id, options: device.options) {
+                    await self?.subscribe(session)
+                }
+            } catch .cancelled {
+                // Somebody has taken it up, or nobody wants it any more.
+            } catch {
+                log.warning("\(device.id.address) is not brought back: \(error)")
+            }
+        }
+        state.withLock { $0.task = task }
+    }
+
+    private func subscribe(_ session: Peripheral) async {
+        state.withLock { state in
+            state.link = session.link
+            state.streams = [:]
+        }
+        for subscription in device.subscriptions {
+            do throws(BLEError) {
+                let stream = try await session.values(of: subscription)
+                state.withLock { $0.streams[subscription] = stream }
+            } catch {
+                log.warning("\(subscription.characteristic) of \(device.id.address): \(error)")
+            }
+        }
+    }
+
+    /// The streams, if they are of that link, for their new owner.
+    func streams(on link: LinkID) -> [RestoredSubscription: BoundedStream<ReceivedValue>] {
+        state.withLock { state in
+            defer { state.streams = [:] }
+            return state.link == link ? state.streams : [:]
+        }
+    }
+
+    /// Does not connect any more, and leaves the link.
+    func end() { state.withLock { $0.task.take() }?.cancel() }
+}

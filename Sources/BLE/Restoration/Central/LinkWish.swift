@@ -1,0 +1,178 @@
+import BLECore
+import GATTClient
+import HCISocket
+import Logging
+
+/// Somebody's wish for a link to a device, on the disk until it is fulfilled or given up: of a `connect` until the end of
+/// its link, of a `maintain` until nobody maintains it.
+final class LinkWish: Sendable {
+    let id: Peripheral.Identifier
+    let number: UInt64
+    /// Whether it outlasts its links.
+    let isMaintained: Bool
+    private let restoration: CentralRestoration
+    private let state: Lock<State>
+
+    private struct State {
+        /// What came back and its owner has not asked for yet.
+        var untaken: Set<RestoredSubscription>
+        /// The streams of that, while there are any.
+        var streams: [RestoredSubscription: BoundedStream<ReceivedValue>] = [:]
+        /// How many streams the owner has of each.
+        var holders: [RestoredSubscription: Int] = [:]
+    }
+
+    init(
+        _ restoration: CentralRestoration, _ id: Peripheral.Identifier, number: UInt64, isMaintained: Bool,
+        restored: [RestoredSubscription] = []
+    ) {
+        self.restoration = restoration
+        self.id = id
+        self.number = number
+        self.isMaintained = isMaintained
+        state = Lock(State(untaken: Set(restored)))
+    }
+
+    /// Connects for this wish.
+    func connect(
+        to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
+    ) async throws(BLEError) -> Peripheral {
+        try await restoration.connect(self, to: address, timeout: timeout, options: options)
+    }
+
+    /// Nobody has it any more.
+    func end() { restoration.forget { [number] in $0.links[number] = nil } }
+
+    /// The link has ended, or its user has left it.
+    func linkEnded() {
+        guard isMaintained else { return end() }
+        restoration.forget { [number] in $0.links[number]?.state = .connecting }
+        letGo()
+    }
+
+    /// Lets the streams go that nobody has asked for.
+    private func letGo() {
+        // They are gone outside of the lock.
+        _ = state.withLock { state in
+            defer { state.streams = [:] }
+            return state.streams
+        }
+    }
+
+    /// Waits until the disk has what was changed.
+    func save() async {
+        do throws(BLEError) {
+            try await restoration.kept.flush()
+        } catch {
+            // Whoever ends something is not told: at the worst it comes back.
+            Logger(label: "ble.restoration").error("\(error)")
+        }
+    }
+
+    /// Ends with a link, unless the adapter has ended, which is nobody's decision.
+    func follow(_ peripheral: Peripheral) {
+        let adapter = peripheral.adapter
+        Task(executorPreference: adapter.loop) { [self] in
+            _ = try? await adapter.disconnection(of: peripheral.link, for: peripheral.user)
+            if await adapter.end == nil { linkEnded() }
+        }
+    }
+
+    // MARK: Streams
+
+    /// Takes over streams that came back.
+    func take(_ others: [RestoredSubscription: BoundedStream<ReceivedValue>]) {
+        state.withLock { state in
+            // What was given up meanwhile is not wanted.
+            state.streams.merge(others.filter { state.untaken.contains($0.key) }) { first, _ in first }
+        }
+    }
+
+    /// Gives up what came back and its owner has not asked for.
+    func dismissRestored() {
+        let untaken = state.withLock { state in
+            defer { state.untaken = [] }
+            return state.untaken
+        }
+        letGo()
+        restoration.kept.change { [number, state] kept in
+            let held = state.withLock { $0.holders }
+            kept.links[number]?.subscriptions.removeAll { untaken.contains($0) && held[$0] == nil }
+        }
+    }
+
+    /// A stream of values, which the disk has before its owner.
+    func values(
+        of characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on peripheral: Peripheral
+    ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
+        let subscription = RestoredSubscription(characteristic, options)
+        let adapter = peripheral.adapter
+        let taken = state.withLock { state in
+            state.untaken.remove(subscription)
+            return state.streams.removeValue(forKey: subscription)
+        }
+        let stream: BoundedStream<ReceivedValue>
+        if let taken {
+            stream = taken
+        } else {
+            stream = try await adapter.subscribe(to: characteristic, options, on: peripheral.link)
+        }
+        restoration.kept.change { [number, state] kept in
+            state.withLock { $0.holders[subscription, default: 0] += 1 }
+            if kept.links[number]?.subscriptions.contains(subscription) == false {
+                kept.links[number]?.subscriptions.append(subscription)
+            }
+        }
+        let link = peripheral.link
+        stream.buffer.onEnd { [weak self, loop = adapter.loop, weak adapter] in
+            loop.execute { [weak self, weak adapter] in
+                adapter?.assumeIsolated { adapter in
+                    // One that has ended with its link, or because that fails, is wanted still.
+                    let isLeft = adapter.links[link].map { $0.closing == nil } ?? false
+                    self?.ended(subscription, isLeft: isLeft)
+                }
+            }
+        }
+        try await restoration.kept.flush()
+        return stream
+    }
+
+    /// One of the streams has ended; the last one that is left takes its subscription off the disk.
+    private func ended(_ subscription: RestoredSubscription, isLeft: Bool) {
+        restoration.forget { [number, state] kept in
+            let others = state.withLock { state in
+                let others = (state.holders[subscription] ?? 1) - 1
+                state.holders[subscription] = others > 0 ? others : nil
+                return others
+            }
+            guard isLeft, others <= 0 else { return }
+            kept.links[number]?.subscriptions.removeAll { $0 == subscription }
+        }
+    }
+}
+
+extension RestoredSubscription {
+    init(_ characteristic: RemoteCharacteristic, _ options: SubscriptionOptions) {
+        self.init(
+            characteristic: characteristic.uuid, handle: characteristic.valueHandle,
+            indications: options.indications, buffer: options.buffer, confirming: options.confirmation,
+            completing: options.completing)
+    }
+}
+
+extension Peripheral {
+    /// The values of a characteristic again that the last process had subscribed to, in the same way. The one with the
+    /// handle that it had is meant, else the only one of its type.
+    public func values(
+        of subscription: RestoredSubscription
+    ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
+        let all = try await discover().characteristics(subscription.characteristic)
+        let same = all.first { $0.valueHandle == subscription.handle }
+        guard let found = same ?? (all.count == 1 ? all.first : nil) else {
+            throw .notFound("characteristic \(subscription.characteristic) at \(subscription.handle)")
+        }
+        return try await values(
+            of: found, indications: subscription.indications, buffer: subscription.buffer,
+            confirming: subscription.confirming, completing: subscription.completing)
+    }
+}

@@ -1,0 +1,106 @@
+import ATT
+import BLECore
+import GATTServer
+import HCISocket
+import Logging
+
+/// What an adapter's server keeps for the next process.
+struct KeptServing: Sendable {
+    let state: KeptState<ServingState>
+    /// Whether values are kept that this program sets.
+    let keepsUpdates: Bool
+}
+
+extension Adapter {
+    /// From now on the server keeps what changes.
+    func keepServing(_ kept: KeptServing) throws(BLEError) {
+        if let end { throw end }
+        guard server.kept == nil else {
+            throw .invalidRequest("this adapter's server is restored by another name already")
+        }
+        server.kept = kept
+    }
+
+    /// Services are published, beside those that have the attributes `known`: they have the values again that they had,
+    /// and the handles are kept.
+    func keepServices(beside known: Set<AttributeHandle> = []) {
+        guard let kept = server.kept else { return }
+        for (handle, value) in kept.state.value.values
+        where !known.contains(handle) && server.gatt.stores(handle) {
+            // One that does not fit any more is as the program says.
+            try? server.gatt.setValue(value, of: handle)
+        }
+        kept.state.change { $0.published(server.gatt.database.records) }
+    }
+
+    /// Whether services are missing that an earlier process had published.
+    var lacksServices: Bool {
+        let kept = server.kept?.state.value.services ?? []
+        return kept.contains { server.gatt.database[$0.handle] == nil }
+    }
+
+    /// A service was taken back.
+    func forgetService(at handle: AttributeHandle) { server.kept?.state.change { $0.removed(handle) } }
+
+    /// The program has set values: the disk follows, and `saveServer` waits for it.
+    func keepUpdates(_ values: [ValueUpdate]) {
+        guard let kept = server.kept, kept.keepsUpdates else { return }
+        let stored = values.filter { server.gatt.stores($0.handle) }.map { ($0.handle, $0.value) }
+        guard !stored.isEmpty else { return }
+        kept.state.changeSoon { $0.keep([AttributeHandle: [UInt8]](stored) { $1 }) }
+    }
+
+    /// A central has written a value.
+    func keepWrite(of handle: AttributeHandle) {
+        guard let kept = server.kept, server.gatt.stores(handle) else { return }
+        guard let value = server.gatt.database[handle]?.value else { return }
+        server.unsaved.insert(.server)
+        kept.state.changeSoon { $0.keep([handle: value]) }
+    }
+
+    /// Waits until the disk has what the server keeps.
+    func saveServer() async throws(BLEError) { try await server.kept?.state.flush() }
+
+    /// A central that is bonded wants other values than before, or can do something else: a disk that has bonds has that
+    /// at once, not only when the link ends.
+    func keepClient(of link: Link) {
+        guard stateFolder != nil, link.protection.isRestored,
+            let record = server.gatt.record(of: CentralID(link.id))
+        else { return }
+        remember(record, of: link)
+        server.unsaved.insert(.bonds)
+    }
+
+    /// Sends an answer, when the disk has what the request has changed.
+    func reply(_ answer: GATTAnswer, on link: Link) {
+        let unsaved = server.unsaved
+        server.unsaved = []
+        guard !unsaved.isEmpty, case .respond(let response) = answer else { return link.bearer.send(answer) }
+        let id = link.id
+        Task(executorPreference: loop) { await self.send(response, on: id, after: unsaved) }
+    }
+
+    /// Sends a response when the disk has what it says, else an error in its place.
+    private func send(_ response: ATTResponse, on id: LinkID, after unsaved: ServerState.Unsaved) async {
+        let isSaved = await save(unsaved)
+        guard let link = links[id] else { return }
+        let request = ATTOpcode(response.opcode.rawValue &- 1)
+        link.bearer.send(
+            .respond(isSaved ? response : .error(ATTErrorResponse(request, .none, .unlikelyError))))
+        pump(link)
+    }
+
+    private func save(_ unsaved: ServerState.Unsaved) async -> Bool {
+        do throws(BLEError) {
+            if unsaved.contains(.server) { try await saveServer() }
+            if unsaved.contains(.bonds) {
+                let bonds = security.options.bonds
+                try await loop.withClockHeld { () throws(BLEError) in try await bonds.flush() }
+            }
+            return true
+        } catch {
+            log.error("what a central has written is not on the disk: \(error)")
+            return false
+        }
+    }
+}

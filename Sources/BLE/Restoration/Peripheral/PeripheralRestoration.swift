@@ -1,0 +1,211 @@
+import BLECore
+import HCISocket
+import Logging
+
+/// What a peripheral manager, with its copies, keeps for the next process, and what it holds of the last one.
+final class PeripheralRestoration: Sendable {
+    /// An advertisement that came back and was not taken up yet.
+    private struct Held {
+        let number: UInt64
+        let content: RestoredAdvertising
+        /// Puts it on the air.
+        var task: Task<Advertising?, Never>?
+    }
+
+    private struct State {
+        var held: [Held] = []
+        /// Waits for services that are missing.
+        var waiting: Task<Void, Never>?
+        /// Whether nothing is taken off the disk any more.
+        var isLeaving = false
+    }
+
+    /// How long services that are missing are waited for.
+    static let patience = Duration.seconds(5)
+
+    let restored: RestoredPeripheralState
+    private let adapter: Adapter
+    private let kept: KeptState<ServingState>
+    private let state = Lock(State())
+    private let log = Logger(label: "ble.restoration")
+
+    /// Begins with what comes back.
+    init(
+        _ adapter: Adapter, _ kept: KeptState<ServingState>, keepsUpdates: Bool
+    ) async throws(BLEError) {
+        self.adapter = adapter
+        self.kept = kept
+        restored = RestoredPeripheralState(kept)
+        do throws(BLEError) {
+            try await adapter.keepServing(KeptServing(state: kept, keepsUpdates: keepsUpdates))
+        } catch {
+            await kept.end(error).value
+            throw error
+        }
+        await adapter.endWithAdapter { [weak self] reason in
+            self?.letGo()
+            return kept.end(reason)
+        }
+        let held = kept.value.advertising.sorted { $0.key < $1.key }
+        state.withLock { $0.held = held.map { Held(number: $0.key, content: $0.value) } }
+        begin { [restored] in restored.services.isEmpty || !$0.isConnectable }
+    }
+
+    deinit { wait(nil) }
+
+    /// Services are published: the disk has that when this returns. Centrals are let in when all are there that there
+    /// were: one that is bonded and finds another database has its subscriptions no more.
+    func published() async throws(BLEError) {
+        try await kept.flush()
+        guard await adapter.lacksServices else {
+            wait(nil)
+            return begin { _ in true }
+        }
+        wait(
+            Task(executorPreference: adapter.loop) { [weak self, adapter] in
+                guard await adapter.loop.sleep(for: Self.patience) else { return }
+                // The program has no use for the others any more.
+                self?.begin { _ in true }
+            })
+    }
+
+    /// Waits in this way from now on.
+    private func wait(_ next: Task<Void, Never>?) {
+        let last = state.withLock { state in
+            defer { state.waiting = next }
+            return state.waiting
+        }
+        last?.cancel()
+    }
+
+    /// Puts advertisements that came back on the air.
+    private func begin(_ isMeant: (AdvertisingRequest) -> Bool) {
+        state.withLock { state in
+            for index in state.held.indices
+            where state.held[index].task == nil && isMeant(state.held[index].content.request) {
+                let content = state.held[index].content
+                let number = state.held[index].number
+                state.held[index].task = Task(executorPreference: adapter.loop) { [self] in
+                    do throws(BLEError) {
+                        return try await start(content, number)
+                    } catch {
+                        log.warning("an advertisement is not brought back: \(error)")
+                        return nil
+                    }
+                }
+            }
+        }
+    }
+
+    private func start(
+        _ content: RestoredAdvertising, _ number: UInt64
+    ) async throws(BLEError) -> Advertising {
+        let plain = try await PeripheralManager(adapter).advertise(
+            content.request, maximumLinks: content.maximumLinks)
+        let advertising = Advertising(plain, KeptAdvertising(self, number))
+        Task(executorPreference: adapter.loop) { [self, adapter] in
+            _ = try? await plain.ended()
+            // Of an adapter that has ended nobody has decided anything.
+            if await adapter.end == nil { forget(number) }
+        }
+        return advertising
+    }
+
+    /// Advertises what the disk has; what came back and is the same is taken up.
+    func advertise(_ content: RestoredAdvertising) async throws(BLEError) -> Advertising {
+        if let taken = await take(content) { return taken }
+        let number = kept.change { state -> UInt64 in
+            let number = state.number()
+            state.advertising[number] = content
+            return number
+        }
+        do throws(BLEError) {
+            try await kept.flush()
+            return try await start(content, number ?? 0)
+        } catch {
+            if await adapter.end == nil, let number { forget(number) }
+            throw error
+        }
+    }
+
+    private func take(_ content: RestoredAdvertising) async -> Advertising? {
+        begin { $0 == content.request }
+        let held = state.withLock { state in
+            state.held.firstIndex { $0.content == content }.map { state.held.remove(at: $0) }
+        }
+        guard let held else { return nil }
+        if let advertising = await held.task?.value { return advertising }
+        // It could not be put on the air; now it is tried by its owner, who is told.
+        forget(held.number)
+        return nil
+    }
+
+    /// Stops what nobody has taken up.
+    func dismiss() async throws(BLEError) {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        for each in held {
+            kept.change { $0.advertising[each.number] = nil }
+            await each.task?.value?.stop()
+        }
+        try await kept.flush()
+    }
+
+    /// There is nothing to take up any more.
+    private func letGo() {
+        wait(nil)
+        state.withLock { $0.held = [] }
+    }
+
+    func keepForNextStart() { state.withLock { $0.isLeaving = true } }
+
+    private var isLeaving: Bool { adapter.leaving.withLock { $0 } || state.withLock { $0.isLeaving } }
+
+    // MARK: Advertisements that change
+
+    /// An advertisement has ended.
+    func forget(_ number: UInt64) {
+        guard !isLeaving else { return }
+        kept.changeSoon { $0.advertising[number] = nil }
+    }
+
+    /// An advertisement is another now.
+    func change(_ number: UInt64, to request: AdvertisingRequest) async throws(BLEError) {
+        kept.change { $0.advertising[number]?.request = request }
+        try await kept.flush()
+    }
+
+    /// Waits until the disk has what has ended.
+    func save() async {
+        do throws(BLEError) {
+            try await kept.flush()
+        } catch {
+            // Whoever stops something is not told: at the worst it comes back.
+            log.error("\(error)")
+        }
+    }
+}
+
+/// An advertisement of which the next process is to know.
+struct KeptAdvertising: Sendable {
+    private let restoration: PeripheralRestoration
+    private let number: UInt64
+
+    init(_ restoration: PeripheralRestoration, _ number: UInt64) {
+        self.restoration = restoration
+        self.number = number
+    }
+
+    /// It was stopped.
+    func stopped() async {
+        restoration.forget(number)
+        await restoration.save()
+    }
+
+    /// It is another now.
+    func changed(to request: AdvertisingRequest) async throws(BLEError) {
+        try await restoration.change(number, to: request)
+    }
+}

@@ -1,0 +1,86 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// What a peripheral manager is to bring back, as it changes.
+struct ServingState: StateText, Equatable {
+    /// The services that were published, in the order of their handles, which do not overlap.
+    private(set) var services: [ServiceRecord] = []
+    /// The values that are not any more what the services began with.
+    private(set) var values: [AttributeHandle: [UInt8]] = [:]
+    /// The greatest handle that an attribute ever had.
+    private(set) var highest = AttributeHandle.none
+    /// The advertisements, with a number each.
+    var advertising: [UInt64: RestoredAdvertising] = [:]
+    private var last: UInt64 = 0
+
+    /// A number for the next.
+    mutating func number() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    /// The database is that now. Services of an earlier process that were not published yet stay, but those in whose
+    /// place others are, or another make of the same: each new service is another make of one that was, the first of its
+    /// type that is left, so that of several with one type the others still find theirs.
+    mutating func published(_ records: [ServiceRecord], replacing isReplaced: Bool = true) {
+        let known = Set(services.map(\.handle))
+        services.removeAll { old in
+            records.contains { $0.handle <= old.endHandle && old.handle <= $0.endHandle }
+        }
+        if isReplaced {
+            for record in records where !known.contains(record.handle) {
+                if let old = services.firstIndex(where: { $0.uuid == record.uuid }) {
+                    services.remove(at: old)
+                }
+            }
+        }
+        services = (services + records).sorted { $0.handle < $1.handle }
+        highest = max(highest, services.last?.endHandle ?? .none)
+        forgetValues()
+    }
+
+    /// A service is taken back.
+    mutating func removed(_ handle: AttributeHandle) {
+        services.removeAll { $0.handle == handle }
+        forgetValues()
+    }
+
+    /// Values are those now.
+    mutating func keep(_ new: [AttributeHandle: [UInt8]]) { values.merge(new) { $1 } }
+
+    private mutating func forgetValues() {
+        let known = Set(services.flatMap { $0.entries.map(\.handle) })
+        values = values.filter { known.contains($0.key) }
+    }
+
+    // MARK: Text
+
+    static let kind = "handles"
+
+    var text: [UInt8] {
+        var text: [UInt8] = []
+        for service in services { text += service.text(values) }
+        for (_, each) in advertising.sorted(by: { $0.key < $1.key }) { text += each.text }
+        guard highest > .none else { return text }
+        var writer = TextWriter(Self.kind)
+        writer.line("highest", "\(highest)")
+        return text + writer.octets
+    }
+
+    mutating func read(_ section: TextSection) throws(TextError) {
+        switch section.kind {
+        case Substring(ServiceRecord.kind):
+            let (record, values) = try ServiceRecord.read(section)
+            published([record], replacing: false)
+            keep(values)
+        case Substring(RestoredAdvertising.kind): advertising[number()] = try RestoredAdvertising(section)
+        case Substring(Self.kind):
+            for line in section.lines {
+                guard line.key == "highest" else { throw line.failure("nobody knows this") }
+                highest = max(highest, try line.value(TextValue.handle))
+            }
+        default: throw TextError(section.number, "nobody knows \(section.kind)")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HCISocket
+
+/// The folder of what managers bring back, and the names that it takes.
+enum RestorationFolder {
+    /// Opens what a manager of that name and role has kept, in a state folder; nil is that of the adapter's bonds.
+    static func open<Value: StateText>(
+        _ name: String, _ role: String, in folder: String?, of adapter: Adapter, _ disk: Disk
+    ) async throws(BLEError) -> KeptState<Value> {
+        try check(name)
+        var state = folder
+        if state == nil { state = await adapter.stateFolder }
+        guard let state else { throw .restoration(.noFolder) }
+        let (file, folder) = ("\(name).\(role)", "\(state)/restoring")
+        guard let kept = try await KeptState<Value>.open(file, in: folder, disk, for: adapter.loop) else {
+            let owner = try await offLoop { () throws(BLEError) in
+                StateFile.owner(of: "\(folder)/\(file)", disk)
+            }
+            throw .restoration(.inUse(name, process: owner))
+        }
+        return kept
+    }
+
+    /// Letters of ASCII only: two names are two files on every file system but one that ignores case.
+    static func check(_ name: String) throws(BLEError) {
+        let isPlain = name.utf8.allSatisfy { octet in
+            switch UnicodeScalar(octet) {
+            case "a"..."z", "A"..."Z", "0"..."9", ".", "-", "_": true
+            default: false
+            }
+        }
+        guard isPlain, (1...64).contains(name.utf8.count), !name.hasPrefix(".") else {
+            throw .restoration(.name(name))
+        }
+    }
+}
+
+extension BondStore {
+    /// The folder of all state that the bonds are in; nil when they are in memory.
+    public var stateFolder: String? { folder.map { String($0.path.dropLast("/bonds".count)) } }
+}
+
+extension Adapter {
+    /// The folder of all state that this adapter's bonds are in; nil when they are in memory.
+    public var stateFolder: String? { security.options.bonds.stateFolder }
+}

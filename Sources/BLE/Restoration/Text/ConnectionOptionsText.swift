@@ -1,0 +1,51 @@
+import ATT
+import BLECore
+import HCI
+import HCISocket
+
+/// What a link shall be like, as a file has it, among other lines.
+extension ConnectionOptions {
+    /// Writes the lines.
+    func write(to writer: inout TextWriter) {
+        writer.line("mtu", "\(mtu.octets)")
+        writer.line("security", "\(security)")
+        writer.line("encrypts-if-bonded", TextValue.text(encryptsIfBonded))
+        writer.line("raises-security", TextValue.text(raisesSecurity))
+        if let timing {
+            writer.line(
+                "timing", TextValue.text(timing.interval.lowerBound),
+                TextValue.text(timing.interval.upperBound),
+                "\(timing.latency)", TextValue.text(timing.supervisionTimeout))
+        }
+        writer.line("phys", ifThere: phys.map { "0x\($0.rawValue.hex)" })
+        writer.line("establishment-attempts", "\(establishmentAttempts)")
+    }
+
+    /// Takes up a line; false when it is about something else.
+    mutating func read(_ line: TextSection.Line) throws(TextError) -> Bool {
+        switch line.key {
+        case "mtu": mtu = ATTMTU(try line.value { UInt16($0) })
+        case "security":
+            security = try line.value { LinkSecurityLevel(String($0)) }
+        case "encrypts-if-bonded": encryptsIfBonded = try line.value(TextValue.flag)
+        case "raises-security": raisesSecurity = try line.value(TextValue.flag)
+        case "timing": timing = try Timing(line)
+        case "phys": phys = PHYSet(rawValue: try line.value(TextValue.bits))
+        case "establishment-attempts": establishmentAttempts = try line.value { Int($0) }
+        default: return false
+        }
+        return true
+    }
+}
+
+extension ConnectionOptions.Timing {
+    fileprivate init(_ line: TextSection.Line) throws(TextError) {
+        let words = try line.values(4)
+        let least = try line.value(of: words[0], TextValue.duration)
+        let most = try line.value(of: words[1], TextValue.duration)
+        guard least <= most else { throw line.failure("\(line.rest) makes no sense") }
+        self.init(
+            interval: least...most, latency: try line.value(of: words[2]) { Int($0) },
+            supervisionTimeout: try line.value(of: words[3], TextValue.duration))
+    }
+}

@@ -1,0 +1,42 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// A service that was published, as a file has it.
+extension ServiceRecord {
+    static let kind = "service"
+
+    /// The text; of the values, those that belong to the service.
+    func text(_ values: [AttributeHandle: [UInt8]]) -> [UInt8] {
+        var writer = TextWriter(Self.kind)
+        for entry in entries {
+            var words = ["\(entry.handle)", "\(entry.type)", TextValue.text(entry.declaration)]
+            if let value = values[entry.handle] { words.append(TextValue.text(value)) }
+            writer.line("attribute", words.joined(separator: " "))
+        }
+        return writer.octets
+    }
+
+    /// Reads the text.
+    static func read(
+        _ section: TextSection
+    ) throws(TextError) -> (record: ServiceRecord, values: [AttributeHandle: [UInt8]]) {
+        var entries: [Entry] = []
+        var values: [AttributeHandle: [UInt8]] = [:]
+        for line in section.lines {
+            guard line.key == "attribute" else { throw line.failure("nobody knows this") }
+            let words = line.values
+            guard (3...4).contains(words.count) else { throw line.failure("3 or 4 values should be here") }
+            let handle = try line.value(of: words[0], TextValue.handle)
+            entries.append(
+                Entry(
+                    handle: handle, type: try line.value(of: words[1]) { BluetoothUUID($0) },
+                    declaration: try line.value(of: words[2], TextValue.octets)))
+            if words.count == 4 { values[handle] = try line.value(of: words[3], TextValue.octets) }
+        }
+        guard let record = ServiceRecord(entries) else {
+            throw TextError(section.number, "these attributes are no service")
+        }
+        return (record, values)
+    }
+}

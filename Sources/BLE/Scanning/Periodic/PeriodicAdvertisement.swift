@@ -1,0 +1,60 @@
+import BLECore
+import HCI
+
+/// What one event of a periodic advertising train said.
+public struct PeriodicAdvertisement: Hashable, Sendable {
+    /// The advertiser.
+    public var address: DeviceAddress
+    /// The number of its advertising set, 0 to 15.
+    public var set: UInt8
+    /// What it said.
+    public var fields: AdvertisingData
+    /// Strength at the antenna in dBm; nil when the controller does not know.
+    public var rssi: Int8?
+    /// How strong it was sent in dBm, where the advertiser says so.
+    public var txPower: Int8?
+    /// Whether the end of the data is missing: the controller lost it, or had no room for it.
+    public var isTruncated: Bool
+    /// When it was received, by the loop's clock.
+    public var received: Instant
+}
+
+/// How a periodic train is followed.
+public struct PeriodicSyncOptions: Hashable, Sendable {
+    /// Events in a row that the receiver may leave out, 0 to 499, to save energy.
+    public var skip = 0
+    /// Silence after which the train counts as lost, 100 ms to 163.84 s.
+    public var timeout = Duration.seconds(20)
+    /// How long to look for the train; nil: for ever.
+    public var establishing: Duration? = .seconds(20)
+    /// The PHYs on which the train's set is announced.
+    public var phys: Set<ScanOptions.PrimaryPHY> = [.oneMegabit]
+    /// Packets that wait for a slow consumer; older ones are dropped and counted.
+    public var buffer = 1024
+
+    /// Every event of a train that is announced on LE 1M.
+    public init() {}
+
+    /// What the radio has to hear so that the train is found.
+    var scan: ScanOptions {
+        var scan = ScanOptions()
+        scan.isPassive = true
+        scan.extended = .on
+        scan.phys = phys
+        return scan
+    }
+
+    /// Refuses what is out of range (Core Specification 5.4, Vol 4, Part E, 7.8.67).
+    func check() throws(BLEError) {
+        guard !phys.isEmpty else {
+            throw .invalidRequest("a periodic train is looked for on one PHY at least")
+        }
+        guard (0...499).contains(skip) else {
+            throw .limit("the skipped events of a periodic train", limit: 499, value: skip)
+        }
+        let timeouts = Duration.milliseconds(100)...(.milliseconds(163_840))
+        guard timeouts.contains(timeout) else {
+            throw .timing(.outOfRange("the silence that ends a periodic train", timeouts, timeout))
+        }
+    }
+}

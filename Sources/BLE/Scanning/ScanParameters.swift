@@ -1,0 +1,104 @@
+import BLECore
+import HCI
+
+/// What the radio is told to listen for: the union of what the scans of this process want.
+struct ScanParameters: Hashable {
+    /// Whether it asks for scan responses.
+    var isActive: Bool
+    var family: CommandFamily
+    /// When it listens on LE 1M, and on LE Coded.
+    var oneMegabit: ScanTiming?
+    var coded: ScanTiming?
+    /// The devices that the controller's accept list lets through; nil: all.
+    var acceptList: Set<DeviceAddress>?
+    /// Set where the controller may leave repeated reports out, to the newest scan: one that begins later has
+    /// to hear again what others have heard, so it makes the radio begin anew.
+    var duplicateFilter: UInt64?
+}
+
+/// What decides how far the wishes of scans can be met.
+struct ScanConditions {
+    var hasExtendedFamily = false
+    /// The filter accept list; nil where it is not this host's.
+    var acceptList: AcceptList?
+    /// Whether a device may hide behind addresses that the controller does not know.
+    var isKnownToHostAlone: (DeviceAddress) -> Bool = { _ in false }
+    /// Whether a connection attempt needs a part of the time.
+    var isConnecting = false
+
+    /// What a scan beside a connection attempt may have of the time, and in what turns.
+    static let shareBesideConnecting = 0.5, turnBesideConnecting = Duration.milliseconds(30)
+}
+
+extension ScanParameters {
+    /// What all of `wishes`, by the number of the scan, want together; nil when there are none.
+    init?(_ wishes: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
+        guard !wishes.isEmpty else { return nil }
+        let options = wishes.map(\.options)
+        let isExtended = conditions.hasExtendedFamily
+        isActive = !options.allSatisfy(\.isPassive)
+        family = isExtended ? .extended : .legacy
+        oneMegabit = Self.eagerest(
+            options.filter { !isExtended || $0.phys.contains(.oneMegabit) }.map(\.oneMegabitTiming))
+        coded =
+            isExtended
+            ? Self.eagerest(options.filter { $0.phys.contains(.coded) }.map(\.codedPHYTiming)) : nil
+        share(isBesideConnecting: conditions.isConnecting)
+        let devices = Self.devices(of: options)
+        if let list = conditions.acceptList, let devices, list.hasRoom(forScanOf: devices),
+            !devices.contains(where: conditions.isKnownToHostAlone)
+        {
+            acceptList = devices
+        }
+        if options.allSatisfy(\.allowsDuplicateFilter) { duplicateFilter = wishes.map(\.id).max() }
+    }
+
+    /// The timing that listens most; of equals, the one with the shorter interval.
+    private static func eagerest(_ timings: [ScanTiming]) -> ScanTiming? {
+        timings.max { ($0.share, $1.interval) < ($1.share, $0.interval) }
+    }
+
+    /// Makes the windows of both PHYs and of a connection attempt fit into the time that there is.
+    private mutating func share(isBesideConnecting: Bool) {
+        let total = (oneMegabit?.share ?? 0) + (coded?.share ?? 0)
+        let limit = isBesideConnecting ? ScanConditions.shareBesideConnecting : 1
+        let scale = min(1, limit / total)
+        let turn = isBesideConnecting ? ScanConditions.turnBesideConnecting : nil
+        oneMegabit = oneMegabit.map { $0.limited(to: $0.share * scale, inTurnsOf: turn) }
+        coded = coded.map { $0.limited(to: $0.share * scale, inTurnsOf: turn) }
+    }
+
+    /// The devices that all scans together want; nil when one wants any.
+    private static func devices(of options: [ScanOptions]) -> Set<DeviceAddress>? {
+        var devices: Set<DeviceAddress> = []
+        for each in options {
+            if each.addresses.isEmpty { return nil }
+            for address in each.addresses { devices.formUnion(address.meant) }
+        }
+        return devices
+    }
+}
+
+extension ScanOptions {
+    /// When to listen on LE 1M.
+    fileprivate var oneMegabitTiming: ScanTiming { timing ?? preset.timing }
+    /// When to listen on LE Coded.
+    fileprivate var codedPHYTiming: ScanTiming { codedTiming ?? oneMegabitTiming }
+
+    /// Whether the controller may report each packet of a device once: only when nothing is looked for that
+    /// a later packet of the same device could bring, since its filter takes other data for the same
+    /// (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
+    fileprivate var allowsDuplicateFilter: Bool {
+        repeats == .once && minimumRSSI == nil && name == nil && services.isEmpty && companies.isEmpty
+    }
+}
+
+extension AddressFilter {
+    /// The addresses that it matches.
+    fileprivate var meant: [DeviceAddress] {
+        guard let type else {
+            return [DeviceAddress(value, type: .public), DeviceAddress(value, type: .random)]
+        }
+        return [DeviceAddress(value, type: type)]
+    }
+}

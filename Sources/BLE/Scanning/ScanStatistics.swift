@@ -1,0 +1,16 @@
+/// What scans have heard since their adapter was opened, and could not keep. What a slow consumer of one scan
+/// has missed is its stream's `dropped`.
+public struct ScanStatistics: Hashable, Sendable {
+    /// Advertising reports that were heard, whole ones.
+    public internal(set) var reports = 0
+    /// Advertising sets of devices that are remembered, 4,096 at most: their last advertisement and scan
+    /// response, so that both are told together.
+    public internal(set) var devices = 0
+    /// Advertising sets that were forgotten for want of room: those not heard of for longest.
+    public internal(set) var evictions = 0
+}
+
+extension Adapter {
+    /// What scans have heard.
+    var scanStatistics: ScanStatistics { scanning.devices.statistics }
+}

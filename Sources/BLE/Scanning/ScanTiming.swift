@@ -1,0 +1,78 @@
+import BLECore
+import HCI
+
+/// How long the receiver listens, of how much time (Core Specification 5.4, Vol 4, Part E, 7.8.10 and
+/// 7.8.64). Controllers count in steps of 0.625 ms; times between two of them are rounded.
+public struct ScanTiming: Hashable, Sendable {
+    /// From the start of one window to the start of the next, 2.5 ms to 40.96 s; to 10.24 s with the legacy
+    /// commands.
+    public let interval: Duration
+    /// How long to listen, 2.5 ms at least, at most the interval, which is all the time.
+    public let window: Duration
+
+    /// That window of each interval.
+    /// - Throws: `BLEError.timing` when one is out of its range.
+    public init(interval: Duration, window: Duration) throws(BLEError) {
+        try Self.check(interval, "a scan interval", to: Self.longest)
+        try Self.check(window, "the scan window of an interval of \(interval)", to: interval)
+        self.init(Slots(interval), Slots(window))
+    }
+
+    /// That window of each interval, in steps.
+    init(_ interval: Slots, _ window: Slots) {
+        (self.interval, self.window) = (interval.duration, window.duration)
+    }
+
+    /// 11.25 ms of every 1.28 s: 1 % of the time.
+    public static let lowPower = ScanTiming(Slots(rawValue: 2048), Slots(rawValue: 18))
+    /// 30 ms of every 60 ms.
+    public static let balanced = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 48))
+    /// All the time, in windows of 60 ms.
+    public static let lowLatency = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 96))
+
+    /// The shortest window, and so the shortest interval.
+    static let shortest = Slots(rawValue: 0x0004).duration
+    /// The longest interval of the extended commands: 65,535 steps, which is 40.959375 s.
+    static let longest = Duration.milliseconds(40_960)
+    /// The longest interval of the legacy commands.
+    static let longestLegacy = Slots(rawValue: 0x4000).duration
+
+    /// The time checked against what the legacy commands take.
+    func checkLegacy() throws(BLEError) {
+        try Self.check(interval, "a scan interval of the legacy commands", to: Self.longestLegacy)
+    }
+
+    private static func check(_ time: Duration, _ name: String, to longest: Duration) throws(BLEError) {
+        guard (shortest...longest).contains(time) else {
+            throw .timing(.outOfRange(name, shortest...longest, time))
+        }
+    }
+
+    /// The part of the time in which the receiver listens: more than 0, at most 1.
+    public var share: Double { Double(Slots(window).rawValue) / Double(Slots(interval).rawValue) }
+
+    /// The same scaled to a part of the time that may be had: in the same intervals, or, when the windows
+    /// would be longer than `longestTurn`, in shorter ones. A scan and a connection attempt that share the
+    /// radio so never wait longer for each other.
+    func limited(to share: Double, inTurnsOf longestTurn: Duration? = nil) -> ScanTiming {
+        guard share < self.share || longestTurn.map({ $0 < window }) ?? false else { return self }
+        let share = min(share, self.share)
+        var steps = Double(Slots(interval).rawValue)
+        if let turn = longestTurn { steps = min(steps, Double(Slots(turn).rawValue) / share) }
+        // No window is shorter than four steps.
+        let listening = max((steps * share).rounded(.down), 4)
+        steps = min(max(steps, listening / share).rounded(.down), 65_535)
+        return ScanTiming(Slots(rawValue: UInt16(steps)), Slots(rawValue: UInt16(min(listening, steps))))
+    }
+}
+
+extension ScanOptions.Preset {
+    /// Interval and window.
+    public var timing: ScanTiming {
+        switch self {
+        case .lowPower: .lowPower
+        case .balanced: .balanced
+        case .lowLatency: .lowLatency
+        }
+    }
+}

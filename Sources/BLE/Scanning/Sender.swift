@@ -1,0 +1,53 @@
+import BLECore
+import HCI
+
+/// Whose packets belong together: those of one advertising set of a device. Legacy advertising has no number of
+/// its set, but what cannot be asked for a scan response (a beacon) is not the set of what can (a service beside
+/// it). An anonymous advertiser cannot be told from others but by what it says.
+struct Sender: Hashable {
+    /// Address, its type, and the set's number.
+    private let source: UInt64
+    /// What an anonymous one says.
+    private let content: UInt64
+
+    private enum Pseudoset {
+        static let legacyScannable: UInt64 = 0xff
+        static let legacyOther: UInt64 = 0xfd
+        static let unnumbered: UInt64 = 0xfe
+    }
+
+    /// The set `sid` of a device.
+    init(_ address: DeviceAddress, set sid: UInt8) { self.init(address, UInt64(sid)) }
+
+    /// The sender of a report from a device.
+    init(_ address: DeviceAddress, of report: AdvertisingReport) {
+        let pseudoset =
+            switch (report.type.contains(.legacy), report.type.contains(.scannable)) {
+            case (true, true): Pseudoset.legacyScannable
+            case (true, false): Pseudoset.legacyOther
+            case (false, _): Pseudoset.unnumbered
+            }
+        self.init(address, report.sid.map(UInt64.init) ?? pseudoset)
+    }
+
+    /// Who sent a packet.
+    init(_ advertisement: Advertisement) {
+        let report = advertisement.report
+        if let address = report.address {
+            self.init(address, of: report)
+        } else {
+            self.init(anonymous: report.data, set: report.sid)
+        }
+    }
+
+    private init(_ address: DeviceAddress, _ set: UInt64) {
+        source = address.value | UInt64(address.type.rawValue) << 48 | set << 56
+        content = 0
+    }
+
+    /// The sender of an anonymous packet.
+    init(anonymous data: [UInt8], set sid: UInt8?) {
+        source = 0xff << 48 | (sid.map(UInt64.init) ?? Pseudoset.unnumbered) << 56
+        content = UInt64(truncatingIfNeeded: data.hashValue)
+    }
+}

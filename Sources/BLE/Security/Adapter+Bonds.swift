@@ -1,0 +1,141 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+import Logging
+import SMP
+
+/// What this host keeps of the devices that it has paired with.
+extension Adapter {
+    /// What stands for this host when it pairs.
+    var localIdentity: LocalIdentity { security.identity ?? LocalIdentity(address: identity, identityKey: 0) }
+
+    /// The bonds of this adapter's identity with other devices.
+    public var bonds: [Bond] { store.records(at: identity).map(\.bond) }
+
+    /// Forgets a device, by its identity or an address of its; false when there is no bond with it. A link to it stays
+    /// as it is.
+    @discardableResult
+    public func removeBond(with peer: DeviceAddress) -> Bool {
+        guard let id = bondRecord(of: peer)?.id else { return false }
+        clients.cache.forget(id.peer)
+        defer { renewBonds() }
+        return store.remove(id)
+    }
+
+    /// Bonds have come, gone or other keys, perhaps by the hand of another process: links have those that there are
+    /// now. Their encryption stays as it is until the next change of that.
+    func renewBonds() {
+        for link in links.values {
+            let known = link.protection.bond?.id
+            let bond = known.map { store.record($0)?.bond } ?? bond(with: link.peer)
+            if bond == nil, let known { clients.cache.forget(known.peer) }
+            if bond != link.protection.bond { take(bond, for: link) }
+        }
+    }
+
+    /// A link has another bond than before, or none.
+    private func take(_ bond: Bond?, for link: Link) {
+        link.protection.bond = bond
+        link.protection.isBondLost = false
+        link.pairing.policy.existing = bond?.strength
+    }
+
+    /// A central whose address tells nothing names the key of a bond (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
+    func recognize(_ link: Link, byKey ediv: UInt16, _ random: UInt64) {
+        guard link.protection.bond == nil,
+            let record = store.record(ediv: ediv, random: random, at: identity)
+        else { return }
+        log.info("\(link.peer) asks for a key of \(record.id.peer)")
+        take(record.bond, for: link)
+    }
+
+    private var store: BondStore { security.options.bonds }
+
+    /// What is kept of the device that has that address, or an identity behind it.
+    func bondRecord(of peer: DeviceAddress) -> BondRecord? { store.record(behind: peer, at: identity) }
+
+    /// The bond with the device that has that address, or an identity behind it.
+    func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
+
+    /// Keeps what a pairing has made, and the link has it. The peer itself says who it is, so a bond that is worth
+    /// more is not given up for that.
+    func keep(_ bond: Bond, of link: Link) throws(BLEError) {
+        if let present = store.record(bond.id)?.bond, bond.strength.isWeaker(than: present.strength) {
+            throw .invalidRequest("\(link.peer) says that it is \(bond.peer), whose bond is worth more")
+        }
+        try store.insert(bond)
+        take(bond, for: link)
+    }
+
+    /// The peer is who it was: what the server kept of it holds again.
+    func restore(_ bond: Bond, of link: Link) {
+        checkSignatures(of: link)
+        if let record = store.record(bond.id) { server.gatt.restore(record.client, of: CentralID(link.id)) }
+        store.noteUse(bond.id)
+        tellServerEvents()
+    }
+
+    /// Signed writes of a bonded peer can be checked, also before its link is encrypted: the signature shows who it is.
+    func checkSignatures(of link: Link) {
+        guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
+        server.gatt.setSigningKey(
+            ATTSigningKey(csrk: key), nextCounter: store.record(bond.id)?.client.signCounter ?? 0,
+            of: CentralID(link.id))
+    }
+
+    /// The key that this host signs writes to a bonded peer with, and a counter that nobody has used.
+    func signature(of id: LinkID) async throws(BLEError) -> (key: ATTSigningKey, counter: UInt32) {
+        let link = try link(id)
+        guard let bond = link.protection.bond, let key = bond.localSigningKey else {
+            throw .noSigningKey(link.peer)
+        }
+        return (ATTSigningKey(csrk: key), try await store.takeSignCounter(of: bond.id))
+    }
+
+    /// Keeps the name that a bonded peer has given itself.
+    func noteName(_ name: String?, of id: LinkID) {
+        guard let name, !name.isEmpty, let bond = links[id]?.protection.bond else { return }
+        store.update(bond.id) { $0.name = name }
+    }
+
+    /// Waits until the disk has what is known of bonded peers.
+    func saveBonds() async {
+        do throws(BLEError) {
+            try await store.flush()
+        } catch {
+            log.error("what is known of bonded devices cannot be saved: \(error)")
+        }
+    }
+
+    /// Takes up the database of a bonded peer as an earlier process found it.
+    func recall(_ link: Link) async {
+        guard isBonded(link), let id = link.protection.bond?.id, clients.cache.contents[id.peer] == nil else {
+            return
+        }
+        do throws(BLEError) {
+            if let known = try await store.database(of: id) { clients.cache.keep(known, of: id.peer) }
+        } catch {
+            log.warning("what was known of the database of \(id.peer) cannot be read: \(error)")
+        }
+    }
+
+    /// Keeps the database of a bonded peer for later processes.
+    func retain(_ database: CachedDatabase, of link: Link) {
+        guard isBonded(link), let id = link.protection.bond?.id else { return }
+        store.keep(database, of: id)
+    }
+
+    /// A link ends: what the server knows of its peer is kept, if that has shown who it is. Where nothing is published
+    /// yet, the server of an earlier process knew more.
+    func remember(_ record: GATTClientRecord, of link: Link) {
+        guard server.isPublished, link.protection.isRestored, let bond = link.protection.bond else { return }
+        store.update(bond.id) { $0.client = record }
+    }
+
+    /// A bonded central has signed a write: no earlier counter is taken any more, also after a restart.
+    func noteSignature(_ counter: UInt32, of central: CentralID) {
+        guard let bond = links[LinkID(number: central.rawValue)]?.protection.bond else { return }
+        store.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }
+    }
+}

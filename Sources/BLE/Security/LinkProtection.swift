@@ -1,0 +1,37 @@
+import GATTServer
+import HCISocket
+import SMP
+
+/// What keeps a link of ours safe: the bond with its peer, and the key of a pairing.
+struct LinkProtection {
+    /// What an earlier pairing with the peer has left.
+    var bond: Bond?
+    /// The key that a pairing under way gives when the controller asks.
+    var offered: LongTermKey?
+    /// Whether the peer has no key for the bond any more: it refused to encrypt.
+    var isBondLost = false
+    /// The security that the peripheral has asked for and that nobody sees to yet.
+    var wish: LinkSecurityLevel?
+    /// Whether an earlier wish is about to be met.
+    var isFulfilling = false
+    /// Whether what was remembered of the peer holds again.
+    var isRestored = false
+    /// What the user is asked or shown.
+    var dialogue: Task<Void, Never>?
+
+    init(bond: Bond?) { self.bond = bond }
+
+    /// The user is not needed any more.
+    mutating func endDialogue() { dialogue.take()?.cancel() }
+}
+
+/// What an adapter's security manager knows beyond one link.
+struct SecurityState {
+    let options: SecurityOptions
+    /// What stands for this host when it pairs; known when the controller is set up.
+    var identity: LocalIdentity?
+    /// What failed pairings have left, by the peer's address.
+    var attempts = RepeatedAttempts()
+
+    init(_ options: SecurityOptions) { self.options = options }
+}

@@ -1,0 +1,54 @@
+import BLECore
+import SMP
+
+/// Who speaks with the user while devices pair. Each method may take as long as the user does; when the pairing
+/// ends before, its task is cancelled. They run on the adapter's loop, so what blocks belongs elsewhere.
+///
+/// ```swift
+/// struct Keypad: PairingDelegate {
+///     let ioCapability = IOCapability.keyboardOnly
+///     func enterPasskey(for peer: DeviceAddress) async -> Passkey? { await read() }
+/// }
+/// ```
+public protocol PairingDelegate: Sendable {
+    /// How this device talks with its user, which decides on the method (Core Specification 5.4, Vol 3, Part H,
+    /// 2.3.5.1).
+    var ioCapability: IOCapability { get }
+
+    /// Shows a passkey, which the user types on the peer.
+    func display(_ passkey: Passkey, for peer: DeviceAddress) async
+
+    /// The passkey that the peer shows; nil when there is none, which ends the pairing.
+    func enterPasskey(for peer: DeviceAddress) async -> Passkey?
+
+    /// Whether the peer shows the same number.
+    func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool
+
+    /// Whether a device may pair. Asked before a pairing that the peer began, and before one that needs nothing
+    /// else of the user (Just Works). `isBonded`: it has paired before and says that it has no key any more, as
+    /// somebody would who takes its place; on a link that is encrypted with that key it has shown that it has one.
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
+
+    /// The peer's user has pressed a key.
+    func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async
+
+    /// The out-of-band data that the peer has given by another way, NFC for one; nil when there are none.
+    func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData?
+}
+
+extension PairingDelegate {
+    /// Neither input nor output.
+    public var ioCapability: IOCapability { .noInputNoOutput }
+    /// Shows nothing.
+    public func display(_ passkey: Passkey, for peer: DeviceAddress) async {}
+    /// Has none.
+    public func enterPasskey(for peer: DeviceAddress) async -> Passkey? { nil }
+    /// Says no.
+    public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
+    /// Says yes to devices that are new.
+    public func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { !isBonded }
+    /// Tells nobody.
+    public func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {}
+    /// Has none.
+    public func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData? { nil }
+}

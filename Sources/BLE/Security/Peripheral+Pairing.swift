@@ -1,0 +1,74 @@
+import ATT
+import GATTClient
+import GATTServer
+import HCISocket
+
+extension Peripheral {
+    /// What the link's encryption is worth.
+    public var security: LinkSecurity {
+        get async throws(BLEError) { try await adapter.security(of: link) }
+    }
+
+    /// Encrypts the link, so that it is at least as safe as `level`: with the key of a bond where that is good
+    /// enough, else the devices pair, for which the adapter's `PairingDelegate` speaks with the user. Returns what the
+    /// link is worth then.
+    ///
+    /// Of a device that is bonded by this, the name is asked for and kept with the bond. What it answers shows that it
+    /// has done with pairing, too: some forget the keys of a link that ends at once.
+    ///
+    /// `BLEError.pairing` says why devices did not pair, `bondLost` that the peer has forgotten an earlier pairing.
+    @discardableResult
+    public func pair(_ level: LinkSecurityLevel = .medium) async throws(BLEError) -> LinkSecurity {
+        let hadBond = try await adapter.isBonded(link)
+        try await adapter.secure(link, level)
+        let hasBond = try await adapter.isBonded(link)
+        if hasBond, !hadBond {
+            let name = try? await adapter.run(ReadByUUID(.deviceName), raising: false, on: link).first?.value
+            await adapter.noteName(name.map { String(decoding: $0, as: UTF8.self) }, of: link)
+        }
+        return try await adapter.security(of: link)
+    }
+}
+
+extension Peripheral {
+    /// Sends a value without an answer, signed with the key that this host has given the peripheral when they bonded:
+    /// for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2), as
+    /// `ConnectionOptions.encryptsIfBonded` has it. On an encrypted link signatures are of no use, and this is a
+    /// write without response (Part C, 10.4.1). At most the MTU less 15 octets.
+    public func writeSigned(
+        _ value: [UInt8], to attribute: some AttributeReference
+    ) async throws(BLEError) {
+        guard try await security.level == .none else {
+            return try await writeWithoutResponse(value, to: attribute)
+        }
+        let (key, counter) = try await adapter.signature(of: link)
+        try await writeSigned(value, to: attribute, with: key, counter: counter)
+    }
+}
+
+extension PeripheralManager {
+    /// What the encryption of a central's link is worth.
+    public func security(of central: Central) async throws(BLEError) -> LinkSecurity {
+        try await adapter.security(of: central.link)
+    }
+
+    /// Asks a central to encrypt its link, and to pair if it must. Returns when the link is as safe as that;
+    /// the central has 30 s to begin.
+    @discardableResult
+    public func requestSecurity(
+        _ level: LinkSecurityLevel = .medium, of central: Central
+    ) async throws(BLEError) -> LinkSecurity {
+        try await adapter.secure(central.link, level)
+        return try await adapter.security(of: central.link)
+    }
+}
+
+extension Adapter {
+    fileprivate func isBonded(_ id: LinkID) throws(BLEError) -> Bool { isBonded(try link(id)) }
+
+    fileprivate func security(of id: LinkID) throws(BLEError) -> LinkSecurity {
+        let link = try link(id)
+        noteSecurity(of: link)
+        return link.security
+    }
+}

@@ -1,0 +1,55 @@
+import SMP
+
+/// How an adapter pairs.
+public struct SecurityOptions: Sendable {
+    /// Speaks with the user. The default has neither input nor output, so that new devices pair by Just Works.
+    public var delegate: any PairingDelegate = SilentPairing()
+    /// Whether keys are kept for the links to come.
+    public var isBonding = true
+    /// Whether LE Secure Connections are used.
+    public var secureConnections = PairingPolicy.SecureConnections.preferred
+    /// The fewest octets that a key may have, 7 to 16.
+    public var minimumKeySize = 16
+    /// Whether peers may begin to pair.
+    public var acceptsPairing = true
+    /// Whether this process says how the kernel pairs on its adapters, and gives it the bonds. Only one program can,
+    /// so opening an adapter of the kernel's fails where bluetoothd runs. Otherwise the delegate is still asked about
+    /// links of this process, but the kernel pairs as others have set it, by themselves with Just Works only.
+    public var managesKernelPairing = false
+    /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static address
+    /// each time, as bonds need it. Others that come to that place have other controllers, which must not share it.
+    public var keepsStreamAddress = false
+    /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on.
+    public var fixedPasskey: Passkey?
+    /// Whether the delegate is asked for the out-of-band data of peers. Not on adapters of the kernel's.
+    public var asksForOutOfBandData = false
+    /// What peers are given out of band: `Adapter.outOfBandRecord` has it with this host's address. Not on adapters
+    /// of the kernel's.
+    public var outOfBandOffer: OutOfBandOffer?
+    /// Where bonds are kept: unless it says otherwise, in memory, as long as the process runs.
+    public var bonds = BondStore()
+
+    /// New devices pair by Just Works, with LE Secure Connections where they have them.
+    public init() {}
+}
+
+extension SecurityOptions {
+    /// How to pair with a peer, whose bond is worth `existing`.
+    func policy(existing: PairingStrength?) -> PairingPolicy {
+        var policy = PairingPolicy(ioCapability: delegate.ioCapability)
+        policy.isBonding = isBonding
+        policy.secureConnections = secureConnections
+        policy.minimumKeySize = minimumKeySize
+        policy.fixedPasskey = fixedPasskey
+        policy.asksForOutOfBandData = asksForOutOfBandData
+        policy.outOfBandOffer = outOfBandOffer
+        policy.existing = existing
+        return policy
+    }
+}
+
+/// Neither input nor output: new devices may pair, those that are bonded and have lost their key may not.
+public struct SilentPairing: PairingDelegate {
+    /// That delegate.
+    public init() {}
+}

@@ -1,0 +1,199 @@
+import CLinux
+import Glibc
+import HCISocket
+import SystemPackage
+
+/// The system calls of what is kept in the state folder: all that is done to a disk is done here, one step at a time.
+struct Disk: Sendable {
+    /// What is about to be done to the disk.
+    enum Step: Hashable, Sendable {
+        case makeFolder(String)
+        case create(String)
+        case write(String)
+        case synchronize(String)
+        case synchronizeAll(String)
+        case rename(String, to: String)
+        case remove(String)
+    }
+
+    /// Runs before each step. A test throws here, and finds what a disk is left with that does no more.
+    var before: @Sendable (Step) throws(Errno) -> Void = { _ in }
+    /// How long another process may hold the file of a claim.
+    var patience = Duration.seconds(10)
+}
+
+// MARK: - Reading
+
+extension Disk {
+    /// The octets of a file; nil when there is none. Of one larger than `limit`, which nobody here has written,
+    /// the beginning.
+    func contents(_ path: String, limit: Int = 1 << 22) throws(StateError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system(.current, during: "open \(path)")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(.current, during: "fstat \(path)") }
+        var octets: [UInt8] = []
+        var problem: Errno?
+        // One more than there is, to see the end.
+        var room = min(max(0, Int(status.st_size)), limit) + 1
+        while room > 0, problem == nil {
+            var count = 0
+            octets.append(addingCapacity: room) { span in
+                span.withUnsafeMutableBufferPointer { buffer, initialized in
+                    count = read(descriptor, buffer.baseAddress, room)
+                    initialized = max(0, count)
+                }
+            }
+            if count == 0 { break }
+            if count < 0, errno != EINTR { problem = .current }
+            room -= max(0, count)
+        }
+        if let problem { throw .system(problem, during: "read \(path)") }
+        return octets
+    }
+
+    /// The names in a folder, in no order; none when there is no such folder.
+    func names(in path: String) throws(StateError) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw .system(.current, during: "open \(path)")
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        guard errno == 0 else { throw .system(.current, during: "read \(path)") }
+        return names
+    }
+}
+
+// MARK: - Writing
+
+extension Disk {
+    /// Makes a folder that only its owner enters, if it is missing; true when it was.
+    @discardableResult
+    func makeFolder(_ path: String) throws(StateError) -> Bool {
+        if access(path, F_OK) == 0 { return false }
+        try announce(.makeFolder(path))
+        guard mkdir(path, 0o700) == 0 else {
+            if errno == EEXIST { return false }
+            throw .system(.current, during: "mkdir \(path)")
+        }
+        return true
+    }
+
+    /// Makes a folder that only its owner enters, and those that it is in, where they are missing.
+    func makeFolders(_ path: String) throws(StateError) {
+        var made = path.hasPrefix("/") ? "" : "."
+        for name in path.split(separator: "/") {
+            let folder = made == "." && !path.hasPrefix("/") ? String(name) : "\(made)/\(name)"
+            if try makeFolder(folder) { try synchronize(made.isEmpty ? "/" : made) }
+            made = folder
+        }
+        try closeToOthers(path)
+    }
+
+    /// Sees to it that only its owner enters a folder.
+    func closeToOthers(_ path: String) throws(StateError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .system(.current, during: "stat \(path)") }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard chmod(path, 0o700) == 0 else { throw .system(.current, during: "chmod \(path)") }
+    }
+
+    /// Makes a file of `octets` that only its owner reads, all of it on the disk, unless `synchronizeAll` is to
+    /// bring it there. What there was is replaced, not at once: this is for a new name, which then takes the place
+    /// of the old by `rename`.
+    func write(
+        _ octets: [UInt8], to path: String, synchronizes: Bool = true
+    ) throws(StateError) {
+        try announce(.create(path))
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .system(.current, during: "create \(path)") }
+        defer { close(descriptor) }
+        try announce(.write(path))
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw .system(.current, during: "write \(path)")
+            }
+        }
+        guard synchronizes else { return }
+        try announce(.synchronize(path))
+        guard fsync(descriptor) == 0 else { throw .system(.current, during: "fsync \(path)") }
+    }
+
+    /// Brings everything of the file system that a folder is on to the disk: for many files that is a hundred times
+    /// as fast as one after the other.
+    func synchronizeAll(_ path: String) throws(StateError) {
+        try announce(.synchronizeAll(path))
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
+        defer { close(descriptor) }
+        guard syncfs(descriptor) == 0 else { throw .system(.current, during: "syncfs \(path)") }
+    }
+
+    /// Gives a file another name; one that had it is gone, at once.
+    func rename(_ path: String, to new: String) throws(StateError) {
+        try announce(.rename(path, to: new))
+        guard Glibc.rename(path, new) == 0 else { throw .system(.current, during: "rename \(path)") }
+    }
+
+    /// A name beside a file's that no other has: with that suffix, and perhaps a number.
+    func freeName(_ path: String, suffix: String) -> String {
+        var (new, number) = ("\(path).\(suffix)", 1)
+        while access(new, F_OK) == 0 {
+            number += 1
+            new = "\(path).\(suffix)-\(number)"
+        }
+        return new
+    }
+
+    /// Removes a file; false when there is none.
+    @discardableResult
+    func remove(_ path: String) throws(StateError) -> Bool {
+        try announce(.remove(path))
+        guard unlink(path) == 0 else {
+            if errno == ENOENT { return false }
+            throw .system(.current, during: "remove \(path)")
+        }
+        return true
+    }
+
+    /// Brings the names in a folder to the disk.
+    func synchronize(_ path: String) throws(StateError) {
+        try announce(.synchronize(path))
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system(.current, during: "fsync \(path)") }
+    }
+
+    /// A file that one process at a time holds, made if it is missing.
+    func claim(_ path: String) throws(StateError) -> DiskClaim {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
+        return DiskClaim(descriptor, path, patience)
+    }
+
+    private func announce(_ step: Step) throws(StateError) {
+        do throws(Errno) {
+            try before(step)
+        } catch {
+            throw .system(error, during: "\(step)")
+        }
+    }
+}

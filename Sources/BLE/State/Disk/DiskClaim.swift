@@ -1,0 +1,127 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// A file that one process at a time holds. A process that ends lets go of it.
+final class DiskClaim: @unchecked Sendable {
+    // Sendable: what changes is only touched between lock and unlock of `mutex`, which, as `change`, never moves.
+
+    private let descriptor: CInt
+    private let path: String
+    private let patience: Duration
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Whether a thread waits for the kernel, which knows no time limit: perhaps longer than anybody here does.
+    private var isAsking = false
+    /// Whether somebody here wants what that thread gets.
+    private var isWanted = false
+    /// What the thread has come to: nil while it waits, then 0 or the error.
+    private var outcome: CInt?
+
+    /// A claim to a file that is open; `patience`: how long another process may hold it.
+    init(_ descriptor: CInt, _ path: String, _ patience: Duration) {
+        self.descriptor = descriptor
+        self.path = path
+        self.patience = patience
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(change, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(change)
+        pthread_mutex_destroy(mutex)
+        change.deallocate()
+        mutex.deallocate()
+        close(descriptor)
+    }
+
+    /// Runs `body` while nobody else holds the file. Others hold it for as long as some files take to be written. One
+    /// call at a time.
+    func holding<Result>(_ body: () throws(StateError) -> Result) throws(StateError) -> Result {
+        try take()
+        defer { flock(descriptor, LOCK_UN) }
+        return try body()
+    }
+
+    /// Takes the file for as long as this lives, and says so in it; false when somebody else has it.
+    func own() throws(StateError) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { return false }
+            throw .system(.current, during: "flock \(path)")
+        }
+        // For people, and for the message of whoever comes too late; nothing depends on it.
+        let number = Array("\(getpid())\n".utf8)
+        ftruncate(descriptor, 0)
+        _ = number.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        return true
+    }
+
+    /// Lets go of what `own` has taken.
+    func letGo() { flock(descriptor, LOCK_UN) }
+
+    private func take() throws(StateError) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        if !isAsking {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                throw .system(.current, during: "flock \(path)")
+            }
+            try ask()
+        }
+        isWanted = true
+        defer { isWanted = false }
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let (seconds, attoseconds) = patience.components
+        let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        while outcome == nil {
+            if pthread_cond_timedwait(change, mutex, &end) != 0, outcome == nil {
+                throw .claimed(path: path, after: patience)
+            }
+        }
+        guard let outcome = outcome.take(), outcome != 0 else { return }
+        throw .system(Errno(rawValue: outcome), during: "flock \(path)")
+    }
+
+    /// Has a thread wait for the file, which then belongs to whoever wants it at that time.
+    private func ask() throws(StateError) {
+        outcome = nil
+        let box = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { box in
+                if let box { Unmanaged<DiskClaim>.fromOpaque(box).takeRetainedValue().wait() }
+                return nil
+            }, box.toOpaque())
+        guard code == 0 else {
+            box.release()
+            throw .system(Errno(rawValue: code), during: "pthread_create")
+        }
+        pthread_detach(thread)
+        isAsking = true
+    }
+
+    /// The thread's work.
+    private func wait() {
+        var code: CInt = 0
+        while flock(descriptor, LOCK_EX) != 0, code == 0 { code = errno == EINTR ? 0 : errno }
+        pthread_mutex_lock(mutex)
+        isAsking = false
+        if isWanted {
+            outcome = code
+        } else if code == 0 {
+            flock(descriptor, LOCK_UN)
+        }
+        pthread_cond_signal(change)
+        pthread_mutex_unlock(mutex)
+    }
+}

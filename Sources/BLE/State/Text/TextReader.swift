@@ -1,0 +1,97 @@
+/// Reads sections, one after the other, from a text that may be anything.
+struct TextReader {
+    private let octets: [UInt8]
+    private var position = 0
+    /// Lines read so far.
+    private(set) var number = 0
+
+    /// A reader of a text.
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    /// The next section; nil at the end.
+    mutating func next() throws(TextError) -> TextSection? {
+        let start = position
+        guard let heading = nextLine() else { return nil }
+        let words = heading.rest.split(separator: " ")
+        guard heading.key == TextSection.heading, words.count == 2, let version = Int(words[1]), version >= 1
+        else {
+            throw TextError(number, "this is no heading of a file of bletool")
+        }
+        guard version == TextSection.version else {
+            throw TextError(number, "this is version \(version)", version: version)
+        }
+        var section = TextSection(kind: words[0], number: number)
+        while true {
+            let end = position
+            guard let line = nextLine() else { throw TextError(number, "the end is missing") }
+            if line.key == TextSection.heading {
+                // It is the next section's: that one may be whole.
+                (position, number) = (end, number - 1)
+                throw TextError(number, "the end is missing")
+            }
+            guard line.key == "checksum" else {
+                section.lines.append(line)
+                continue
+            }
+            var checksum = CRC32()
+            checksum.update(octets[start..<end])
+            guard line.rest == checksum.value.hex else { throw TextError(number, "the checksum is wrong") }
+            return section
+        }
+    }
+
+    /// Whether something follows that is no whole line.
+    var hasMore: Bool { position < octets.count }
+
+    /// The sections of a text that are whole, and what is wrong with the rest.
+    static func all(in octets: [UInt8]) -> (sections: [TextSection], problems: [TextError]) {
+        var reader = TextReader(octets)
+        var (sections, problems): ([TextSection], [TextError]) = ([], [])
+        while true {
+            do throws(TextError) {
+                guard let section = try reader.next() else { break }
+                sections.append(section)
+            } catch {
+                problems.append(error)
+                reader.skipToHeading()
+            }
+        }
+        if reader.hasMore { problems.append(TextError(reader.number, "the end is missing")) }
+        return (sections, problems)
+    }
+
+    /// Goes to the next heading, or, where there is none, to the end of the last whole line.
+    private mutating func skipToHeading() {
+        while true {
+            let (start, before) = (position, number)
+            guard let line = nextLine() else { return }
+            if line.key == TextSection.heading {
+                (position, number) = (start, before)
+                return
+            }
+        }
+    }
+
+    /// The only section of a text.
+    static func only(_ kind: String, in octets: [UInt8]) throws(TextError) -> TextSection {
+        var reader = TextReader(octets)
+        guard let section = try reader.next() else { throw TextError(1, "the file is empty, or cut off") }
+        guard section.kind == kind else { throw TextError(1, "it tells of \(section.kind), not of \(kind)") }
+        guard !reader.hasMore else { throw TextError(reader.number, "more follows the end") }
+        return section
+    }
+
+    /// Every line has its end, so that one that was cut off is told.
+    private mutating func nextLine() -> TextSection.Line? {
+        guard let end = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
+            // What is left is counted as a line, but is none.
+            if position < octets.count { number += 1 }
+            return nil
+        }
+        let text = String(decoding: octets[position..<end], as: UTF8.self)
+        position = end + 1
+        number += 1
+        let key = text.prefix { $0 != " " }
+        return TextSection.Line(number: number, key: key, rest: text[key.endIndex...].dropFirst())
+    }
+}

@@ -1,0 +1,48 @@
+/// A text of lines for people and programs: a heading of its kind and version, a word and its values on each
+/// line, and a checksum of all of it at the end.
+///
+/// ```
+/// bletool bond 1
+/// peer C0:11:22:33:44:55/random
+/// checksum 0c1d2e3f
+/// ```
+struct TextSection {
+    /// The first word of each section, and of no other line.
+    static let heading: Substring = "bletool"
+    /// The only version of all kinds so far.
+    static let version = 1
+
+    /// A line.
+    struct Line {
+        /// Its number in the whole text, from 1.
+        let number: Int
+        /// The first word.
+        let key: Substring
+        /// What stands behind it.
+        let rest: Substring
+
+        /// The words of `rest`.
+        var values: [Substring] { rest.split(separator: " ") }
+    }
+
+    /// What it tells of.
+    let kind: Substring
+    /// The number of the heading's line.
+    let number: Int
+    /// The lines between heading and checksum.
+    var lines: [Line] = []
+}
+
+/// Why a text is not what it should be: the line, from 1, and the reason.
+struct TextError: Error, Hashable {
+    var line: Int
+    var reason: String
+    /// The version of a text that a later release has written.
+    var version: Int?
+
+    init(_ line: Int, _ reason: String, version: Int? = nil) {
+        self.line = line
+        self.reason = reason
+        self.version = version
+    }
+}

@@ -1,0 +1,26 @@
+import BLECore
+
+/// Writes a section.
+struct TextWriter {
+    private var text: String
+
+    /// Begins with the heading.
+    init(_ kind: String) { text = "bletool \(kind) \(TextSection.version)\n" }
+
+    /// Adds a line.
+    mutating func line(_ key: String, _ values: String...) {
+        text += ([key] + values).joined(separator: " ") + "\n"
+    }
+
+    /// Adds a line, when there is a value.
+    mutating func line(_ key: String, ifThere value: String?) { if let value { line(key, value) } }
+
+    /// The section with its checksum.
+    var octets: [UInt8] {
+        var octets = Array(text.utf8)
+        var checksum = CRC32()
+        checksum.update(octets)
+        octets += "checksum \(checksum.value.hex)\n".utf8
+        return octets
+    }
+}

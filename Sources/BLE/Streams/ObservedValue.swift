@@ -1,0 +1,48 @@
+import HCISocket
+
+/// A value that others look at, and hear of when it changes.
+final class ObservedValue<Value: Hashable & Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var end: BLEError?
+        var watchers: [UInt64: StreamBuffer<Value>] = [:]
+        var next: UInt64 = 0
+    }
+
+    private let state: Lock<State>
+
+    init(_ value: Value) { state = Lock(State(value: value)) }
+
+    /// The value now.
+    var value: Value { state.withLock { $0.value } }
+
+    /// Changes the value, and tells of it if it is another one. `end`: it is the last.
+    func set(_ value: Value, end: BLEError? = nil) {
+        let (watchers, isNews) = state.withLock { state -> ([StreamBuffer<Value>], Bool) in
+            guard state.end == nil else { return ([], false) }
+            let isNews = state.value != value
+            (state.value, state.end) = (value, end)
+            return (Array(state.watchers.values), isNews)
+        }
+        // Outside of the lock, which a stream that ends asks for.
+        for watcher in watchers {
+            if isNews { watcher.yield(value) }
+            if let end { watcher.finish(.failure(end)) }
+        }
+    }
+
+    /// The value now, and from now on whenever it is another one.
+    func watch(_ policy: BufferPolicy) -> BoundedStream<Value> {
+        let buffer = StreamBuffer<Value>(policy, merge: { _ in AnyHashable(0) })
+        let (number, end) = state.withLock { state -> (UInt64, BLEError?) in
+            // Under the lock, so that no change comes before.
+            buffer.yield(state.value)
+            state.next += 1
+            if state.end == nil { state.watchers[state.next] = buffer }
+            return (state.next, state.end)
+        }
+        if let end { buffer.finish(.failure(end)) }
+        buffer.onEnd { [weak self] in self?.state.withLock { $0.watchers[number] = nil } }
+        return BoundedStream(buffer)
+    }
+}

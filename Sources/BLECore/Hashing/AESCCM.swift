@@ -1,0 +1,53 @@
+/// AES-CCM with a key of 128 bits and nonces of 13 octets (RFC 3610 with L = 2), as Bluetooth and BTHome encrypt
+/// with. Only what others have encrypted is opened here.
+///
+/// ```swift
+/// AESCCM(key: key).open(ciphertext, tag: tag, nonce: nonce)  // nil: another key, or changed on the way
+/// ```
+public struct AESCCM: Sendable {
+    private let cipher: AES128
+
+    /// For a key whose most significant octet is first in the RFC.
+    public init(key: UInt128) { cipher = AES128(key: key) }
+
+    /// What was encrypted; nil when the tag does not fit, and for what the RFC does not allow: a nonce of other than 13
+    /// octets, a tag of other than 4, 6, 8 … 16, a message of more than 65,535 or other data of more than 65,279.
+    public func open(
+        _ ciphertext: [UInt8], tag: [UInt8], nonce: [UInt8], authenticating data: [UInt8] = []
+    ) -> [UInt8]? {
+        guard nonce.count == 13, (4...16).contains(tag.count), tag.count.isMultiple(of: 2),
+            ciphertext.count <= 0xffff, data.count < 0xff00
+        else { return nil }
+        let middle = nonce.reduce(UInt128(0)) { $0 << 8 | UInt128($1) } << 16
+        var plain: [UInt8] = []
+        plain.reserveCapacity(ciphertext.count)
+        for start in stride(from: 0, to: ciphertext.count, by: 16) {
+            // 2.3: the key stream's block 0 is for the tag.
+            let stream = cipher.encrypt(1 << 120 | middle | UInt128(start / 16 + 1))
+            for (place, octet) in ciphertext[start..<min(start + 16, ciphertext.count)].enumerated() {
+                plain.append(octet ^ UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * place)))
+            }
+        }
+        // 2.2: the flags, the nonce and the message's length begin what the tag is about.
+        let flags = UInt128((data.isEmpty ? 0 : 0x40) | ((tag.count - 2) / 2) << 3 | 1)
+        var code = cipher.encrypt(flags << 120 | middle | UInt128(plain.count))
+        if !data.isEmpty {
+            let length = [UInt8(truncatingIfNeeded: data.count >> 8), UInt8(truncatingIfNeeded: data.count)]
+            code = chained(length + data, onto: code)
+        }
+        code = chained(plain, onto: code) ^ cipher.encrypt(1 << 120 | middle)
+        let expected = (0..<tag.count).map { UInt8(truncatingIfNeeded: code >> UInt128(120 - 8 * $0)) }
+        return expected == tag ? plain : nil
+    }
+
+    /// CBC-MAC of octets, filled with zeros up to a whole block.
+    private func chained(_ octets: [UInt8], onto code: UInt128) -> UInt128 {
+        stride(from: 0, to: octets.count, by: 16).reduce(code) { code, start in
+            var block: UInt128 = 0
+            for place in 0..<16 {
+                block = block << 8 | UInt128(start + place < octets.count ? octets[start + place] : 0)
+            }
+            return cipher.encrypt(code ^ block)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// A small generator that gives the same numbers for the same seed on every run. It is for simulations and
+/// tests: its numbers can be foretold.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator that begins at `seed`.
+    public init(seed: UInt64) { state = seed }
+
+    /// The next 64 bits.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed &>> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed &>> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed &>> 31)
+    }
+
+    /// Between none and `limit` random octets.
+    public mutating func bytes(upTo limit: Int) -> [UInt8] {
+        (0..<Int.random(in: 0...max(0, limit), using: &self)).map { _ in .random(in: 0...255, using: &self) }
+    }
+}

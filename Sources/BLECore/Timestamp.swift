@@ -1,0 +1,87 @@
+/// A moment of the calendar, to the millisecond.
+public struct Timestamp: Hashable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z; negative before.
+    public var milliseconds: Int64
+
+    /// That many milliseconds after the beginning of 1970, UTC.
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+}
+
+extension Timestamp: Comparable {
+    /// Orders the earlier first.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC: `2026-11-21T05:45:08.042Z`.
+    public var description: String {
+        let (days, rest) = milliseconds.split(by: 86_400_000)
+        let date = Self.date(days: days)
+        let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map { $0.padded(2) }
+        return "\(date.year.padded(4))-\(date.month.padded(2))-\(date.day.padded(2))"
+            + "T\(clock.joined(separator: ":")).\((rest % 1000).padded(3))Z"
+    }
+
+    /// The moment that RFC 3339 in UTC spells, with or without a fraction of a second; nil for any other text.
+    public init?(_ text: some StringProtocol) {
+        let octets = Array(text.utf8)
+        guard octets.count >= 20, octets.last == UInt8(ascii: "Z") else { return nil }
+        func number(_ range: Range<Int>) -> Int64? {
+            let digits = octets[range]
+            guard digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else { return nil }
+            return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        }
+        let marks = [4: "-", 7: "-", 10: "T", 13: ":", 16: ":"] as [Int: Unicode.Scalar]
+        guard marks.allSatisfy({ octets[$0] == UInt8(ascii: $1) }), let year = number(0..<4),
+            let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13), hour < 24,
+            let minute = number(14..<16), minute < 60, let second = number(17..<19), second < 60
+        else { return nil }
+        var thousandths: Int64 = 0
+        if octets.count > 20 {
+            // Digits beyond the third are less than is kept.
+            guard octets[19] == UInt8(ascii: "."), octets.count > 21, number(20..<octets.count - 1) != nil,
+                let most = number(20..<min(23, octets.count - 1))
+            else { return nil }
+            thousandths = octets.count == 22 ? most * 100 : octets.count == 23 ? most * 10 : most
+        }
+        let days = Self.days(year, month, day)
+        guard Self.date(days: days) == (year, month, day) else { return nil }
+        self.init(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + thousandths)
+    }
+
+    /// The day, counted from 1970-01-01, of a date: the inverse of `date`.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let (era, yearOfEra) = (month > 2 ? year : year - 1).split(by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// The date of a day counted from 1970-01-01, in the Gregorian calendar for ever in both directions.
+    /// Years begin in March here, so that the leap day is their last.
+    private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = (days + 719_468).split(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        let january = month >= 10
+        return (yearOfEra + era * 400 + (january ? 1 : 0), january ? month - 9 : month + 3, day)
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded down, and what is left, which is never negative.
+    fileprivate func split(by divisor: Int64) -> (quotient: Int64, rest: Int64) {
+        let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
+    }
+
+    /// The number in decimal, with zeros in front up to `width` digits.
+    fileprivate func padded(_ width: Int) -> String {
+        let digits = String(magnitude)
+        let zeros = String(repeating: "0", count: Swift.max(0, width - digits.count))
+        return (self < 0 ? "-" : "") + zeros + digits
+    }
+}

@@ -1,0 +1,135 @@
+import ATT
+import BLECore
+
+/// A service as a server had it, for the next process to have it again with the same handles: what clients remember
+/// of it stays true.
+public struct ServiceRecord: Hashable, Sendable {
+    /// An attribute of it.
+    public struct Entry: Hashable, Sendable {
+        /// Its number.
+        public var handle: AttributeHandle
+        /// Its type.
+        public var type: BluetoothUUID
+        /// What a declaration of a service or characteristic says: UUID, properties, handle. Of others nothing.
+        public var declaration: [UInt8]
+
+        /// An attribute of those parts.
+        public init(handle: AttributeHandle, type: BluetoothUUID, declaration: [UInt8]) {
+            self.handle = handle
+            self.type = type
+            self.declaration = declaration
+        }
+    }
+
+    /// The declaration, then the rest of it; handles ascending.
+    public let entries: [Entry]
+
+    /// A service of these attributes; nil when they do not begin with its declaration, or their handles do not ascend.
+    public init?(_ entries: [Entry]) {
+        guard let first = entries.first, first.type == .primaryService || first.type == .secondaryService,
+            (try? ServiceDeclaration(first.declaration)) != nil, first.handle > .none,
+            zip(entries, entries.dropFirst()).allSatisfy({ $0.handle < $1.handle })
+        else { return nil }
+        self.entries = entries
+    }
+
+    fileprivate init(_ attributes: some Sequence<Attribute>) {
+        entries = attributes.map { attribute in
+            let isTold = attribute.kind == .declaration && attribute.type != .include
+            return Entry(
+                handle: attribute.handle, type: attribute.type, declaration: isTold ? attribute.value : [])
+        }
+    }
+
+    /// What the service is.
+    public var uuid: BluetoothUUID { (try? ServiceDeclaration(entries[0].declaration))?.uuid ?? 0x0000 }
+    /// Where it begins.
+    public var handle: AttributeHandle { entries[0].handle }
+    /// Its last handle.
+    public var endHandle: AttributeHandle { entries.last?.handle ?? handle }
+
+    /// Whether a service that is described now is laid out just so where this one was.
+    fileprivate func fits(_ service: GATTService) -> Bool {
+        guard service.handle ?? handle == handle, service.uuid == uuid else { return false }
+        let place = DatabaseError.Place(service: nil, service.uuid)
+        guard let layout = try? ServiceLayout(service, place, at: Int(handle.rawValue)) else { return false }
+        return ServiceRecord(layout.attributes) == self
+    }
+}
+
+extension AttributeDatabase {
+    /// Lays out `services`, each where its record says, when it has one that fits; others, and those whose make has
+    /// changed, come after `highest`, so that no client mistakes them for services that are gone.
+    public init(
+        _ services: [GATTService], generic: GenericServices?, like records: [ServiceRecord],
+        above highest: AttributeHandle
+    ) throws(DatabaseError) {
+        self.init(attributes: [])
+        self.highest = highest
+        let own = (generic?.services ?? []).map { (DatabaseError.Place(service: nil, $0.uuid), $0) }
+        let all = own + services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) }
+        _ = try insert(Self.placed(all, like: records))
+    }
+
+    /// Adds services, each where its record says.
+    mutating func add(
+        _ services: [GATTService], like records: [ServiceRecord]
+    ) throws(DatabaseError) -> AttributeRange? {
+        let free = records.filter { index(of: $0.handle) == nil }
+        let all = services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) }
+        return try insert(Self.placed(all, like: free))
+    }
+
+    /// Services with the handles of their records, after those that have none: these find their room first.
+    private static func placed(
+        _ described: [(place: DatabaseError.Place, service: GATTService)], like records: [ServiceRecord]
+    ) -> [(place: DatabaseError.Place, service: GATTService)] {
+        guard !records.isEmpty else { return described }
+        var left = records
+        var (placed, others): ([(DatabaseError.Place, GATTService)], [(DatabaseError.Place, GATTService)]) = (
+            [], []
+        )
+        for (place, service) in described {
+            guard let index = left.firstIndex(where: { $0.fits(service) }) else {
+                others.append((place, service))
+                continue
+            }
+            var service = service
+            service.handle = left.remove(at: index).handle
+            placed.append((place, service))
+        }
+        return others + placed
+    }
+
+    /// What there is to remember of the services.
+    public var records: [ServiceRecord] {
+        attributes.filter(\.isService).map { service in
+            let range = AttributeRange(service.handle, service.groupEnd)
+            return ServiceRecord(attributes.filter { range.contains($0.handle) })
+        }
+    }
+}
+
+extension GATTServer {
+    /// Publishes more services, each where its record says; see `add(_:)`.
+    @discardableResult
+    public mutating func add(
+        _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
+    ) throws(DatabaseError) -> AttributeRange? {
+        shared.database.highest = max(shared.database.highest, highest)
+        guard let range = try shared.database.add(services, like: records) else { return nil }
+        changed(range)
+        return range
+    }
+
+    /// Whether the value of an attribute is stored here, and may change.
+    public func stores(_ handle: AttributeHandle) -> Bool {
+        guard let attribute = shared.database[handle], attribute.onRead == nil, attribute.role == nil,
+            !attribute.isCached
+        else { return false }
+        switch attribute.kind {
+        case .value, .descriptor: return true
+        case .declaration, .clientConfiguration: return false
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import BLECore
+
+/// Receives test packets on LE 1M and counts them.
+public struct LEReceiverTest: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
+    public static let definition = command(.leReceiverTest, "RX channel", Self.init) { $0.channel }
+
+    /// The channel by its frequency: 2,402 MHz and 2 MHz for each, 0 to 39.
+    public var channel: UInt8
+
+    /// Listens on `channel`.
+    public init(channel: UInt8) { self.channel = channel }
+}
+
+/// How exactly a transmitter keeps its modulation index (Core Specification 5.4, Vol 4, Part E, 7.8.28).
+public struct ModulationIndex: HCICode {
+    /// The octet.
+    public let rawValue: UInt8
+
+    /// The index of that octet.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// As every transmitter does.
+    public static let standard = ModulationIndex(rawValue: 0x00)
+    /// As a stable one does.
+    public static let stable = ModulationIndex(rawValue: 0x01)
+}
+
+/// Receives test packets on a PHY and counts them.
+public struct LEReceiverTestV2: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
+    public static let definition = command(
+        .leReceiverTestV2, "RX channel, PHY, modulation index", Self.init
+    ) {
+        ($0.channel, $0.phy, $0.modulationIndex)
+    }
+
+    /// The channel, as in `LEReceiverTest`.
+    public var channel: UInt8
+    /// The PHY.
+    public var phy: PHY
+    /// What the transmitter is assumed to do.
+    public var modulationIndex: ModulationIndex
+
+    /// Listens on `channel`.
+    public init(channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard) {
+        (self.channel, self.phy, self.modulationIndex) = (channel, phy, modulationIndex)
+    }
+}
+
+/// Receives test packets with a constant tone extension and counts them.
+public struct LEReceiverTestV3: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
+    public static let definition = command(
+        .leReceiverTestV3,
+        "RX channel, PHY, modulation index, expected CTE, slot durations, antenna IDs", Self.init
+    ) {
+        ($0.channel, $0.phy, $0.modulationIndex, $0.toneExtension, $0.slotDurations, $0.antennas)
+    }
+
+    /// The channel, as in `LEReceiverTest`.
+    public var channel: UInt8
+    /// The PHY.
+    public var phy: PHY
+    /// What the transmitter is assumed to do.
+    public var modulationIndex: ModulationIndex
+    /// What is expected.
+    public var toneExtension: TestToneExtension
+    /// The length of switching and sampling slots: 1 us or 2 us.
+    public var slotDurations: UInt8
+    /// The antennas in the order of their use, 2 to 75.
+    public var antennas: [UInt8]
+
+    /// Listens on `channel`.
+    public init(
+        channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard,
+        toneExtension: TestToneExtension = TestToneExtension(), slotDurations: UInt8 = 1,
+        antennas: [UInt8] = []
+    ) {
+        (self.channel, self.phy, self.modulationIndex) = (channel, phy, modulationIndex)
+        (self.toneExtension, self.slotDurations, self.antennas) = (toneExtension, slotDurations, antennas)
+    }
+}
+
+/// Ends a test of the receiver or the transmitter.
+public struct LETestEnd: HCICommand {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.30.
+    public static let definition = command(.leTestEnd, "", Self.init) { _ in }
+    /// The packets that a receiver test has counted; 0 after a transmitter test.
+    public typealias ReturnParameters = Returned<UInt16>
+
+    /// The end.
+    public init() {}
+}

@@ -1,0 +1,35 @@
+import BLECore
+
+/// What a command to the kernel's management interface came to (BlueZ, doc/mgmt-api.txt).
+public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
+    /// The number.
+    public let rawValue: UInt8
+    /// The status with that number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Done.
+    public static let success = ManagementStatus(rawValue: 0x00)
+    /// The pairing failed.
+    public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    /// There is no such adapter.
+    public static let invalidIndex = ManagementStatus(rawValue: 0x11)
+    /// rfkill holds the radio off.
+    public static let rfkilled = ManagementStatus(rawValue: 0x12)
+    /// The caller lacks CAP_NET_ADMIN.
+    public static let permissionDenied = ManagementStatus(rawValue: 0x14)
+}
+
+extension ManagementStatus: CustomStringConvertible {
+    /// BlueZ's text.
+    public var description: String {
+        let texts = [
+            "success", "unknown command", "not connected", "failed", "connect failed",
+            "authentication failed", "not paired", "no resources", "timeout", "already connected", "busy",
+            "rejected", "not supported", "invalid parameters", "disconnected", "not powered", "cancelled",
+            "invalid index", "blocked by rfkill", "already paired", "permission denied",
+            "connection lost", "invalid authentication data",
+        ]
+        let index = Int(rawValue)
+        return texts.indices.contains(index) ? texts[index] : "management status 0x\(rawValue.hex)"
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import SystemPackage
+
+/// Tells which files of folders come and go (inotify(7)), whoever does that.
+package final class FolderWatch: Sendable {
+    /// What happened.
+    package enum Event: Hashable, Sendable {
+        /// A file or folder with that name has come, gone or been replaced.
+        case changed(folder: Int32, name: String)
+        /// So much happened that the kernel did not keep it: everything may be different.
+        case lost
+    }
+
+    private let watched: WatchedDescriptor
+
+    private static let wanted =
+        UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
+        | UInt32(IN_ONLYDIR)
+
+    /// A watch of nothing yet.
+    package init(on loop: EventLoop) throws(PortError) {
+        let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        guard descriptor >= 0 else { throw .system(.current, during: "inotify_init") }
+        watched = WatchedDescriptor(descriptor, on: loop)
+    }
+
+    /// Watches a folder, too; the number names it in events, and is the same when it is watched already. On any
+    /// thread: it looks up the path.
+    package func add(_ path: String) throws(PortError) -> Int32 {
+        let number = inotify_add_watch(watched.descriptor, path, Self.wanted)
+        guard number >= 0 else { throw .system(.current, during: "inotify_add_watch \(path)") }
+        return number
+    }
+
+    /// Tells `handler` what happens, on the loop, until the watch is let go. Call it there.
+    package func start(_ handler: @escaping @Sendable ([Event]) -> Void) throws(PortError) {
+        let descriptor = watched.descriptor
+        try watched.watch(for: .read) { _ in
+            var octets = [UInt8](repeating: 0, count: 16_384)
+            let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 { handler(Self.events(octets[..<count])) }
+        }
+    }
+
+    /// Reads what the kernel writes: number, mask, cookie and length of the name, in 4 octets each, and the name,
+    /// which zeros fill up.
+    static func events(_ octets: ArraySlice<UInt8>) -> [Event] {
+        var events: [Event] = []
+        var rest = octets
+        while rest.count >= 16 {
+            let words = rest.prefix(16).withUnsafeBytes { bytes in
+                (0..<4).map { bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self) }
+            }
+            rest = rest.dropFirst(16)
+            let name = rest.prefix(Int(clamping: words[3])).prefix { $0 != 0 }
+            rest = rest.dropFirst(Int(clamping: words[3]))
+            if words[1] & UInt32(IN_Q_OVERFLOW) != 0 {
+                events.append(.lost)
+            } else if !name.isEmpty {
+                let text = String(decoding: name, as: UTF8.self)
+                events.append(.changed(folder: Int32(bitPattern: words[0]), name: text))
+            }
+        }
+        return events
+    }
+}

@@ -1,0 +1,40 @@
+/// Signals that somebody else wants to know of than who has the watch, as those of a terminal while something is drawn on
+/// it.
+extension SignalWatch {
+    struct Others {
+        /// The process's watch.
+        weak var watch: SignalWatch?
+        var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
+        /// What is done before the process ends by a signal.
+        var farewell: (@Sendable () -> Void)?
+    }
+    static let others = Lock(Others())
+
+    /// Tells `handler` these signals, on the watch's loop, until `untell` or the watch's end. Without a watch they do what
+    /// they do by default.
+    public static func tell(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
+        let watch = others.withLock { others in
+            for signal in signals { others.handlers[signal] = handler }
+            return others.watch
+        }
+        watch?.loop.execute { watch?.watch(signals, isWatched: true) }
+    }
+
+    /// Lets these signals do again what they do by default.
+    public static func untell(_ signals: [CInt]) {
+        let watch = others.withLock { others in
+            for signal in signals { others.handlers[signal] = nil }
+            return others.watch
+        }
+        watch?.loop.execute { watch?.watch(signals, isWatched: false) }
+    }
+
+    /// What is done before the process ends by a signal that was caught; nil: nothing.
+    public static func beforeDeath(_ farewell: (@Sendable () -> Void)?) {
+        others.withLock { $0.farewell = farewell }
+    }
+
+    static func otherHandler(of signal: CInt) -> (@Sendable (CInt) -> Void)? {
+        others.withLock { $0.handlers[signal] }
+    }
+}

@@ -1,0 +1,20 @@
+import BLECore
+
+extension Management {
+    /// What Get Connections answers: the devices that there are links to.
+    public struct Connections: Hashable, Sendable, PacketDecodable {
+        /// For errors.
+        public static let packetName = "Get Connections"
+
+        /// The devices of LE.
+        public var peers: [DeviceAddress]
+
+        /// Reads the list.
+        public init(decoding reader: inout ByteReader) throws(DecodeError) {
+            peers = []
+            for _ in 0..<(try reader.u16("count")) {
+                if let peer = try reader.peer() { peers.append(peer) }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import BLECore
+import HCI
+
+/// What the kernel tells unasked about one adapter. Events about BR/EDR devices, and those that this host has no
+/// use for, keep only their code.
+public enum ManagementEvent: Hashable, Sendable {
+    /// The adapter is there.
+    case added
+    /// The adapter has gone.
+    case removed
+    /// Its settings changed.
+    case settings(Management.Settings)
+    /// A pairing has made a key; `isKept`: it is for the next link too. It is told on trusted sockets only, whose
+    /// owner has CAP_NET_ADMIN, as everything that follows.
+    case newLongTermKey(Management.LongTermKey, isKept: Bool)
+    /// A peer has told how its addresses are made, when it had the address `resolved`; nil: its identity.
+    case newIdentityKey(Management.IdentityKey, resolved: DeviceAddress?, isKept: Bool)
+    /// A pairing has made a key for signatures.
+    case newSigningKey(Management.SigningKey, isKept: Bool)
+    /// A link has ended.
+    case disconnected(DeviceAddress, reason: UInt8)
+    /// The user is asked whether the peer shows this number too or, when `isPlain`, whether it may pair at all.
+    case confirmationRequest(DeviceAddress, isPlain: Bool, value: UInt32)
+    /// The user is asked for the number that the peer shows.
+    case passkeyRequest(DeviceAddress)
+    /// A pairing has failed.
+    case authenticationFailed(DeviceAddress, ManagementStatus)
+    /// Another program has removed the device's keys.
+    case unpaired(DeviceAddress)
+    /// The user is to see this number, of which the peer has `entered` digits.
+    case passkeyNotify(DeviceAddress, UInt32, entered: UInt8)
+    /// Another event.
+    case other(UInt16)
+
+    /// Reads an event. Octets behind those that are known are left for later kernels.
+    public init(_ packet: Management.Packet) throws(DecodeError) {
+        var reader = ByteReader(packet.parameters.span, of: "management event 0x\(packet.code.hex)")
+        self =
+            switch packet.code {
+            case 0x0004: .added
+            case 0x0005: .removed
+            case 0x0006: .settings(Management.Settings(rawValue: try reader.u32("settings")))
+            case 0x000a, 0x0018, 0x0019: try Self.key(packet.code, &reader)
+            default: try Self.aboutPeer(packet.code, &reader)
+            }
+    }
+
+    private static func key(
+        _ code: UInt16, _ reader: inout ByteReader
+    ) throws(DecodeError) -> ManagementEvent {
+        let isKept = try reader.u8("store hint") != 0
+        switch code {
+        case 0x000a: return .newLongTermKey(try Management.LongTermKey(decoding: &reader), isKept: isKept)
+        case 0x0018:
+            let resolved = try reader.u48("random address")
+            return .newIdentityKey(
+                try Management.IdentityKey(decoding: &reader),
+                resolved: resolved == 0 ? nil : DeviceAddress(resolved, type: .random), isKept: isKept)
+        default: return .newSigningKey(try Management.SigningKey(decoding: &reader), isKept: isKept)
+        }
+    }
+
+    private static func aboutPeer(
+        _ code: UInt16, _ reader: inout ByteReader
+    ) throws(DecodeError) -> ManagementEvent {
+        guard [0x000c, 0x000f, 0x0010, 0x0011, 0x0016, 0x0017].contains(code),
+            let peer = try reader.peer()
+        else { return .other(code) }
+        return switch code {
+        case 0x000c: .disconnected(peer, reason: try reader.u8("reason"))
+        case 0x000f:
+            .confirmationRequest(
+                peer, isPlain: try reader.u8("hint") != 0, value: try reader.u32("value"))
+        case 0x0010: .passkeyRequest(peer)
+        case 0x0011: .authenticationFailed(peer, ManagementStatus(rawValue: try reader.u8("status")))
+        case 0x0016: .unpaired(peer)
+        default: .passkeyNotify(peer, try reader.u32("passkey"), entered: try reader.u8("entered"))
+        }
+    }
+}

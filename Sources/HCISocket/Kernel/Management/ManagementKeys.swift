@@ -1,0 +1,160 @@
+import BLECore
+
+extension Management {
+    /// A key that encrypts links with a device, as the kernel keeps it. Key values have the most significant octet
+    /// first, as everywhere here.
+    public struct LongTermKey: Hashable, Sendable {
+        /// How a key came about.
+        public struct Kind: RawRepresentable, Hashable, Sendable {
+            /// The number.
+            public let rawValue: UInt8
+            /// The kind with that number.
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+            /// LE legacy pairing, Just Works.
+            public static let unauthenticated = Kind(rawValue: 0)
+            /// LE legacy pairing with a passkey.
+            public static let authenticated = Kind(rawValue: 1)
+            /// LE Secure Connections, Just Works.
+            public static let unauthenticatedP256 = Kind(rawValue: 2)
+            /// LE Secure Connections with a person or another channel to authenticate it.
+            public static let authenticatedP256 = Kind(rawValue: 3)
+            /// LE Secure Connections with the debug key, which the whole world knows.
+            public static let debugP256 = Kind(rawValue: 4)
+        }
+
+        /// The peer's identity.
+        public var peer: DeviceAddress
+        /// How it came about.
+        public var kind: Kind
+        /// Whether this host uses it as central. Keys of LE Secure Connections serve both roles and say false.
+        public var isForCentral: Bool
+        /// Its octets, 7 to 16.
+        public var size: UInt8
+        /// What names it after LE legacy pairing.
+        public var ediv: UInt16
+        /// The other half of that name.
+        public var random: UInt64
+        /// The key.
+        public var value: UInt128
+
+        /// A key with these values.
+        public init(
+            peer: DeviceAddress, kind: Kind, isForCentral: Bool = false, size: UInt8 = 16, ediv: UInt16 = 0,
+            random: UInt64 = 0, value: UInt128
+        ) {
+            self.peer = peer
+            self.kind = kind
+            self.isForCentral = isForCentral
+            self.size = size
+            self.ediv = ediv
+            self.random = random
+            self.value = value
+        }
+    }
+
+    /// What a device's resolvable addresses are made with.
+    public struct IdentityKey: Hashable, Sendable {
+        /// The device's identity.
+        public var peer: DeviceAddress
+        /// The key.
+        public var value: UInt128
+
+        /// A key with these values.
+        public init(peer: DeviceAddress, value: UInt128) {
+            self.peer = peer
+            self.value = value
+        }
+    }
+
+    /// A key that writes are signed with.
+    public struct SigningKey: Hashable, Sendable {
+        /// The peer's identity.
+        public var peer: DeviceAddress
+        /// Whether this host signs with it; else the peer does.
+        public var isLocal: Bool
+        /// Whether the pairing that made it was authenticated.
+        public var isAuthenticated: Bool
+        /// The key.
+        public var value: UInt128
+
+        /// A key with these values.
+        public init(peer: DeviceAddress, isLocal: Bool, isAuthenticated: Bool, value: UInt128) {
+            self.peer = peer
+            self.isLocal = isLocal
+            self.isAuthenticated = isAuthenticated
+            self.value = value
+        }
+    }
+}
+
+extension Management.LongTermKey: PacketCodable {
+    /// For errors.
+    public static var packetName: String { "long term key of the kernel" }
+    static let encodedCount = 36
+    /// As many as one Load Long Term Keys takes: the parameters have 16 bits for their length.
+    public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
+
+    /// Reads the fields in order.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        peer = try reader.lowEnergyPeer()
+        kind = Kind(rawValue: try reader.u8("key type"))
+        isForCentral = try reader.u8("role") != 0
+        size = try reader.u8("size")
+        ediv = try reader.u16("EDIV")
+        random = try reader.u64("Rand")
+        value = try reader.u128("value")
+    }
+
+    /// Always 36.
+    public var encodedCount: Int { Self.encodedCount }
+
+    /// Writes the fields in order.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.peer(peer)
+        output.u8(kind.rawValue)
+        output.u8(isForCentral ? 1 : 0)
+        output.u8(size)
+        output.u16(ediv)
+        output.u64(random)
+        output.u128(value)
+    }
+}
+
+extension Management.IdentityKey: PacketCodable {
+    /// For errors.
+    public static var packetName: String { "identity key of the kernel" }
+    static let encodedCount = 23
+    /// As many as one Load Identity Resolving Keys takes.
+    public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
+
+    /// Reads the fields in order.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        peer = try reader.lowEnergyPeer()
+        value = try reader.u128("value")
+    }
+
+    /// Always 23.
+    public var encodedCount: Int { Self.encodedCount }
+
+    /// Writes the fields in order.
+    public func encode(into output: inout OutputSpan<UInt8>) {
+        output.peer(peer)
+        output.u128(value)
+    }
+}
+
+extension Management.SigningKey: PacketDecodable {
+    /// For errors.
+    public static var packetName: String { "signing key of the kernel" }
+
+    /// Reads the fields in order.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        peer = try reader.lowEnergyPeer()
+        let type = try reader.u8("key type")
+        guard type <= 3 else { throw reader.invalid("key type", value: type, width: 1) }
+        isLocal = type & 1 == 0
+        isAuthenticated = type & 2 != 0
+        value = try reader.u128("value")
+    }
+}

@@ -1,0 +1,105 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// A port whose packets take their time, in both directions and in their order; the same times for the same
+/// seed. For tests; wraps any other.
+public final class DelayedPort: PacketPort, @unchecked Sendable {
+    // Sendable: all state is touched on the loop only, as every call of a port.
+    private let inner: any PacketPort
+    private let loop: EventLoop
+    private let delay: ClosedRange<Duration>
+    private var random: any RandomNumberGenerator
+    private var handlers: PacketPortHandlers?
+    private var coming = Way()
+    private var going = Way()
+    private var timer: LoopTimer?
+
+    /// The packets under way in one direction.
+    private struct Way {
+        var packets: Deque<(due: Instant, octets: [UInt8])> = []
+
+        mutating func add(_ packet: Span<UInt8>, at due: Instant) {
+            // None overtakes.
+            packets.append((max(due, packets.last?.due ?? due), [UInt8](copying: packet)))
+        }
+
+        mutating func next(at now: Instant) -> [UInt8]? {
+            guard let first = packets.first, first.due <= now else { return nil }
+            packets.removeFirst()
+            return first.octets
+        }
+    }
+
+    /// So many packets under way, and `isWritable` is false.
+    private static let highWater = 64
+
+    /// A port like `inner`, which this one owns, whose packets take a time within `delay`.
+    public init(
+        _ inner: any PacketPort, on loop: EventLoop, delay: ClosedRange<Duration>,
+        random: some RandomNumberGenerator & Sendable
+    ) {
+        self.inner = inner
+        self.loop = loop
+        self.delay = delay
+        self.random = random
+    }
+
+    /// Whether `send` may be called.
+    public var isWritable: Bool { inner.isWritable && going.packets.count < Self.highWater }
+
+    /// Starts to deliver to `handlers`.
+    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        self.handlers = handlers
+        timer = LoopTimer(on: loop) { [weak self] in self?.move() }
+        var mine = handlers
+        mine.receive = { [weak self] packet in self?.received(packet) }
+        mine.writable = { [weak self] in self?.move() }
+        mine.closed = { [weak self] error in self?.ended(error) }
+        try inner.start(mine)
+    }
+
+    /// Sends one packet when its time has come.
+    public func send(_ packet: Span<UInt8>) {
+        going.add(packet, at: due)
+        rearm()
+    }
+
+    /// Ends the port; what is under way is lost.
+    public func close() {
+        handlers = nil
+        timer?.set(nil)
+        inner.close()
+    }
+
+    private var due: Instant {
+        let span = (delay.upperBound - delay.lowerBound).nanoseconds
+        let extra = span > 0 ? Int64(random.next() % UInt64(span)) : 0
+        return loop.now + delay.lowerBound + .nanoseconds(extra)
+    }
+
+    private func received(_ packet: Span<UInt8>) {
+        coming.add(packet, at: due)
+        rearm()
+    }
+
+    private func ended(_ error: PortError) {
+        let closed = handlers?.closed
+        close()
+        closed?(error)
+    }
+
+    private func move() {
+        let wasFull = !isWritable
+        while inner.isWritable, let packet = going.next(at: loop.now) { inner.send(packet.span) }
+        while let packet = coming.next(at: loop.now) { handlers?.receive(packet.span) }
+        if wasFull, isWritable { handlers?.writable() }
+        rearm()
+    }
+
+    private func rearm() {
+        guard handlers != nil else { return }
+        // What waits for room goes when the inner port says that there is some.
+        timer?.set(earlier(coming.packets.first?.due, inner.isWritable ? going.packets.first?.due : nil))
+    }
+}

@@ -1,0 +1,68 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// Room for the packets that one system call takes from a socket which keeps packets apart: a busy socket then
+/// costs a fraction of a call for each, and a quiet one no second call that finds nothing.
+struct PacketBatch: ~Copyable {
+    /// The most packets.
+    let capacity: Int
+    /// The most octets of one.
+    let maximumPacket: Int
+    // Allocated here and freed in deinit; the kernel writes where `headers` and `vectors` point, which is
+    // into `octets`, and the three never move.
+    private let octets: UnsafeMutablePointer<UInt8>
+    private let vectors: UnsafeMutablePointer<iovec>
+    private let headers: UnsafeMutablePointer<clinux_mmsghdr>
+
+    /// Packets of one call, and the octets that they may take together.
+    private static let limits = (packets: 32, octets: 1 << 15)
+
+    /// Room for packets of up to `maximumPacket` octets.
+    init(maximumPacket: Int) {
+        let maximumPacket = max(1, maximumPacket)
+        self.maximumPacket = maximumPacket
+        capacity = max(1, min(Self.limits.packets, Self.limits.octets / maximumPacket))
+        octets = .allocate(capacity: capacity * maximumPacket)
+        octets.initialize(repeating: 0, count: capacity * maximumPacket)
+        vectors = .allocate(capacity: capacity)
+        headers = .allocate(capacity: capacity)
+        for index in 0..<capacity {
+            (vectors + index).initialize(
+                to: iovec(iov_base: octets + index * maximumPacket, iov_len: maximumPacket))
+            var header = clinux_mmsghdr()
+            header.msg_hdr.msg_iov = vectors + index
+            header.msg_hdr.msg_iovlen = 1
+            (headers + index).initialize(to: header)
+        }
+    }
+
+    deinit {
+        headers.deallocate()
+        vectors.deallocate()
+        octets.deallocate()
+    }
+
+    /// Takes what is there, without waiting; the number of packets.
+    func receive(from descriptor: CInt) -> Result<Int, Errno> {
+        let count = clinux_recvmmsg(descriptor, headers, UInt32(capacity), CInt(MSG_DONTWAIT), nil)
+        return count < 0 ? .failure(.current) : .success(Int(count))
+    }
+
+    /// Calls `body` with one of the packets that were taken.
+    func withPacket(_ index: Int, _ body: (Span<UInt8>) -> Void) {
+        body(UnsafeBufferPointer(start: octets + index * maximumPacket, count: length(index)).span)
+    }
+
+    /// Whether the packet was longer than there was room for.
+    func isCut(_ index: Int) -> Bool {
+        precondition(index < capacity)
+        return headers[index].msg_hdr.msg_flags & CInt(MSG_TRUNC) != 0
+    }
+
+    /// Octets of one of the packets that were taken, no more than there was room for; 0 at the socket's end.
+    func length(_ index: Int) -> Int {
+        precondition(index < capacity)
+        return min(Int(headers[index].msg_len), maximumPacket)
+    }
+}

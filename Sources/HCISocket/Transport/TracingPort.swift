@@ -1,0 +1,41 @@
+import BLECore
+import HCI
+
+/// A port that tells every packet that goes through it, as a line: `-> 01030c00` from the host, `<- …` to it.
+/// Wraps any other.
+public final class TracingPort: PacketPort {
+    private let inner: any PacketPort
+    private let tell: @Sendable (String) -> Void
+
+    /// A port like `inner`, which this one owns. `tell` runs on the loop and must not block.
+    public init(_ inner: any PacketPort, _ tell: @escaping @Sendable (String) -> Void) {
+        self.inner = inner
+        self.tell = tell
+    }
+
+    /// Whether `send` may be called.
+    public var isWritable: Bool { inner.isWritable }
+
+    /// Starts to deliver to `handlers`.
+    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        var mine = handlers
+        mine.receive = { [tell] packet in
+            tell("<- \([UInt8](copying: packet).hex)")
+            handlers.receive(packet)
+        }
+        mine.closed = { [tell] error in
+            tell("<- \(error)")
+            handlers.closed(error)
+        }
+        try inner.start(mine)
+    }
+
+    /// Sends one packet.
+    public func send(_ packet: Span<UInt8>) {
+        tell("-> \([UInt8](copying: packet).hex)")
+        inner.send(packet)
+    }
+
+    /// Ends the port.
+    public func close() { inner.close() }
+}

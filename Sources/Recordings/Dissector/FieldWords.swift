@@ -1,0 +1,72 @@
+import BLECore
+import HCI
+
+/// A number of HCI that people know by a word: by its Swift name, where the type has one for it.
+protocol FieldWords: HCICode {
+    /// The words for the numbers from zero on, or for the bits from the lowest on.
+    static var words: [String] { get }
+    /// The word for this number; nil where it has none.
+    var word: String? { get }
+}
+
+extension FieldWords {
+    var word: String? {
+        Int(exactly: rawValue).flatMap { Self.words.indices.contains($0) ? Self.words[$0] : nil }
+    }
+}
+
+extension FieldWords where Self: OptionSet {
+    /// The words for the bits that are set, "connectable+legacy".
+    var word: String? {
+        let bits = (0..<RawValue.bitWidth).filter { rawValue >> $0 & 1 != 0 }
+        guard !bits.isEmpty else { return "none" }
+        let words = bits.map { Self.words.indices.contains($0) ? Self.words[$0] : "bit \($0)" }
+        return words.joined(separator: "+")
+    }
+}
+
+extension FieldValue {
+    /// A number, by its word for people.
+    init(_ code: some FieldWords) {
+        let number = FieldValue.number(Int(clamping: code.rawValue))
+        self = code.word.map { .told(number, as: $0) } ?? number
+    }
+
+    /// A time in steps of HCI. Zero is no time there: none is set, or there is no limit.
+    init(_ time: some HCITime) {
+        self = .told(.number(Int(clamping: time.rawValue)), as: Self.text(time.duration))
+    }
+
+    /// Power in dBm, or what it changed by in dB; 127 is no power.
+    static func power(_ power: Int8, unit: String = "dBm") -> FieldValue {
+        .told(.number(Int(power)), as: power == 127 ? "none" : "\(power) \(unit)")
+    }
+
+    /// An address. All zeros are nobody's, but where a controller says which its own is.
+    static func address(_ address: DeviceAddress, named name: String) -> FieldValue {
+        address.value == 0 && name != "address" ? .told(.name(address), as: "none") : .name(address)
+    }
+
+    /// A number of a plain type, of which only its name in the message tells what it counts.
+    static func number(_ number: Int, named name: String) -> FieldValue {
+        switch (name, number) {
+        case ("sid", 0xff): .told(.number(number), as: "none")
+        case ("time", _): .told(.number(number), as: "\(number) µs")
+        case ("seconds", _): .told(.number(number), as: "\(number) s")
+        default: .number(number)
+        }
+    }
+
+    /// "none", "0.625 ms", "15 ms" or "4 s".
+    private static func text(_ time: Duration) -> String {
+        let microseconds = time.nanoseconds / 1000
+        guard microseconds > 0 else { return "none" }
+        let (unit, name) = microseconds < 1_000_000 ? (1000, "ms") : (1_000_000, "s")
+        let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: Int64(unit))
+        guard rest > 0 else { return "\(whole) \(name)" }
+        // The 1 in front keeps the zeros behind it.
+        var fraction = String(rest + Int64(unit)).dropFirst()
+        while fraction.last == "0" { fraction.removeLast() }
+        return "\(whole).\(fraction) \(name)"
+    }
+}

@@ -1,0 +1,60 @@
+import BLECore
+import HCI
+
+/// The link types of pcap and pcapng files that hold HCI packets (tcpdump.org, "Link-layer header types").
+enum PcapLinkType: UInt32 {
+    /// H4 without a direction.
+    case h4 = 187
+    /// H4 after four octets that tell the direction.
+    case h4WithDirection = 201
+    /// The Linux monitor channel: adapter and opcode, then the rest.
+    case monitor = 254
+
+    /// Octets that every packet has.
+    var leastBody: Int {
+        switch self {
+        case .h4: 1
+        case .h4WithDirection: 5
+        case .monitor: 4
+        }
+    }
+
+    /// The record of a packet of at least `leastBody` octets. `direction` is what the file tells beside it.
+    func record(_ header: RecordHeader, _ body: Span<UInt8>, direction: HCIDirection? = nil) -> Record {
+        let (adapter, content, isGuess) = content(body, direction)
+        return Record(
+            time: header.time, adapter: adapter, content: content, missing: header.missing,
+            drops: header.drops, isDirectionGuessed: isGuess)
+    }
+
+    private func content(
+        _ body: Span<UInt8>, _ told: HCIDirection?
+    ) -> (adapter: UInt16, content: Record.Content, isGuess: Bool) {
+        switch self {
+        case .h4:
+            let packet = [UInt8](copying: body)
+            let direction = told ?? Self.direction(of: packet)
+            return (0, .packet(direction ?? .controllerToHost, packet), direction == nil)
+        case .h4WithDirection:
+            // The lowest bit of a big-endian word, whatever the byte order of the file.
+            let direction: HCIDirection = body[3] & 1 == 0 ? .hostToController : .controllerToHost
+            return (0, .packet(direction, [UInt8](copying: body.extracting(droppingFirst: 4))), false)
+        case .monitor:
+            let opcode = MonitorOpcode(rawValue: UInt16(body[2]) << 8 | UInt16(body[3]))
+            let content = Record.Content(opcode, body.extracting(droppingFirst: 4))
+            return (UInt16(body[0]) << 8 | UInt16(body[1]), content, false)
+        }
+    }
+
+    /// The direction of a packet that tells it by itself: commands are the host's, events the controller's, and only
+    /// hosts begin ACL data with the boundary flag 0b00 (Core Specification 5.4, Vol 4, Part E, 5.4.2). Other data
+    /// are guessed to be the controller's.
+    private static func direction(of packet: [UInt8]) -> HCIDirection? {
+        switch packet.first.map(HCIPacketType.init(rawValue:)) {
+        case HCIPacketType.command: .hostToController
+        case HCIPacketType.event: .controllerToHost
+        case HCIPacketType.acl where packet.count > 2 && packet[2] & 0x30 == 0: .hostToController
+        default: nil
+        }
+    }
+}

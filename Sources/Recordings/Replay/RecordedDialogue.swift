@@ -1,0 +1,141 @@
+import ATT
+import BLECore
+import HCI
+
+/// What a server and its clients said over ATT, in the order of the recording.
+public struct RecordedDialogue: Sendable {
+    /// Whose database was used.
+    public enum Server: Hashable, Sendable {
+        /// The side that was recorded.
+        case host
+        /// Its peer; nil where the recording lacks the connection's beginning.
+        case peer(DeviceAddress?)
+    }
+
+    /// What happened on a link. Links are numbered through the recording.
+    public enum Turn: Sendable {
+        /// The client said something.
+        case client(ATTPDU, link: Int)
+        /// The server said something.
+        case server(ATTPDU, link: Int)
+        /// The link was encrypted, or no longer is.
+        case encryption(Bool, link: Int)
+        /// The link was lost.
+        case end(link: Int)
+    }
+
+    /// Whose database was used.
+    public let server: Server
+    /// What happened.
+    public fileprivate(set) var turns: [Turn] = []
+    /// The number of the packet that each turn is, in the recording.
+    public fileprivate(set) var frames: [Int] = []
+
+    /// The MTU that the server first told its client, by link.
+    public var receiveMTUs: [Int: ATTMTU] {
+        turns.reduce(into: [:]) { mtus, turn in
+            switch turn {
+            case .server(.response(.exchangeMTU(let mtu)), let link),
+                .server(.request(.exchangeMTU(let mtu)), let link):
+                mtus[link] = mtus[link] ?? ATTMTU(mtu)
+            default: break
+            }
+        }
+    }
+
+    /// How many requests the clients made.
+    public var requests: Int {
+        turns.reduce(0) { if case .client(.request, _) = $1 { $0 + 1 } else { $0 } }
+    }
+
+    /// Each server of a recording that a client asked for anything.
+    public static func all(in packets: [DecodedPacket]) -> [RecordedDialogue] {
+        var splitter = Splitter()
+        for packet in packets { splitter.take(packet) }
+        return splitter.dialogues.filter { $0.requests > 0 }
+    }
+}
+
+extension RecordedDialogue.Server: CustomStringConvertible {
+    /// "host", or the address of the peer.
+    public var description: String {
+        switch self {
+        case .host: "host"
+        case .peer(let address): address?.description ?? "unknown peer"
+        }
+    }
+}
+
+/// Gives each PDU to the dialogue it belongs to: both sides of a link can be servers.
+private struct Splitter {
+    private struct Channel: Hashable {
+        let adapter: UInt16
+        let connection: ConnectionHandle
+    }
+
+    private(set) var dialogues: [RecordedDialogue] = []
+    private var links: [Channel: Int] = [:]
+    private var lastLink = 0
+
+    mutating func take(_ packet: DecodedPacket) {
+        if let event = packet.outer.event { follow(event, packet) }
+        guard let pdu = packet.top.att, let connection = packet.connection else { return }
+        let channel = Channel(adapter: packet.adapter, connection: connection)
+        if links[channel] == nil {
+            lastLink += 1
+            links[channel] = lastLink
+        }
+        let link = links[channel, default: lastLink]
+        let peer = RecordedDialogue.Server.peer(packet.peer)
+        let (sender, receiver): (RecordedDialogue.Server, RecordedDialogue.Server) =
+            packet.direction == .hostToController ? (.host, peer) : (peer, .host)
+        let isOfClient = pdu.opcode.kind != .response && pdu.opcode.kind != .push
+        let frame = packet.frame
+        add(
+            isOfClient ? .client(pdu, link: link) : .server(pdu, link: link), frame,
+            isOfClient ? receiver : sender)
+        // An MTU holds for both directions, whoever asked for it, and until its exchange is over, refused or
+        // not, nothing is sent unasked.
+        switch pdu {
+        case .request(.exchangeMTU): add(.server(pdu, link: link), frame, sender)
+        case .response(.exchangeMTU): add(.client(pdu, link: link), frame, receiver)
+        case .response(.error(let error)) where error.requestOpcode == .exchangeMTURequest:
+            add(.client(pdu, link: link), frame, receiver)
+        default: break
+        }
+    }
+
+    private mutating func follow(_ event: HCIEvent, _ packet: DecodedPacket) {
+        guard let connection = packet.connection else { return }
+        let channel = Channel(adapter: packet.adapter, connection: connection)
+        switch event {
+        case .disconnectionComplete(let end) where end.status == .success:
+            if let link = links.removeValue(forKey: channel) { tell(.end(link: link), packet.frame) }
+        case .encryptionChange(let change) where change.status == .success:
+            encrypt(channel, change.mode != .off, packet.frame)
+        case .encryptionChangeV2(let change) where change.status == .success:
+            encrypt(channel, change.mode != .off, packet.frame)
+        default: break
+        }
+    }
+
+    private mutating func encrypt(_ channel: Channel, _ isOn: Bool, _ frame: Int) {
+        if let link = links[channel] { tell(.encryption(isOn, link: link), frame) }
+    }
+
+    /// Both sides of a link know it.
+    private mutating func tell(_ turn: RecordedDialogue.Turn, _ frame: Int) {
+        for index in dialogues.indices {
+            dialogues[index].turns.append(turn)
+            dialogues[index].frames.append(frame)
+        }
+    }
+
+    private mutating func add(_ turn: RecordedDialogue.Turn, _ frame: Int, _ server: RecordedDialogue.Server)
+    {
+        let index = dialogues.firstIndex { $0.server == server } ?? dialogues.count
+        if index == dialogues.count { dialogues.append(RecordedDialogue(server: server)) }
+        dialogues[index].turns.append(turn)
+        dialogues[index].frames.append(frame)
+    }
+}

@@ -1,0 +1,150 @@
+import ATT
+import BLECore
+import GATTServer
+
+/// A server in the place of a recorded one: it hears the clients' side of a dialogue, and what it says is compared
+/// with what the recorded server said, octet by octet.
+public struct Replay {
+    /// Where the two said different things.
+    public struct Difference: Hashable, Sendable {
+        /// The packet of the recording that is different; where it has none, the one that was asked in.
+        public let frame: Int
+        /// What the client had sent; empty when the server spoke unasked.
+        public let asked: [UInt8]
+        /// What the recorded server said; empty for nothing.
+        public let recorded: [UInt8]
+        /// What this one says; empty for nothing.
+        public let ours: [UInt8]
+    }
+
+    /// Responses that were compared.
+    public private(set) var answers = 0
+    /// Notifications and indications that were compared.
+    public private(set) var pushes = 0
+    /// Those that this server would not have sent, since the client had not subscribed: how many, by handle.
+    public private(set) var unsubscribed: [AttributeHandle: Int] = [:]
+    /// The same as differences, for those who take them for such.
+    public private(set) var unsubscribedPushes: [Difference] = []
+    /// Requests that the recording shows no answer to.
+    public private(set) var unanswered = 0
+    /// Where the two said different things, in the order of the recording.
+    public private(set) var differences: [Difference] = []
+
+    private var server: GATTServer
+    private let receiveMTU: (Int) -> ATTMTU
+    private let storesPushes: Bool
+    private let security: LinkSecurity
+    private var bearers: [Int: ATTBearer] = [:]
+    private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
+    private var frame = 0
+
+    /// Plays a dialogue. `storesPushes` says that the application stored each value that it sent, `receiveMTU` how
+    /// much the server takes on a link, and `security` what a link is worth once it is encrypted, since the
+    /// recording does not tell. A value that this server has no attribute for is not sent, which is a difference.
+    public init(
+        _ dialogue: RecordedDialogue, on server: GATTServer, storesPushes: Bool,
+        security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
+        receiveMTU: @escaping (Int) -> ATTMTU
+    ) {
+        self.server = server
+        self.storesPushes = storesPushes
+        self.security = security
+        self.receiveMTU = receiveMTU
+        for (turn, frame) in zip(dialogue.turns, dialogue.frames) {
+            self.frame = frame
+            play(turn)
+        }
+        unanswered += asked.count
+    }
+
+    private mutating func play(_ turn: RecordedDialogue.Turn) {
+        switch turn {
+        case .client(let pdu, let link):
+            open(link)
+            bearers[link]?.receive(pdu.encoded.span, at: .zero)
+            let ours = said(on: link)
+            if case .request = pdu {
+                asked[link] = (pdu.encoded, ours)
+            } else {
+                compare([], with: ours, to: pdu.encoded)
+            }
+        case .server(.response(let response), let link):
+            answers += 1
+            let (request, ours) = asked.removeValue(forKey: link) ?? ([], [])
+            compare(response.encoded, with: ours, to: request)
+        case .server(.push(let push), let link): send(push, on: link)
+        case .server(.request(let request), let link):
+            open(link)
+            _ = try? bearers[link]?.send(request, at: .zero)
+            compare(request.encoded, with: said(on: link))
+        case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
+        case .encryption(let isOn, let link):
+            open(link)
+            server.setSecurity(isOn ? security : .none, of: CentralID(rawValue: UInt64(link)))
+        case .end(let link):
+            bearers[link] = nil
+            if asked.removeValue(forKey: link) != nil { unanswered += 1 }
+            server.disconnect(CentralID(rawValue: UInt64(link)))
+        }
+    }
+
+    private mutating func open(_ link: Int) {
+        guard bearers[link] == nil else { return }
+        var configuration = ATTBearer.Configuration()
+        configuration.receiveMTU = receiveMTU(link)
+        bearers[link] = ATTBearer(configuration)
+        server.connect(CentralID(rawValue: UInt64(link)))
+    }
+
+    /// Gives the application's value, which only the recording knows, to this server, as the recorded one got
+    /// it.
+    private mutating func send(_ push: ATTPush, on link: Int) {
+        pushes += 1
+        let values = push.values
+        if storesPushes {
+            for (handle, value) in values { try? server.setValue(value, of: handle) }
+        }
+        switch push {
+        case .multipleNotification(let list): try? bearers[link]?.notify(list)
+        case .notification(let handle, let value), .indication(let handle, let value):
+            let central = CentralID(rawValue: UInt64(link))
+            guard let subscriber = server.subscribers(of: handle).first(where: { $0.central == central })
+            else {
+                unsubscribed[handle, default: 0] += 1
+                unsubscribedPushes.append(
+                    Difference(frame: frame, asked: [], recorded: push.encoded, ours: []))
+                return
+            }
+            _ = try? bearers[link]?.push(value, of: handle, to: subscriber, at: .zero)
+        }
+        compare(push.encoded, with: said(on: link))
+    }
+
+    /// All that our side has to say on a link now.
+    private mutating func said(on link: Int) -> [UInt8] {
+        guard var bearer = bearers[link] else { return [] }
+        var said: [UInt8] = []
+        var isThere = true
+        while isThere {
+            while bearer.nextEvent(serving: CentralID(rawValue: UInt64(link)), from: &server) != nil {}
+            said += [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
+        }
+        bearers[link] = bearer
+        return said
+    }
+
+    private mutating func compare(_ recorded: [UInt8], with ours: [UInt8], to asked: [UInt8] = []) {
+        guard recorded != ours else { return }
+        differences.append(Difference(frame: frame, asked: asked, recorded: recorded, ours: ours))
+    }
+}
+
+extension ATTPush {
+    /// The values that it carries.
+    fileprivate var values: [(AttributeHandle, [UInt8])] {
+        switch self {
+        case .notification(let handle, let value), .indication(let handle, let value): [(handle, value)]
+        case .multipleNotification(let list): list.map { ($0.handle, Array($0.value)) }
+        }
+    }
+}

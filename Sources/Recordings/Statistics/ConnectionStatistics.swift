@@ -1,0 +1,134 @@
+import ATT
+import BLECore
+import HCI
+
+/// What a connection of a recording came to.
+public struct ConnectionStatistics: Sendable {
+    /// Traffic in one direction.
+    public struct Traffic: Hashable, Sendable {
+        /// ACL packets.
+        public var packets = 0
+        /// Octets of attribute values in them.
+        public var valueOctets = 0
+
+        /// That much.
+        public init(packets: Int = 0, valueOctets: Int = 0) {
+            (self.packets, self.valueOctets) = (packets, valueOctets)
+        }
+    }
+
+    /// A set of parameters that held from some time on.
+    public struct Parameters: Hashable, Sendable {
+        /// Microseconds between connection events.
+        public var interval: Int64
+        /// Events that the peripheral may leave out.
+        public var latency: Int
+        /// Milliseconds of silence that end the connection.
+        public var timeout: Int
+
+        /// Those parameters.
+        public init(interval: Int64, latency: Int, timeout: Int) {
+            (self.interval, self.latency, self.timeout) = (interval, latency, timeout)
+        }
+    }
+
+    /// Which adapter it was on.
+    public var adapter: UInt16
+    /// Its number.
+    public var handle: ConnectionHandle
+    /// The other side.
+    public var peer: DeviceAddress?
+    /// What the recorded side was.
+    public var role: ConnectionRole?
+    /// Its first packet or its beginning.
+    public var begin: RecordingTime
+    /// Its last packet or its end.
+    public var end: RecordingTime
+    /// What the host sent.
+    public var sent = Traffic()
+    /// What the host received.
+    public var received = Traffic()
+    /// Its parameters, one after another; the first 16.
+    public var parameters: [Parameters] = []
+    /// The PHYs to and from the peer, as they were last set.
+    public var phys: (transmit: PHY, receive: PHY)?
+    /// The most octets of a packet on air, to and from the peer.
+    public var dataLengths: (transmit: Int, receive: Int)?
+    /// What the client and the server can receive.
+    public var mtus: (client: Int?, server: Int?)
+    /// Why it ended; nil when the recording does not tell.
+    public var reason: HCIStatus?
+
+    init(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
+        (adapter, self.handle, peer) = (packet.adapter, handle, packet.peer)
+        (begin, end) = (packet.time, packet.time)
+    }
+
+    /// The ATT_MTU that both agreed to.
+    public var mtu: Int { min(mtus.client ?? 23, mtus.server ?? 23) }
+
+    /// Seconds between its first and last packets.
+    public var seconds: Double { Double(end.microseconds &- begin.microseconds) / 1_000_000 }
+
+    mutating func add(_ packet: DecodedPacket) {
+        end = packet.time
+        peer = peer ?? packet.peer
+        if let event = packet.outer.event { follow(event) } else { count(packet) }
+    }
+
+    private mutating func count(_ packet: DecodedPacket) {
+        var octets = 0
+        if let pdu = packet.top.att {
+            octets = pdu.valueOctets
+            if case .request(.exchangeMTU(let mtu)) = pdu { mtus.client = Int(mtu) }
+            if case .response(.exchangeMTU(let mtu)) = pdu { mtus.server = Int(mtu) }
+        }
+        let way: WritableKeyPath<Self, Traffic> =
+            packet.direction == .hostToController ? \.sent : \.received
+        self[keyPath: way].packets += 1
+        self[keyPath: way].valueOctets += octets
+    }
+
+    private mutating func follow(_ event: HCIEvent) {
+        switch event {
+        case .leMeta(.connectionComplete(let event)):
+            role = event.role
+            add(event.interval, event.latency, event.supervisionTimeout)
+        case .leMeta(.enhancedConnectionComplete(let event)):
+            role = event.role
+            add(event.interval, event.latency, event.supervisionTimeout)
+        case .leMeta(.connectionUpdateComplete(let event)) where event.status == .success:
+            add(event.interval, event.latency, event.supervisionTimeout)
+        case .leMeta(.phyUpdateComplete(let event)) where event.status == .success:
+            phys = (event.transmit, event.receive)
+        case .leMeta(.dataLengthChange(let event)):
+            dataLengths = (Int(event.transmit.octets), Int(event.receive.octets))
+        case .disconnectionComplete(let event): reason = event.reason
+        default: break
+        }
+    }
+
+    private mutating func add(_ interval: ConnectionInterval, _ latency: UInt16, _ timeout: Centiseconds) {
+        let new = Parameters(
+            interval: Int64(interval.rawValue) * 1250, latency: Int(latency),
+            timeout: Int(timeout.rawValue) * 10)
+        if parameters.last != new, parameters.count < 16 { parameters.append(new) }
+    }
+}
+
+extension ATTPDU {
+    /// Octets of attribute values, which is what applications get.
+    fileprivate var valueOctets: Int {
+        switch self {
+        case .push(.notification(_, let value)), .push(.indication(_, let value)),
+            .request(.write(_, let value)), .request(.prepareWrite(_, _, let value)),
+            .command(.write(_, let value)), .command(.signedWrite(_, let value, _)),
+            .response(.read(let value)), .response(.readBlob(let value)),
+            .response(.readMultiple(let value)):
+            value.count
+        case .push(.multipleNotification(let list)): list.reduce(0) { $0 + $1.value.count }
+        case .response(.readMultipleVariable(let list)): list.reduce(0) { $0 + $1.value.count }
+        default: 0
+        }
+    }
+}

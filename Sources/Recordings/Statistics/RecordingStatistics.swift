@@ -1,0 +1,86 @@
+import BLECore
+import HCI
+
+/// What the packets of a recording come to. It takes memory for names and connections, and none for packets.
+public struct RecordingStatistics: Sendable {
+    /// How many packets there were.
+    public private(set) var packets = 0
+    /// The time of the first packet.
+    public private(set) var begin: RecordingTime?
+    /// The time of the last packet.
+    public private(set) var end: RecordingTime?
+    /// How often packets of each name came.
+    public private(set) var names: [String: Int] = [:]
+    /// What went wrong, and how often.
+    public private(set) var errors: [String: Int] = [:]
+    /// How long answers took, by the name of the request.
+    public private(set) var latencies: [String: LatencyHistogram] = [:]
+    /// The connections in the order they began.
+    public private(set) var connections: [ConnectionStatistics] = []
+    /// Connections that came after the first thousand, of which only packets are counted.
+    public private(set) var furtherConnections = 0
+
+    private struct Key: Hashable {
+        let adapter: UInt16
+        let handle: ConnectionHandle
+    }
+    private var open: [Key: Int] = [:]
+
+    private static let connectionLimit = 1000
+    /// More names than there are messages come from damage; they are counted together.
+    private static let nameLimit = 2000
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Adds the next packet.
+    public mutating func add(_ packet: DecodedPacket) {
+        packets += 1
+        begin = begin ?? packet.time
+        end = packet.time
+        Self.count(packet.top.name, in: &names)
+        for layer in packet.layers where layer.problem != nil {
+            Self.count("malformed \(layer.name)", in: &errors)
+        }
+        if let failure = packet.failure { Self.count(failure, in: &errors) }
+        if let request = packet.request {
+            let name = latencies[request.name] != nil || latencies.count < 500 ? request.name : "other"
+            latencies[name, default: LatencyHistogram()].add(request.latency)
+        }
+        if let handle = packet.connection { add(packet, handle) }
+    }
+
+    /// Says that no packet follows.
+    public mutating func finish() { open = [:] }
+
+    private mutating func add(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
+        let key = Key(adapter: packet.adapter, handle: handle)
+        if packet.outer.event?.isBeginning ?? false { open[key] = nil }
+        if open[key] == nil {
+            guard connections.count < Self.connectionLimit else {
+                furtherConnections += 1
+                return
+            }
+            open[key] = connections.count
+            connections.append(ConnectionStatistics(packet, handle))
+        }
+        if let index = open[key] { connections[index].add(packet) }
+        if case .disconnectionComplete(let event)? = packet.outer.event, event.status == .success {
+            open[key] = nil
+        }
+    }
+
+    private static func count(_ name: String, in counts: inout [String: Int]) {
+        let isKnown = counts[name] != nil || counts.count < nameLimit
+        counts[isKnown ? name : "other", default: 0] += 1
+    }
+}
+
+extension HCIEvent {
+    fileprivate var isBeginning: Bool {
+        switch self {
+        case .leMeta(.connectionComplete), .leMeta(.enhancedConnectionComplete): true
+        default: false
+        }
+    }
+}

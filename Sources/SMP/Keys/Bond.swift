@@ -1,0 +1,45 @@
+import BLECore
+
+/// What a pairing leaves behind on this host (Core Specification 5.4, Vol 3, Part H, 2.4.3 and Part C, 9.4).
+public struct Bond: Hashable, Sendable {
+    /// The peer's identity: its public or static address.
+    public var peer: DeviceAddress
+    /// The identity that this host had.
+    public var local: DeviceAddress
+    /// What the pairing was worth.
+    public var strength: PairingStrength
+
+    /// What this host, as central, encrypts with: the key that the peer has distributed, or the one of LE Secure
+    /// Connections.
+    public var centralKey: LongTermKey?
+    /// What this host, as peripheral, is asked for: the key that it has distributed, or the one of LE Secure
+    /// Connections.
+    public var peripheralKey: LongTermKey?
+    /// What the peer's resolvable addresses are made with.
+    public var peerIdentityKey: UInt128?
+    /// What the peer signs its writes with.
+    public var peerSigningKey: UInt128?
+    /// What this host signs its writes to the peer with.
+    public var localSigningKey: UInt128?
+
+    /// A bond without keys.
+    public init(with peer: DeviceAddress, as local: DeviceAddress, _ strength: PairingStrength) {
+        self.peer = peer
+        self.local = local
+        self.strength = strength
+    }
+}
+
+/// What this host distributes of itself when it pairs: the same to every peer (2.4.2.1).
+public struct LocalIdentity: Hashable, Sendable {
+    /// The public or static address that stands for this host.
+    public var address: DeviceAddress
+    /// What its resolvable addresses are made with.
+    public var identityKey: UInt128
+
+    /// An identity.
+    public init(address: DeviceAddress, identityKey: UInt128) {
+        self.address = address
+        self.identityKey = identityKey
+    }
+}

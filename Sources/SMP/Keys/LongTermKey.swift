@@ -1,0 +1,42 @@
+/// A key that encrypts the links with one peer (Core Specification 5.4, Vol 3, Part H, 2.4.4).
+public struct LongTermKey: Hashable, Sendable {
+    /// The key; the most significant octets of one that is shorter than 16 are zero.
+    public var value: UInt128
+    /// What names it in LE legacy pairing; 0 after LE Secure Connections.
+    public var ediv: UInt16
+    /// The other half of that name; 0 after LE Secure Connections.
+    public var random: UInt64
+    /// Its octets, 7 to 16.
+    public var size: Int
+
+    /// A key of so many octets.
+    public init(_ value: UInt128, ediv: UInt16 = 0, random: UInt64 = 0, size: Int = 16) {
+        self.value = value
+        self.ediv = ediv
+        self.random = random
+        self.size = size
+    }
+}
+
+/// What the pairing was worth that made a key.
+public struct PairingStrength: Hashable, Sendable {
+    /// Whether nobody in between could have taken part: passkey, comparison or out of band.
+    public var isAuthenticated: Bool
+    /// Whether it was LE Secure Connections.
+    public var isSecureConnections: Bool
+    /// Octets of the key, 7 to 16.
+    public var keySize: Int
+
+    /// The worth of a pairing.
+    public init(isAuthenticated: Bool, isSecureConnections: Bool, keySize: Int = 16) {
+        self.isAuthenticated = isAuthenticated
+        self.isSecureConnections = isSecureConnections
+        self.keySize = keySize
+    }
+
+    /// Whether a pairing of this worth takes something away from one of `other`.
+    public func isWeaker(than other: PairingStrength) -> Bool {
+        !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
+            || keySize < other.keySize
+    }
+}

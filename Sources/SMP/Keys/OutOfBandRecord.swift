@@ -1,0 +1,60 @@
+import BLECore
+
+/// What goes from one device to the other before they pair, over NFC, in a QR code or in a file: AD structures, as in
+/// records of the type `application/vnd.bluetooth.le.oob` (Core Specification Supplement v11, Part A, 1.7, 1.8,
+/// 1.16 and 1.17).
+public struct OutOfBandRecord: Hashable, Sendable {
+    /// The address of the device that the data are of.
+    public var address: DeviceAddress?
+    /// What that device does.
+    public var role: LERole?
+    /// What its peer has to know.
+    public var data: OutOfBandData
+
+    /// A record.
+    public init(_ data: OutOfBandData, of address: DeviceAddress? = nil, role: LERole? = nil) {
+        self.data = data
+        self.address = address
+        self.role = role
+    }
+
+    /// Reads AD structures; those that are about something else are passed over. Of a record with data for both kinds
+    /// of pairing, those for LE Secure Connections are taken.
+    public init(_ record: AdvertisingData) throws(DecodeError) {
+        if let problem = record.problems.first { throw problem }
+        var values: [OutOfBandValue.Kind: UInt128] = [:]
+        for field in record.fields {
+            switch field {
+            case .deviceAddress(let field): address = field.address
+            case .role(let field): role = field
+            case .outOfBand(let value): values[value.kind] = value.value
+            default: break
+            }
+        }
+        if let confirm = values[.confirmation], let random = values[.random] {
+            data = .secureConnections(confirm: confirm, random: random)
+        } else if let key = values[.temporaryKey] {
+            data = .temporaryKey(key)
+        } else {
+            let missing = values[.confirmation] == nil ? "confirmation value" : "random value"
+            throw DecodeError(
+                packet: "Out-of-band record", field: missing, offset: record.bytes.count,
+                reason: .malformed("there is none"))
+        }
+    }
+
+    /// The record as AD structures.
+    public var advertisingData: AdvertisingData {
+        var fields: [AdvertisingField] = []
+        if let address { fields.append(.deviceAddress(LEDeviceAddress(address))) }
+        if let role { fields.append(.role(role)) }
+        switch data {
+        case .temporaryKey(let key): fields.append(.outOfBand(OutOfBandValue(.temporaryKey, key)))
+        case .secureConnections(let confirm, let random):
+            fields.append(.outOfBand(OutOfBandValue(.confirmation, confirm)))
+            fields.append(.outOfBand(OutOfBandValue(.random, random)))
+        }
+        // None of them is too long for a field: their lengths are given.
+        return (try? AdvertisingData(fields)) ?? AdvertisingData()
+    }
+}

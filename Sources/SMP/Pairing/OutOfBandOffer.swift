@@ -1,0 +1,43 @@
+import BLECore
+
+/// What this host gives a peer before they pair out of band, and what it keeps of it (Core Specification 5.4, Vol 3,
+/// Part H, 2.3.5.4 and 2.3.5.6.4). Good for one pairing: with each one made from it, more is known of its secret.
+///
+/// ```swift
+/// security.outOfBandOffer = OutOfBandOffer()
+/// let adapter = try await Adapter.open(…)
+/// tag.write(await adapter.outOfBandRecord?.advertisingData)
+/// ```
+public struct OutOfBandOffer: Hashable, Sendable {
+    /// What the peer is to be given.
+    public let data: OutOfBandData
+    /// The key pair of that pairing; nil with LE legacy pairing, which has none.
+    public var keyPair: PairingKeyPair?
+    /// The random number r of LE Secure Connections.
+    public var random: UInt128
+
+    /// A new offer for LE Secure Connections; nil without a toolbox, and from a generator that is none.
+    public init?(
+        toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
+        using generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        var generator: any RandomNumberGenerator & Sendable = generator
+        guard let toolbox, let pair = toolbox.keyPair(using: &generator) else { return nil }
+        keyPair = pair
+        random = generator.number()
+        data = .secureConnections(
+            confirm: toolbox.f4(pair.publicKey.x, pair.publicKey.x, random, 0), random: random)
+    }
+
+    /// An offer for LE legacy pairing: the temporary key, which is all that protects it. A host with this one pairs
+    /// legacy only.
+    public init(temporaryKey: UInt128) {
+        data = .temporaryKey(temporaryKey)
+        random = 0
+    }
+}
+
+extension OutOfBandOffer {
+    /// What both ends have, once it is given: of legacy pairing's data there are no two halves.
+    var shared: OutOfBandData? { keyPair == nil ? data : nil }
+}

@@ -1,0 +1,14 @@
+/// What the owner of a pairing has to say. One that nobody has asked for is ignored: the pairing may have
+/// ended meanwhile.
+public enum PairingAnswer: Hashable, Sendable {
+    /// Go on: to `.pairingRequested` and `.confirm`.
+    case accept
+    /// End it for that reason: at any time, and to `.securityRequested`.
+    case refuse(PairingFailureReason)
+    /// What the user has typed: to `.enterPasskey`.
+    case passkey(Passkey)
+    /// Whether the numbers are the same: to `.compare`.
+    case comparison(Bool)
+    /// What is known of the peer: to `.outOfBandWanted`.
+    case outOfBand(OutOfBandData?)
+}

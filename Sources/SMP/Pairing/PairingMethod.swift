@@ -1,0 +1,62 @@
+/// How two devices make sure of each other: the association models (Core Specification 5.4, Vol 3, Part H,
+/// 2.3.5.1).
+public enum PairingMethod: Hashable, Sendable {
+    /// Not at all: whoever is in between takes part.
+    case justWorks
+    /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
+    case numericComparison
+    /// Six digits that this end shows are typed at the other.
+    case passkeyShown(by: PairingRole)
+    /// Both users type the same six digits.
+    case passkeyEnteredByBoth
+    /// By another way than Bluetooth.
+    case outOfBand
+
+    /// What two ends' features come to (Tables 2.6 to 2.8).
+    public init(request: PairingFeatures, response: PairingFeatures) {
+        let both = request.authentication.intersection(response.authentication)
+        let isSecure = both.contains(.secureConnections)
+        let presences = [request.oobData, response.oobData].count { $0 == .present }
+        let either = request.authentication.union(response.authentication)
+        if presences == 2 || isSecure && presences == 1 {
+            self = .outOfBand
+        } else if !either.contains(.mitm) {
+            self = .justWorks
+        } else {
+            self.init(request.ioCapability, response.ioCapability, isSecure)
+        }
+    }
+
+    /// Table 2.8.
+    private init(_ initiator: IOCapability, _ responder: IOCapability, _ isSecure: Bool) {
+        if isSecure, initiator.comparesNumbers, responder.comparesNumbers {
+            self = .numericComparison
+        } else if initiator == .keyboardOnly, responder == .keyboardOnly {
+            self = .passkeyEnteredByBoth
+        } else if initiator.showsNumbers, responder.takesNumbers {
+            self = .passkeyShown(by: .initiator)
+        } else if responder.showsNumbers, initiator.takesNumbers {
+            self = .passkeyShown(by: .responder)
+        } else {
+            self = .justWorks
+        }
+    }
+
+    /// Whether nobody in between can take part.
+    public var isAuthenticated: Bool { self != .justWorks }
+
+    /// Whether a passkey is typed at that end.
+    func isEntered(by role: PairingRole) -> Bool {
+        switch self {
+        case .passkeyShown(let other): other != role
+        case .passkeyEnteredByBoth: true
+        default: false
+        }
+    }
+}
+
+extension IOCapability {
+    fileprivate var showsNumbers: Bool { self != .keyboardOnly && self != .noInputNoOutput }
+    fileprivate var takesNumbers: Bool { self == .keyboardOnly || self == .keyboardDisplay }
+    fileprivate var comparesNumbers: Bool { self == .displayYesNo || self == .keyboardDisplay }
+}

@@ -1,0 +1,102 @@
+/// How a host pairs with one peer.
+public struct PairingPolicy: Hashable, Sendable {
+    /// What becomes of LE Secure Connections.
+    public enum SecureConnections: Hashable, Sendable {
+        /// Only LE legacy pairing.
+        case off
+        /// With peers that have it.
+        case preferred
+        /// Peers without it are refused, and so are keys under 16 octets: Secure Connections Only mode (Core
+        /// Specification 5.4, Vol 3, Part C, 10.2.4).
+        case only
+    }
+
+    /// How this host talks with its user. Other than `.noInputNoOutput`, a method that keeps third parties
+    /// out is asked for wherever the peer can do it too.
+    public var ioCapability = IOCapability.noInputNoOutput
+    /// Whether keys are kept. If not, only the link is encrypted and no keys are distributed.
+    public var isBonding = true
+    /// Whether a pairing that a third party could take part in is refused.
+    public var requiresMITM = false
+    /// What becomes of LE Secure Connections.
+    public var secureConnections = SecureConnections.preferred
+    /// Octets under which a key is refused, 7 to 16.
+    public var minimumKeySize = 16
+    /// Octets of the longest key that is offered, 7 to 16.
+    public var maximumKeySize = 16
+    /// Whether key presses are told while a passkey is typed, if the peer does so too.
+    public var tellsKeypresses = false
+
+    /// Whether the owner is asked for the peer's out-of-band data before features are exchanged.
+    public var asksForOutOfBandData = false
+    /// The out-of-band data that is there already.
+    public var outOfBandData: OutOfBandData?
+    /// What this host has given the peer out of band.
+    public var outOfBandOffer: OutOfBandOffer?
+
+    /// Keys that this host distributes when it bonds.
+    public var keysToSend: KeyDistribution = [.encryption, .identity, .signing]
+    /// Keys that it takes then.
+    public var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
+
+    /// A passkey to show in place of a random one. When a pairing has failed with it, the next ones of this
+    /// link show random ones: each attempt tells an attacker some of its bits (Vol 3, Part H, 2.3.5.6.3).
+    public var fixedPasskey: Passkey?
+    /// Whether peers may use the debug key, which everybody can listen to.
+    public var takesDebugKey = false
+    /// What the bond with this peer is worth, if there is one. A weaker pairing would take that away and is
+    /// refused.
+    public var existing: PairingStrength?
+
+    /// The policy of a device without input and output.
+    public init() {}
+
+    /// The policy of a device that talks with its user so.
+    public init(ioCapability: IOCapability) { self.ioCapability = ioCapability }
+}
+
+/// What a caller wants of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
+/// 10.2.1).
+public struct PairingRequirements: Hashable, Sendable {
+    /// Whether third parties are kept out.
+    public var isAuthenticated: Bool
+    /// Whether it is LE Secure Connections, with a key of 16 octets.
+    public var isSecureConnections: Bool
+
+    /// Requirements.
+    public init(isAuthenticated: Bool = false, isSecureConnections: Bool = false) {
+        self.isAuthenticated = isAuthenticated
+        self.isSecureConnections = isSecureConnections
+    }
+
+    /// Level 2: any key.
+    public static let encryption = PairingRequirements()
+    /// Level 3.
+    public static let authenticated = PairingRequirements(isAuthenticated: true)
+    /// Level 4.
+    public static let secureConnections = PairingRequirements(
+        isAuthenticated: true, isSecureConnections: true)
+}
+
+extension PairingPolicy {
+    /// The least that a pairing may come to.
+    func demand(_ wanted: PairingRequirements) -> PairingStrength {
+        let isSecure =
+            secureConnections == .only || wanted.isSecureConnections || existing?.isSecureConnections == true
+        let fullSize = secureConnections == .only || wanted.isSecureConnections ? 16 : 7
+        return PairingStrength(
+            isAuthenticated: requiresMITM || wanted.isAuthenticated || existing?.isAuthenticated == true,
+            isSecureConnections: isSecure,
+            keySize: max(fullSize, minimumKeySize, existing?.keySize ?? 7))
+    }
+
+    /// Whether any peer could meet a demand.
+    func canMeet(_ demand: PairingStrength) -> Bool {
+        let hasMeans =
+            ioCapability != .noInputNoOutput || outOfBandData != nil || outOfBandOffer != nil
+            || asksForOutOfBandData
+        return (hasMeans || !demand.isAuthenticated)
+            && (secureConnections != .off || !demand.isSecureConnections)
+            && demand.keySize <= maximumKeySize
+    }
+}

@@ -1,0 +1,88 @@
+import BLECore
+
+extension SecurityManager {
+    /// Begins: the central sends Pairing Request, the peripheral Security Request, for which the central
+    /// encrypts with the key of a bond, pairs, or does nothing. The end is `.paired` or `.failed`.
+    public mutating func begin(
+        _ wanted: PairingRequirements, at now: Instant
+    ) throws(PairingImpossible) {
+        guard toolbox != nil else { throw .unsupported }
+        guard !hasTimedOut else { throw .timedOut }
+        guard !isPairing, role == .initiator || securityRequest == nil else { throw .busy }
+        let demand = policy.demand(wanted)
+        // The central may have no more to do than to encrypt with the key that there is.
+        let isMetByBond = role == .responder && policy.existing?.isWeaker(than: demand) == false
+        guard isMetByBond || policy.canMeet(demand) else { throw .requirements }
+        if let end = attempts.wait(at: now) { throw .repeatedAttempts(until: end) }
+        switch role {
+        case .initiator:
+            securityRequest = nil
+            var negotiation = Negotiation(.response, policy, demand)
+            let asks = policy.asksForOutOfBandData && negotiation.outOfBandData == nil
+            if asks { negotiation.step = .outOfBand }
+            self.negotiation = negotiation
+            timer = now + .seconds(30)
+            if asks { events.append(.outOfBandWanted) } else { sendRequest(at: now) }
+        case .responder:
+            securityRequest = wanted
+            let features = Negotiation(.acceptance, policy, demand).initiatorFeatures()
+            send(.securityRequest(features.authentication), at: now)
+        }
+    }
+
+    /// Says what an event asked for.
+    public mutating func answer(_ answer: PairingAnswer, at now: Instant) {
+        switch answer {
+        case .accept where negotiation?.step == .acceptance: accept(at: now)
+        case .accept where pairing?.step == .consent: startAuthentication(at: now)
+        case .refuse(let reason) where isPairing: fail(reason, at: now)
+        case .refuse(let reason) where role == .initiator && securityRequest != nil:
+            securityRequest = nil
+            outbox.append(.pairingFailed(reason))
+        case .outOfBand(let data) where negotiation?.step == .outOfBand:
+            negotiation?.outOfBandData = data
+            role == .initiator ? sendRequest(at: now) : sendResponse(at: now)
+        case .passkey(let passkey): enter(passkey, at: now)
+        case .comparison(let isSame) where pairing?.step == .comparison:
+            if isSame { exchangeChecks(at: now) } else { fail(.numericComparisonFailed, at: now) }
+        default: break
+        }
+    }
+
+    /// Tells the peer that the user presses keys, if it wants to know (3.5.8).
+    public mutating func press(_ key: KeypressNotification, at now: Instant) {
+        guard let pairing, pairing.passkey == nil, pairing.tellsKeypresses(of: role),
+            pairing.step != .publicKey, pairing.step != .consent
+        else { return }
+        send(.pairingKeypressNotification(key), at: now)
+    }
+
+    private mutating func accept(at now: Instant) {
+        guard let negotiation else { return }
+        if negotiation.policy.asksForOutOfBandData, negotiation.outOfBandData == nil {
+            self.negotiation?.step = .outOfBand
+            events.append(.outOfBandWanted)
+        } else {
+            sendResponse(at: now)
+        }
+    }
+
+    private mutating func sendRequest(at now: Instant) {
+        guard let request = negotiation?.initiatorFeatures() else { return }
+        negotiation?.request = request
+        negotiation?.step = .response
+        send(.pairingRequest(request), at: now)
+    }
+
+    private mutating func sendResponse(at now: Instant) {
+        guard let negotiation, let request = negotiation.request else { return }
+        let response = negotiation.responderFeatures(to: request)
+        // What cannot do is known before the initiator is led on.
+        if let reason = refusalOfFeatures(request, response, negotiation) {
+            fail(reason, at: now)
+            return
+        }
+        send(.pairingResponse(response), at: now)
+        agree(request, response, negotiation, at: now)
+    }
+}

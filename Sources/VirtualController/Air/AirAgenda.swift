@@ -1,0 +1,107 @@
+import BLECore
+import DequeModule
+import HeapModule
+
+/// Who has something to do on an air, so that nobody else has to be asked.
+struct AirAgenda: Sendable {
+    private struct Entry: Comparable, Sendable {
+        var due: Instant
+        var id: VirtualController.ID
+
+        static func < (left: Entry, right: Entry) -> Bool { (left.due, left.id) < (right.due, right.id) }
+    }
+
+    /// Entries that `deadlines` does not have are of no use any more; the first one always is.
+    private var heap = Heap<Entry>()
+    private var deadlines: [VirtualController.ID: Instant] = [:]
+    /// Those who listen to what is said to all, oldest first.
+    private(set) var listeners: [VirtualController.ID] = []
+    /// Those who have something to send, and those who have something for their hosts, in their turn.
+    private var senders = Turns()
+    private var talkers = Turns()
+
+    /// A queue in which nobody stands twice.
+    private struct Turns: Sendable {
+        private var queue: Deque<VirtualController.ID> = []
+        private var members: Set<VirtualController.ID> = []
+
+        mutating func append(_ id: VirtualController.ID) {
+            if members.insert(id).inserted { queue.append(id) }
+        }
+
+        mutating func next() -> VirtualController.ID? {
+            let id = queue.popFirst()
+            if let id { members.remove(id) }
+            return id
+        }
+    }
+
+    /// When somebody wants to be called.
+    var deadline: Instant? { heap.min?.due }
+
+    /// Those who want to be called by `now`, in the order of their times. They must be noted again.
+    mutating func takeDue(by now: Instant) -> [VirtualController.ID] {
+        var due: [VirtualController.ID] = []
+        while let first = heap.min, first.due <= now {
+            deadlines[first.id] = nil
+            due.append(first.id)
+            prune()
+        }
+        return due
+    }
+
+    mutating func nextSender() -> VirtualController.ID? { senders.next() }
+    mutating func nextTalker() -> VirtualController.ID? { talkers.next() }
+
+    /// Notes what a controller wants now.
+    mutating func note(_ id: VirtualController.ID, _ wants: VirtualController.Wants) {
+        let due = wants.deadline
+        if deadlines[id] != due {
+            deadlines[id] = due
+            if let due { heap.insert(Entry(due: due, id: id)) }
+            prune()
+        }
+        if wants.toSend { senders.append(id) }
+        if wants.toTell { talkers.append(id) }
+        listen(id, wants.toListen)
+    }
+
+    /// A controller is gone.
+    mutating func forget(_ id: VirtualController.ID) {
+        deadlines[id] = nil
+        prune()
+        listen(id, false)
+    }
+
+    private mutating func listen(_ id: VirtualController.ID, _ listens: Bool) {
+        let place = listeners.partition(of: id) { $0 }
+        let isThere = place < listeners.count && listeners[place] == id
+        guard isThere != listens else { return }
+        if listens {
+            listeners.insert(id, at: place)
+        } else {
+            listeners.remove(at: place)
+        }
+    }
+
+    /// Drops entries at the head that mean nothing any more, and all of them when they are too many.
+    private mutating func prune() {
+        while let first = heap.min, deadlines[first.id] != first.due { heap.removeMin() }
+        guard heap.count > 64 + 4 * deadlines.count else { return }
+        heap = Heap(deadlines.map { Entry(due: $0.value, id: $0.key) })
+    }
+}
+
+extension Array {
+    /// The place of the first element that is not before `id`, in an array in the order of identifiers.
+    func partition(
+        of id: VirtualController.ID, _ identifier: (Element) -> VirtualController.ID
+    ) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if identifier(self[middle]) < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

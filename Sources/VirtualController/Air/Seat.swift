@@ -1,0 +1,45 @@
+import BLECore
+
+extension VirtualAir {
+    /// A controller's place on the air.
+    struct Seat: Sendable {
+        var controller: VirtualController
+        var processID: UInt32?
+        var name: [UInt8]?
+        var position: AirPosition?
+    }
+
+    /// The place of a controller, if it is there.
+    func index(of id: ControllerID) -> Int? {
+        let index = seats.partition(of: id) { $0.controller.id }
+        return index < seats.count && seats[index].controller.id == id ? index : nil
+    }
+
+    /// Does something to a controller, and notes what it wants then.
+    mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
+        body(&seats[index].controller, now)
+        note(index)
+    }
+
+    /// Notes what a controller wants after something was done to it.
+    mutating func note(_ index: Int) {
+        let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
+        agenda.note(id, wants)
+    }
+}
+
+extension VirtualController {
+    /// What it wants of the air.
+    struct Wants {
+        /// To be called, and when.
+        var deadline: Instant?
+        /// To send, to tell its host something, and to listen to what is said to all.
+        var toSend, toTell, toListen: Bool
+    }
+
+    fileprivate var wants: Wants {
+        Wants(
+            deadline: deadline, toSend: !toAir.isEmpty, toTell: !toHost.isEmpty || settings.hostFlow.isReady,
+            toListen: listens)
+    }
+}

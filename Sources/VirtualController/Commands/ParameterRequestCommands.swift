@@ -1,0 +1,59 @@
+import BLECore
+import HCI
+
+/// The Connection Parameters Request procedure (Core Specification 5.4, Vol 6, Part B, 5.1.7): a peripheral asks,
+/// the central's host decides. A central needs none here, since it may change the parameters as it likes.
+extension VirtualController {
+    /// Core Specification 5.4, Vol 4, Part E, 7.8.31 and 7.8.32.
+    static let parameterRequestCommands: [CommandHandler] = [
+        .answer(LERemoteConnectionParameterRequestReply.self) {
+            (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            try check(command.parameters.isInRange)
+            try controller.takeAnswer(on: index)
+            controller.send(.update(LinkTiming(command.parameters)), on: index)
+            return Returned(command.connection)
+        },
+        .answer(LERemoteConnectionParameterRequestNegativeReply.self) {
+            (controller, command, _) throws(HCIStatus) in
+            let index = try controller.index(of: command.connection)
+            try controller.takeAnswer(on: index)
+            controller.send(.parametersRejected(command.reason), on: index)
+            return Returned(command.connection)
+        },
+    ]
+
+    /// Asks the host what it thinks of what the peripheral wants, if it wants to be asked.
+    mutating func hearParameterRequest(
+        _ wanted: ConnectionParameters, on index: Int, at now: Instant
+    ) {
+        guard isExtended, wants(.remoteConnectionParameterRequest) else {
+            return send(.parametersRejected(.unsupportedRemoteFeature), on: index)
+        }
+        // The central's own procedure goes on (Vol 6, Part B, 5.3).
+        guard !links[index].pending.contains(.update) else {
+            return send(.parametersRejected(.llProcedureCollision), on: index)
+        }
+        links[index].question = now + .seconds(40)
+        tell(
+            LERemoteConnectionParameterRequest(
+                connection: links[index].handle, intervalMin: wanted.intervalMin,
+                intervalMax: wanted.intervalMax, latency: wanted.latency,
+                supervisionTimeout: wanted.supervisionTimeout))
+    }
+
+    /// The host answers, which it can once.
+    private mutating func takeAnswer(on index: Int) throws(HCIStatus) {
+        try Self.check(links[index].question != nil, .commandDisallowed)
+        links[index].question = nil
+    }
+}
+
+extension LinkTiming {
+    /// What a central makes of parameters that may be a range: the least interval.
+    init(_ parameters: ConnectionParameters) {
+        self.init(
+            interval: parameters.intervalMin, latency: parameters.latency,
+            supervisionTimeout: parameters.supervisionTimeout)
+    }
+}

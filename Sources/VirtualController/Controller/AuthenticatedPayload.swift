@@ -1,0 +1,33 @@
+import BLECore
+import HCI
+
+/// How long an encrypted link may be without a packet that proves its key (Core Specification 5.4, Vol 6,
+/// Part B, 5.4). Pings are not simulated: from a peer that can be heard there is always one in time.
+struct AuthenticatedPayload: Sendable {
+    var timeout = Centiseconds(rawValue: 3000)
+    /// When the time began anew.
+    private var start = Instant.zero
+
+    /// The time begins anew.
+    mutating func restart(at now: Instant) { start = now }
+
+    /// When the host must be told of a silence.
+    func deadline(ofSilence silence: Instant) -> Instant { max(silence, start) + timeout.duration }
+}
+
+extension Link {
+    /// When too long nothing has come that proves the key.
+    var payloadDeadline: Instant? {
+        encryption.isOn ? silence.map { payload.deadline(ofSilence: $0) } : nil
+    }
+}
+
+extension VirtualController {
+    /// Tells of links whose peers have proved nothing for too long.
+    mutating func expirePayloads(at now: Instant) {
+        for index in links.indices where links[index].payloadDeadline.map({ $0 <= now }) ?? false {
+            links[index].payload.restart(at: now)
+            tell(AuthenticatedPayloadTimeoutExpired(connection: links[index].handle))
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import BLECore
+import HCI
+
+/// A periodic train that a controller follows, or is about to (Core Specification 5.4, Vol 6, Part B,
+/// 4.4.3.4).
+struct TrainFollower: Sendable {
+    let handle: SyncHandle
+    let train: AirSignal.Train
+    let advertiser: AirPeer
+    let sid: UInt8
+    /// How many packets it does not listen for after each that it has heard.
+    let skip: UInt64
+    let timeout: Duration
+    /// What the host wants to hear of it.
+    var reports: LESetPeriodicAdvertisingReceiveEnable.Enable
+    /// Whether a packet was heard, so that the host knows of it.
+    var isEstablished = false
+    var lastHeard: Instant
+    var lastEvent: UInt64 = 0
+    /// The data that were reported last, where they have a number.
+    var lastData: UInt16?
+
+    init(
+        _ handle: SyncHandle, _ train: AirSignal.Train, of advertiser: AirPeer, sid: UInt8,
+        _ wish: SyncWish, at now: Instant
+    ) {
+        (self.handle, self.train, self.advertiser, self.sid) = (handle, train, advertiser, sid)
+        timeout = wish.timeout
+        // It may skip, but not so long that the train would count as lost.
+        let room = wish.timeout.nanoseconds / max(train.interval.duration.nanoseconds, 1) - 1
+        skip = UInt64(min(Int64(wish.skip), max(room, 1) - 1))
+        reports = wish.reports
+        lastHeard = now
+    }
+
+    /// When it is given up: without a first packet after six intervals, later after the timeout.
+    var deadline: Instant {
+        lastHeard + (isEstablished ? timeout : train.interval.duration * 6)
+    }
+}
+
+/// What a host wants to follow.
+struct SyncWish: Sendable {
+    /// The advertiser and its set; nil for any on the periodic advertiser list.
+    let advertiser: DeviceAddress?
+    let sid: UInt8
+    let skip: UInt16
+    let timeout: Duration
+    let reports: LESetPeriodicAdvertisingReceiveEnable.Enable
+    /// Whether packets without a constant tone extension do not count; there are no others here.
+    let excludesPlain: Bool
+}
+
+/// An advertising set on the periodic advertiser list.
+struct ListedAdvertiser: Hashable, Sendable {
+    let address: DeviceAddress
+    let sid: UInt8
+}
+
+extension VirtualController {
+    /// Begins to follow the train of an advertiser, if the host wants that one and the scanner hears it.
+    mutating func synchronize(
+        with advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
+    ) {
+        guard let wish = settings.syncWish, !settings.followers.contains(where: { !$0.isEstablished }),
+            let train = advertising.train, let advertiser, let sid = advertising.sid, has(train.phy),
+            settings.scanner.listens(on: advertising.primaryPHY, at: now),
+            follower(of: advertiser.address, sid) == nil
+        else { return }
+        if let wanted = wish.advertiser {
+            guard wanted == advertiser.address, wish.sid == sid else { return }
+        } else {
+            let listed = ListedAdvertiser(address: advertiser.address, sid: sid)
+            guard settings.periodicList.contains(listed) else { return }
+        }
+        settings.followers.append(
+            TrainFollower(freeSyncHandle(), train, of: advertiser, sid: sid, wish, at: now))
+    }
+
+    /// The train of a set that is followed.
+    func follower(of advertiser: DeviceAddress, _ sid: UInt8) -> Int? {
+        settings.followers.firstIndex { $0.advertiser.address == advertiser && $0.sid == sid }
+    }
+
+    /// Takes a packet of a train.
+    mutating func hear(_ packet: AirSignal.TrainPacket, rssi: Int8, at now: Instant) {
+        guard let index = settings.followers.firstIndex(where: { $0.train.id == packet.train }) else {
+            return
+        }
+        let follower = settings.followers[index]
+        if follower.isEstablished {
+            guard packet.event > follower.lastEvent + follower.skip else { return }
+        } else if let wish = settings.syncWish, wish.excludesPlain {
+            // The named train will not do; of the list, there may be another.
+            settings.followers.remove(at: index)
+            guard wish.advertiser != nil else { return }
+            settings.syncWish = nil
+            return tellSync(.unsupportedRemoteFeature, follower)
+        } else {
+            settings.syncWish = nil
+            settings.followers[index].isEstablished = true
+            tellSync(.success, follower)
+        }
+        settings.followers[index].lastHeard = now
+        settings.followers[index].lastEvent = packet.event
+        report(packet, rssi: rssi, of: index)
+    }
+
+    /// Gives up trains that were silent too long.
+    mutating func endSyncs(at now: Instant) {
+        while let index = settings.followers.firstIndex(where: { $0.deadline <= now }) {
+            let follower = settings.followers.remove(at: index)
+            if follower.isEstablished {
+                tell(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
+            } else {
+                settings.syncWish = nil
+                tellSync(.connectionFailedToBeEstablished, follower)
+            }
+        }
+    }
+
+    /// Tells how following a train went; without one, that none will be.
+    mutating func tellSync(_ status: HCIStatus, _ follower: TrainFollower? = nil) {
+        tell(
+            LEPeriodicAdvertisingSyncEstablished(
+                status: status,
+                train: PeriodicTrain(
+                    sync: follower?.handle ?? SyncHandle(rawValue: 0), sid: follower?.sid ?? 0,
+                    advertiser: follower?.advertiser.reported ?? HCIAddress(0, type: .public),
+                    phy: follower?.train.phy ?? .none,
+                    interval: follower?.train.interval ?? ConnectionInterval(rawValue: 0))))
+    }
+
+    /// Tells the host of a packet, as far as it wants that and there is room for reports.
+    private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
+        let follower = settings.followers[index]
+        guard follower.reports.contains(.reports), wants(.periodicAdvertisingReport) else { return }
+        if follower.reports.contains(.filterDuplicates), let data = packet.dataID, !packet.isCut {
+            guard follower.lastData != data else { return }
+            settings.followers[index].lastData = data
+        }
+        let reports = packet.reports(of: follower.handle, rssi: rssi)
+        let room = max(configuration.reportLimit - waitingReports, 0)
+        droppedReports += max(reports.count - room, 0)
+        for (place, report) in reports.prefix(room).enumerated() {
+            var report = report
+            // The rest has no room.
+            if place == room - 1, reports.count > room { report.dataStatus = .truncated }
+            queue(report.packet)
+        }
+    }
+
+    private mutating func freeSyncHandle() -> SyncHandle {
+        repeat {
+            lastSync = lastSync < 0x0eff ? lastSync + 1 : 0
+        } while settings.followers.contains { $0.handle.rawValue == lastSync }
+        return SyncHandle(rawValue: lastSync)
+    }
+}
+
+extension AirSignal.TrainPacket {
+    /// The reports that it takes to tell all of it (Core Specification 5.4, Vol 4, Part E, 7.7.65.15).
+    fileprivate func reports(of sync: SyncHandle, rssi: Int8) -> [LEPeriodicAdvertisingReport] {
+        let capacity = 247
+        return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in
+            let end = min(start + capacity, data.count)
+            let status: LEPeriodicAdvertisingReport.DataStatus =
+                end < data.count ? .moreToCome : isCut ? .truncated : .complete
+            return LEPeriodicAdvertisingReport(
+                sync: sync, txPower: txPower ?? 127, rssi: rssi, dataStatus: status,
+                data: Array(data[start..<end]))
+        }
+    }
+}

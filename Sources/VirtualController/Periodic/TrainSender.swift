@@ -1,0 +1,74 @@
+import BLECore
+import HCI
+
+/// The periodic train of an advertising set (Core Specification 5.4, Vol 6, Part B, 4.4.2.12).
+struct TrainSender: Sendable {
+    typealias Parameters = LESetPeriodicAdvertisingParameters
+
+    var parameters: Parameters
+    var data = AdvertisingPayload()
+    var dataID: UInt16 = 0
+    /// Whether the host wants it. It begins when the set advertises, and then goes on by itself.
+    private(set) var isEnabled = false
+    private(set) var includesADI = false
+    /// The train, while it is sent.
+    private(set) var train: AirSignal.Train?
+    private(set) var nextEvent = Instant.zero
+    private(set) var events: UInt64 = 0
+
+    init(_ parameters: Parameters) { self.parameters = parameters }
+
+    var deadline: Instant? { train == nil ? nil : nextEvent }
+
+    mutating func enable(includingADI: Bool) { (isEnabled, includesADI) = (true, includingADI) }
+
+    mutating func disable() { (isEnabled, train) = (false, nil) }
+
+    /// Begins to send, as `id` on `phy`, with an interval that has room for packets of `airtime`.
+    mutating func begin(_ id: AirTrainID, on phy: PHY, _ airtime: Duration, at now: Instant) {
+        guard isEnabled, train == nil else { return }
+        let unit = ConnectionInterval(rawValue: 1).duration.nanoseconds
+        let least = UInt16(clamping: (airtime.nanoseconds + unit - 1) / unit)
+        let interval = ConnectionInterval(rawValue: max(parameters.intervalMin.rawValue, least))
+        train = AirSignal.Train(id: id, interval: interval, phy: phy)
+        nextEvent = now + interval.duration
+        events = 0
+    }
+
+    /// The packet that is due at `now`.
+    mutating func nextPacket(_ power: Int8, by now: Instant) -> AirSignal.TrainPacket? {
+        guard let train, nextEvent <= now else { return nil }
+        nextEvent = nextEvent + train.interval.duration
+        events += 1
+        return AirSignal.TrainPacket(
+            train: train.id, event: events, dataID: includesADI ? dataID : nil,
+            txPower: parameters.properties.contains(.includesTxPower) ? power : nil, data: data.octets)
+    }
+
+    /// The longest that its packets may take: the interval, which is fixed while it is sent.
+    var room: Duration { (train?.interval ?? parameters.intervalMax).duration }
+}
+
+extension VirtualController {
+    /// Whether it sends periodic trains and follows others'.
+    var hasPeriodic: Bool { (configuration.extended?.periodicSyncs ?? 0) > 0 }
+
+    /// Begins to send the train of a set, if the host wants one and the set announces it.
+    mutating func beginTrain(of index: Int, at now: Instant) {
+        let own = settings.advertisers[index]
+        guard let train = own.train, train.isEnabled, train.train == nil, own.isEnabled else { return }
+        lastTrain += 1
+        settings.advertisers[index].train?.begin(
+            AirTrainID(advertiser: id, serial: lastTrain), on: own.parameters.secondaryPHY,
+            AdvertisingChain.periodic.duration(of: train.data.octets.count, on: own.parameters.secondaryPHY),
+            at: now)
+    }
+
+    /// Sends the packet of a set's train that is due.
+    mutating func sendTrain(_ index: Int, at now: Instant) {
+        let power = settings.advertisers[index].power ?? configuration.transmitPower
+        if let packet = settings.advertisers[index].train?.nextPacket(power, by: now) {
+            transmit(.train(packet), to: nil, at: power)
+        }
+    }
+}

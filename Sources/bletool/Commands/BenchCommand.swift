@@ -1,0 +1,241 @@
+import ArgumentParser
+import BLE
+import BLECore
+
+/// `bletool bench`.
+struct BenchCommand: RadioCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure a link: operations, octets per second, and how long each takes.",
+        usage: """
+            bletool bench <device> [--read <attr> | --write <attr> | --notify <attr>] [--count <n>] [--duration <duration>]
+            bletool bench --serve
+            bletool bench --adapter virtual
+            """,
+        discussion: """
+            With any device, one thing at a time: a value that is read again and again, one that is written, or one \
+            that the device sends. With `bletool bench --serve` at the other end, as name:Bench, all of them one after \
+            the other. Without a device both ends are here, on the virtual air.
+
+            Times are of this host: from a request to its answer; for writes without response until the link took the \
+            packet; for what is notified between two values. The octets per second of writes without response count \
+            to when the last had arrived, where the other end is `bench --serve` and can say so. The virtual air \
+            keeps no connection intervals: its numbers are what the hosts and the processes can do, not a radio.
+            """)
+
+    @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
+    var device: String?
+
+    @Flag(help: "Be the other end: take what is written, notify without a pause.")
+    var serve = false
+
+    @OptionGroup var link: LinkOptions
+    @OptionGroup(title: "Pairing options") var pairing: PairingArguments
+
+    @Option(help: ArgumentHelp("Read this attribute.", valueName: "attr"))
+    var read: String?
+
+    @Option(help: ArgumentHelp("Write this attribute.", valueName: "attr"))
+    var write: String?
+
+    @Option(help: ArgumentHelp("Subscribe to this characteristic.", valueName: "attr"))
+    var notify: String?
+
+    @Flag(help: "Write without asking whether it was taken.")
+    var withoutResponse = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Octets of each value that is written or, with --serve, notified; default: what fits one packet.",
+            valueName: "octets"))
+    var size: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
+    var count: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "End each after this time; default: 5s, and none for --serve.", valueName: "duration"))
+    var duration: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    private var wanted: [String] { [read, write, notify].compactMap { $0 } }
+
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await pairing.options(console, tellsPairing: true)
+    }
+
+    func check() throws(Failure) {
+        try link.check()
+        try pairing.outOfBand.check(readsNow: true)
+        if let device { _ = try DeviceSelector.parsed(device) }
+        _ = try ConnectedDevice.paths(wanted)
+        _ = try bletool.duration(duration, of: "--duration")
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let size, !((serve ? 4 : 0)...512).contains(size) {
+            throw Failure(.usage, "--size", "\(size) is not between \(serve ? 4 : 0) and 512")
+        }
+        guard wanted.count <= 1 else {
+            throw Failure(.usage, "bench", "one thing at a time: one of --read, --write and --notify")
+        }
+        if withoutResponse, write == nil { throw Failure(.usage, "--without-response", "goes with --write") }
+        if read != nil || notify != nil, size != nil { throw Failure(.usage, "--size", "goes with --write") }
+        if serve || device == nil, !wanted.isEmpty {
+            throw Failure(
+                .usage, "--\(read != nil ? "read" : write != nil ? "write" : "notify")", "goes with a device")
+        }
+        if serve { try checkServing() } else if device == nil { try checkBothEnds() }
+    }
+
+    private func checkServing() throws(Failure) {
+        if let device {
+            throw Failure(.usage, device, "--serve is the other end, and waits for whoever connects")
+        }
+        if count != nil { throw Failure(.usage, "--count", "is for the end that measures, not for --serve") }
+    }
+
+    private func checkBothEnds() throws(Failure) {
+        if case .virtual? = try global.radio.adapter() { return }
+        throw Failure(
+            .usage, "bench", "which device?",
+            hint:
+                "with --adapter virtual both ends are here; else bletool bench --serve is one, and name:Bench its name"
+        )
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        if serve { return try await beServed(by: radio) }
+        try await pairing.outOfBand.writeOffer(of: radio)
+        guard let device else { return try await runBothEnds(radio) }
+        try await measure(try .parsed(device), radio)
+    }
+
+    private func beServed(by radio: Radio) async throws(Failure) {
+        let server = BenchServer(radio.adapter, size: size)
+        let ready = try await radio.attempt { () throws(BLEError) in try await server.start() }
+        guard radio.console.show(ready) else { return }
+        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        _ = try await radio.attempt { () throws(BLEError) in
+            try await radio.limitedWhileRead(limit) { [console = radio.console] () throws(BLEError) in
+                try await server.serve { console.show(ServerEvent($0)) }
+            }
+        }
+    }
+
+    /// On an adapter of its own the server, on the command's the client.
+    private func runBothEnds(_ radio: Radio) async throws(Failure) {
+        let other = try await radio.attempt { () throws(BLEError) in
+            try await Adapter.open(
+                .virtual(name: nil),
+                options: AdapterOptions(airPath: Environment.value("BLETOOL_AIR"), airLauncher: .detached))
+        }
+        let server = BenchServer(other, size: size)
+        let serving = Task(executorPreference: other.loop) {
+            do throws(BLEError) { try await server.serve { _ in } } catch {}
+        }
+        let result: Result<Void, Failure>
+        do throws(Failure) {
+            _ = try await radio.attempt { () throws(BLEError) in try await server.start() }
+            result = .success(try await measure(.address(await other.address), radio))
+        } catch {
+            result = .failure(error)
+        }
+        serving.cancel()
+        await other.close()
+        await serving.value
+        try result.get()
+    }
+
+    private func measure(_ selector: DeviceSelector, _ radio: Radio) async throws(Failure) {
+        let peripheral = try await radio.connect(
+            to: selector, try link.connection(), within: try link.timeLimit())
+        try await radio.ending(peripheral) { () throws(Failure) in
+            let device = ConnectedDevice(peripheral: peripheral, radio: radio)
+            guard wanted.isEmpty else {
+                guard let attribute = try await device.resolve(wanted, describing: true).first else { return }
+                return try await measure(try operation(on: attribute), attribute, device)
+            }
+            for (operation, attribute) in try await ownServer(device) {
+                try await measure(operation, attribute, device)
+            }
+        }
+    }
+
+    /// What is measured with `bench --serve` at the other end.
+    private func ownServer(
+        _ device: ConnectedDevice
+    ) async throws(Failure) -> [(BenchEvent.Operation, RemoteAttribute)] {
+        let database = try await device.discover()
+        func attribute(_ uuid: BluetoothUUID) throws(Failure) -> RemoteAttribute {
+            let path = AttributePath.uuids(
+                service: BenchServer.Attribute.service, characteristic: uuid, descriptor: nil)
+            guard let found = database.attributes(path).first else {
+                throw Failure(
+                    .usage, "bench", "say what to measure: --read, --write or --notify, and which attribute",
+                    hint: "without, bletool bench --serve must be at the other end, which it is not")
+            }
+            return found
+        }
+        let (sink, source) = (
+            try attribute(BenchServer.Attribute.sink), try attribute(BenchServer.Attribute.source)
+        )
+        return [
+            (.read, try attribute(BenchServer.Attribute.count)), (.write, sink),
+            (.writeWithoutResponse, sink),
+            (.notification, source),
+        ]
+    }
+
+    private func measure(
+        _ operation: BenchEvent.Operation, _ attribute: RemoteAttribute, _ device: ConnectedDevice
+    ) async throws(Failure) {
+        let (meter, what) = (Meter(), attribute.uuid.map { "\($0)" } ?? "\(attribute.handle)")
+        let limit = try bletool.duration(duration, of: "--duration") ?? .seconds(5)
+        let room = try await device.attempt(what) { [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.maximumWriteLength
+        }
+        let value = [UInt8](repeating: 0x55, count: size ?? min(room, 512))
+        let (peripheral, most) = (device.peripheral, count ?? .max)
+        let before = try await arrivals(operation, device)
+        _ = try await device.radio.attempt(what) { () throws(BLEError) in
+            try await device.radio.limited(limit) { () throws(BLEError) in
+                try await meter.run(operation, attribute, value, on: peripheral, atMost: most)
+            }
+        }
+        let after = try await arrivals(operation, device)
+        if after != nil { meter.end() }
+        let parameters = try await device.attempt(what) { () throws(BLEError) in
+            try await peripheral.connection.parameters
+        }
+        var event = meter.event(operation, attribute, parameters)
+        if let before, let after { event.arrived = Int(clamping: after &- before) }
+        device.console.show(event)
+        guard let count, meter.operations < count, duration == nil else { return }
+        throw Failure(.timeout, "bench", "\(meter.operations) of \(count) were done in \(limit.text)")
+    }
+
+    /// The octets that the other end's sink has taken, which nobody else says of writes without response. The answer
+    /// comes behind all that was written before.
+    private func arrivals(
+        _ operation: BenchEvent.Operation, _ device: ConnectedDevice
+    ) async throws(Failure) -> UInt64? {
+        guard operation == .writeWithoutResponse, wanted.isEmpty else { return nil }
+        let database = try await device.discover()
+        guard let count = database.characteristics(BenchServer.Attribute.count).first else { return nil }
+        return try await device.attempt("bench") { [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.read(count.valueHandle).littleEndianNumber
+        }
+    }
+
+    private func operation(on attribute: RemoteAttribute) throws(Failure) -> BenchEvent.Operation {
+        if read != nil { return .read }
+        if write != nil { return withoutResponse ? .writeWithoutResponse : .write }
+        guard let properties = attribute.characteristic?.properties, attribute.isValue,
+            !properties.isDisjoint(with: .anyPush)
+        else { throw Failure(.input, wanted.joined(), "has nothing to notify") }
+        return properties.contains(.notify) ? .notification : .indication
+    }
+}

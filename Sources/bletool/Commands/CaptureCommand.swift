@@ -1,0 +1,218 @@
+import ArgumentParser
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Logging
+import Recordings
+
+/// `bletool capture`.
+struct CaptureCommand: ToolCommand, Sendable {
+    static let configuration = CommandConfiguration(
+        commandName: "capture", abstract: "Record packets, as btsnoop.",
+        discussion: """
+            Without --adapter: all that goes through the kernel's adapters, whoever sent it, as btmon records it; \
+            with a kernel adapter, of that one. Any other adapter is opened and scanned with, passively unless \
+            --active, so that what advertises is recorded.
+
+            The file can be read while it is written: bletool decode --follow FILE; or bletool capture - | bletool \
+            decode -. It ends on Ctrl-C with a whole file. wireshark and btmon -r read it, too.
+            """)
+
+    @Argument(help: ArgumentHelp("The recording to make; - is stdout.", valueName: "file"))
+    var file: String
+
+    @Option(
+        name: [.customShort("n"), .customLong("count")], parsing: .unconditional,
+        help: ArgumentHelp("End after so many records.", valueName: "count"))
+    var count: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
+    var duration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on in another file after so many octets: 500k, 10M. FILE gets numbers then.",
+            valueName: "size"))
+    var rotateSize: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Go on in another file after this time.", valueName: "duration"))
+    var rotateTime: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Keep only the newest of so many files.", valueName: "count"))
+    var keep: Int?
+
+    @Flag(help: "Scan actively, on adapters that are ours.")
+    var active = false
+
+    @OptionGroup var global: GlobalOptions
+
+    var output: OutputOptions { global.output }
+
+    func perform(_ console: Console) async throws(Failure) {
+        if global.radio.capture != nil { throw .meaningless("--capture", to: "capture") }
+        if file == "-", console.isJSON { throw Failure(.usage, "--json", "stdout is the recording") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        let limit = try captureLimit()
+        let source = try Source(global.radio.adapter())
+        if active, source.isKernel {
+            throw Failure(
+                .usage, "--active", "means nothing for a kernel adapter: nothing is scanned with it")
+        }
+        let rotation = try rotation()
+        try await Interruption.result { () throws(Failure) in
+            switch source {
+            case .monitor(let adapter):
+                try await monitor(adapter, rotation, limit, console)
+            case .radio(let adapter): try await radio(adapter, rotation, limit, console)
+            }
+        }.get()
+    }
+
+    private func captureLimit() throws(Failure) -> Duration? {
+        if let limit = try bletool.duration(duration, of: "--duration") { return limit }
+        return try global.time.limit()
+    }
+
+    /// What is recorded.
+    private enum Source {
+        /// The kernel's adapters, or one of them.
+        case monitor(AdapterSpecification.KernelAdapter?)
+        /// An adapter of our own.
+        case radio(AdapterSpecification)
+
+        init(_ specification: AdapterSpecification?) {
+            switch specification {
+            case nil: self = .monitor(nil)
+            case .kernel(let adapter)?: self = .monitor(adapter)
+            case let other?: self = .radio(other)
+            }
+        }
+
+        var isKernel: Bool { if case .monitor = self { true } else { false } }
+    }
+
+    private func rotation() throws(Failure) -> Rotation {
+        let rotation = Rotation(
+            size: try reading("--rotate-size", rotateSize) { try Rotation.octets(text: $0) },
+            time: try bletool.duration(rotateTime, of: "--rotate-time"), kept: keep)
+        if let keep {
+            guard keep >= 1 else { throw Failure(.usage, "--keep", "must be 1 at least") }
+            guard rotation.isThere else {
+                throw Failure(.usage, "--keep", "means nothing without --rotate-size or --rotate-time")
+            }
+        }
+        if rotation.isThere, file == "-" { throw Failure(.usage, "capture -", "stdout is not rotated") }
+        return rotation
+    }
+
+    private func monitor(
+        _ adapter: AdapterSpecification.KernelAdapter?, _ rotation: Rotation, _ limit: Duration?,
+        _ console: Console
+    ) async throws(Failure) {
+        Logs.start(output.logLevel)
+        let index = try await Self.index(adapter)
+        let monitor: KernelMonitor
+        do throws(BLEError) {
+            monitor = try KernelMonitor(for: "recording the kernel's adapters")
+        } catch {
+            throw Failure(error, while: "capture")
+        }
+        let recording = try RecordingFile(file, .monitor, rotation: rotation, option: "capture")
+        let end = CaptureEnd(count: count)
+        announce(console, adapter.map { "\($0)" } ?? "kernel")
+        await Self.onLoop {
+            do throws(PortError) {
+                try monitor.start(Logger(label: "capture")) { packet in
+                    guard index == nil || packet.index == index else { return }
+                    guard end.wantsMore else { return }
+                    let content = Record.Content(packet.opcode, packet.body.span)
+                    end.note(recording.add(content, of: packet.index))
+                } ended: {
+                    end.fail(Failure(.adapter, "capture", "\($0)"))
+                }
+            } catch {
+                end.fail(Failure(.adapter, "capture", "\(error)"))
+            }
+        }
+        let failure = await end.wait(limit, console, isPiped: file == "-")
+        await Self.onLoop { monitor.close() }
+        try finish(recording, failure, console)
+    }
+
+    private static func onLoop(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            EventLoop.shared.execute {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    private static func index(_ adapter: AdapterSpecification.KernelAdapter?) async throws(Failure) -> UInt16?
+    {
+        guard let adapter else { return nil }
+        if case .index(let index) = adapter { return index }
+        let found: AdapterDescription?
+        do throws(BLEError) {
+            found = try await Adapter.list().first { adapter.names($0) }
+        } catch {
+            throw Failure(error, while: "capture")
+        }
+        guard let found else { throw Failure(.adapter, "--adapter", "there is no \(adapter)") }
+        return found.index
+    }
+
+    private func radio(
+        _ adapter: AdapterSpecification, _ rotation: Rotation, _ limit: Duration?, _ console: Console
+    ) async throws(Failure) {
+        let recording = try RecordingFile(file, .h4, rotation: rotation, option: "capture")
+        let end = CaptureEnd(count: count)
+        let radio = try await Radio.open(global, console, doing: "capture") { direction, packet in
+            guard end.wantsMore else { return }
+            end.note(recording.add(.packet(direction, [UInt8](copying: packet))))
+        }
+        announce(console, "\(adapter)")
+        var options = ScanOptions()
+        options.isPassive = !active
+        options.repeats = .all
+        let stream = radio.central.scan(options)
+        let scan = Task {
+            do throws(BLEError) {
+                for try await _ in stream {}
+            } catch {
+                end.fail(Failure(error, while: "capture"))
+            }
+        }
+        let failure = await end.wait(limit, console, isPiped: file == "-")
+        scan.cancel()
+        _ = await radio.close()
+        try finish(recording, failure, console)
+    }
+
+    private func announce(_ console: Console, _ adapter: String) {
+        if file != "-" { console.show(CaptureEvent.began(file: file, adapter: adapter)) }
+    }
+
+    /// Closes the file and tells what is in it.
+    private func finish(
+        _ recording: RecordingFile, _ failure: Failure?, _ console: Console
+    ) throws(Failure) {
+        let problem = recording.close()
+        if file != "-" {
+            console.show(
+                CaptureEvent.ended(file: file, records: recording.count, files: recording.files))
+        }
+        if let problem { throw Failure(.input, "capture", problem) }
+        if let failure { throw failure }
+        // A recording that was to last for a time is done then; one that was to have so many records is not.
+        guard let count, recording.count < count, duration == nil, file != "-",
+            let limit = try global.time.limit()
+        else { return }
+        throw Failure(.timeout, "capture", "\(recording.count) of \(count) records came in \(limit.text)")
+    }
+}

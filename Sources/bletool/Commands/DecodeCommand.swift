@@ -1,0 +1,172 @@
+import ArgumentParser
+import BLECore
+import Recordings
+
+/// `bletool decode`.
+struct DecodeCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode", abstract: "Explain the packets of a recording, or one packet.",
+        discussion: """
+            Reads btsnoop (as Android, btmon -w and --capture write it), pcap and pcapng; - is stdin. Damaged \
+            parts are left out and told, and make the exit status 1.
+
+            A line has the packet's number, seconds since the first, direction (→ is to the controller), \
+            connection, protocol, name, fields, and how long an answer took. Attributes are named as far as \
+            discovery in the same recording told.
+
+            As in: bletool decode phone.btsnoop --layer att --errors; bletool decode rotated-*.btsnoop --stats; \
+            bletool decode all.btsnoop --address AA:BB:CC:DD:EE:FF --write one.btsnoop; bletool decode --hex \
+            0201060303aafe --as adv
+            """)
+
+    /// What the octets of `--hex` are.
+    enum Form: String, CaseIterable, ExpressibleByArgument {
+        case adv, att, hci, smp, l2cap
+    }
+
+    @Argument(
+        help: ArgumentHelp(
+            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"))
+    var files: [String] = []
+
+    @Option(help: ArgumentHelp("Explain these octets instead of a file.", valueName: "hex"))
+    var hex: String?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "What they are: adv, att, hci (with the packet type first), smp or l2cap.", valueName: "form"))
+    var form: Form?
+
+    @Flag(
+        name: [.customShort("v"), .customLong("tree"), .customLong("verbose")],
+        help: "Show all layers, fields and octets; with --json, layers.")
+    var tree = false
+
+    @Flag(
+        name: [.customShort("f"), .customLong("follow")],
+        help: "Go on when the file grows, until Ctrl-C.")
+    var follow = false
+
+    @Flag(
+        help: """
+            Show no packets, but what they come to: names, latencies, throughput, connection parameters, errors.
+            """)
+    var stats = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Show no packets, but draw a ladder diagram of the session, as SVG; - is stdout.",
+            valueName: "picture"))
+    var svg: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Show no packets, but write them to a new recording, as btsnoop; - is stdout.",
+            valueName: "recording"))
+    var write: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What lines begin with: relative, seconds since the first packet; absolute, the moment in UTC.",
+            valueName: "kind"))
+    var time: LineTime?
+
+    @Option(
+        name: [.customShort("n"), .customLong("count")], parsing: .unconditional,
+        help: ArgumentHelp("End after so many.", valueName: "count"))
+    var count: Int?
+
+    @OptionGroup(title: "Which packets") var which: FilterOptions
+    @OptionGroup var global: PlainOptions
+
+    var output: OutputOptions { global.output }
+
+    func perform(_ console: Console) async throws(Failure) {
+        try global.refuse(for: "decode")
+        try refuseIgnored(console)
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let hex {
+            guard files.isEmpty else { throw Failure(.usage, "--hex", "a file is given, too") }
+            return try explain(hex, console)
+        }
+        if form != nil { throw Failure(.usage, "--as", "says what --hex is; a file tells that itself") }
+        guard !files.isEmpty else {
+            throw Failure(
+                .usage, "decode", "nothing is given to decode",
+                hint: "decode FILE, decode - for stdin, or decode --hex HEX --as adv|att|hci|smp|l2cap")
+        }
+        if follow, files.count > 1 { throw Failure(.usage, "--follow", "follows one file") }
+        var inputs: [RecordingInput] = []
+        for file in files { inputs.append(try RecordingInput(file)) }
+        let decoding = Decoding(
+            console: console, filter: try which.filter(), limit: count, output: try form(of: inputs),
+            time: time ?? .relative)
+        guard follow, let input = inputs.first, input.canGrow else { return try decoding.run(inputs) }
+        try await Interruption.result { () async throws(Failure) in
+            try await decoding.follow(input)
+        }.get()
+    }
+
+    /// What is shown, or made, of the packets.
+    private func form(of inputs: [RecordingInput]) throws(Failure) -> Decoding.Output {
+        if let write {
+            if let input = inputs.first(where: { $0.isFile(at: write) }) {
+                throw Failure(.usage, "--write", "\(input.name.quoted) is what is read")
+            }
+            return .recording(try RecordingTarget(write))
+        }
+        return svg.map { .diagram($0) } ?? (stats ? .statistics : tree ? .tree : .lines)
+    }
+
+    /// Refuses what would be ignored: packets are shown in one form.
+    private func refuseIgnored(_ console: Console) throws(Failure) {
+        let forms = [
+            ("--hex", hex != nil), ("--write", write != nil), ("--svg", svg != nil), ("--stats", stats),
+            ("--tree", tree && hex == nil),
+        ].filter(\.1).map(\.0)
+        if let form = forms.first, forms.count > 1 { throw .meaningless(forms[1], to: form) }
+        if time != nil, let form = forms.first ?? (console.isJSON ? "--json" : nil) {
+            throw .meaningless("--time", to: form)
+        }
+        guard hex != nil else { return }
+        let others = [("--follow", follow), ("--count", count != nil)].filter(\.1).map(\.0)
+        if let option = (others + which.given).first { throw .meaningless(option, to: "--hex") }
+    }
+
+    /// Shows one packet, even a malformed one, which is a failure then.
+    private func explain(_ hex: String, _ console: Console) throws(Failure) {
+        guard let form else {
+            throw Failure(
+                .usage, "--hex", "what these octets are is not told",
+                hint: "--as adv, att, hci, smp or l2cap")
+        }
+        let octets = try reading("--hex") { try [UInt8](hexText: hex.filter { !" :-".contains($0) }) }
+        let layers = form.layers(octets)
+        var text = ""
+        if console.isJSON {
+            text = PacketJSON.object(layers).description
+        } else {
+            PacketText(isColored: console.isColored).appendLayers(layers, to: &text)
+            text.removeLast()
+        }
+        console.output.line(text)
+        if let problem = layers.compactMap(\.problem).first {
+            throw Failure(.input, "--hex", problem, isShown: true)
+        }
+    }
+}
+
+extension DecodeCommand.Form {
+    /// The layers of octets of that form.
+    func layers(_ octets: [UInt8]) -> [DecodedLayer] {
+        switch self {
+        case .adv: [.advertising(octets)]
+        case .att: [.att(octets)]
+        case .smp: [.smp(octets)]
+        case .l2cap: DecodedLayer.l2cap(octets)
+        case .hci:
+            Dissector.layers(octets)
+        }
+    }
+}

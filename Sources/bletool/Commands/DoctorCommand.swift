@@ -1,0 +1,27 @@
+import ArgumentParser
+import BLE
+
+/// `bletool doctor`.
+struct DoctorCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say what this process may do with Bluetooth, what is missing, and how to mend it.",
+        discussion: """
+            It changes nothing and needs no permission. Exit status 0: kernel adapters can be used; 3: there is \
+            none that can; 4: a permission is missing. --adapter virtual works in any case.
+            """)
+
+    @OptionGroup var global: PlainOptions
+
+    var output: OutputOptions { global.output }
+
+    func perform(_ console: Console) async throws(Failure) {
+        try global.refuse(for: "doctor")
+        let report = DoctorReport(await Diagnosis.make())
+        console.show(report)
+        guard var failure = report.failure else { return }
+        // For people the fix stands in the report, just above.
+        if !console.isJSON { failure.hint = nil }
+        throw failure
+    }
+}

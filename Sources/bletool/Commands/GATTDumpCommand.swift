@@ -1,0 +1,95 @@
+import ArgumentParser
+import BLE
+import BLECore
+
+/// `bletool gatt DEVICE dump [FILE]`.
+struct GATTDumpCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "dump", abstract: "Write the device's server as a configuration that `serve` can run.",
+        usage: "bletool gatt <device> dump [<file>]",
+        discussion: """
+            Services, characteristics, descriptors, their handles and the values that can be read. What could not be \
+            read says why, in a comment. It pairs when a value needs that, as `read` does. What writing needs does not \
+            show, nor does what the device does with what is written.
+            """)
+
+    @OptionGroup var options: GATTOptions
+
+    @Argument(
+        help: ArgumentHelp(
+            "The configuration; stdout without it or with -. One that is there is replaced.",
+            valueName: "file"))
+    var file: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    /// What needs encryption shows only while there is none.
+    var encryptsIfBonded: Bool { false }
+
+    func run(_ device: ConnectedDevice) async throws(Failure) {
+        let agreed = try await device.attempt("mtu") { [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.mtu
+        }
+        let image = try await DeviceReader(device: device).image(mtu: options.link.mtu == nil ? agreed : nil)
+        let clone: ClonedConfiguration
+        do throws(ConfigurationError) {
+            clone = try ClonedConfiguration(image)
+        } catch {
+            throw Failure(.input, device.peripheral.address.text, "serve could not run it: \(error.reason)")
+        }
+        let path = file.flatMap { $0 == "-" ? nil : $0 }
+        if let path {
+            do throws(BadInput) {
+                try File.replace(
+                    path, with: Array((clone.yaml.joined(separator: "\n") + "\n").utf8), mode: 0o644)
+            } catch {
+                throw Failure(path.printable, error, kind: .input)
+            }
+        }
+        let event = DumpEvent(image: image, clone: clone, file: path)
+        guard device.console.show(event) else { return }
+        if let note = event.fidelityNote { device.console.note(note) }
+    }
+}
+
+/// `gatt … dump`: the configuration, or where it is.
+struct DumpEvent: Event {
+    /// What the device showed.
+    var image: DeviceImage
+    /// What became of it.
+    var clone: ClonedConfiguration
+    /// Where it was written; nil for stdout.
+    var file: String?
+
+    private var unread: [(AttributeHandle, String)] {
+        image.shown.filter { $0.value.value == nil }.sorted { $0.key < $1.key }
+            .map { ($0.key, $0.value.reason ?? "") }
+    }
+
+    /// What the configuration does not have of the device.
+    var fidelityNote: String? {
+        switch clone.fidelity {
+        case .standard, .exact: nil
+        case .partial: "the configuration lacks some descriptors; its comments say which, and why"
+        case .moved(let reason): "the configuration has other handles than the device: \(reason)"
+        }
+    }
+
+    var json: JSONValue {
+        [
+            "event": "dump", "address": JSONValue(image.address), "file": JSONValue(file),
+            "exact": JSONValue(fidelityNote == nil),
+            "unread": .array(
+                unread.map { ["handle": JSONValue($0.0), "reason": JSONValue($0.1)] }),
+            "configuration": clone.node.json,
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        guard let file else { return clone.yaml }
+        let services = image.database.services
+        let count = services.reduce(0) { $0 + $1.characteristics.count }
+        let missing = unread.isEmpty ? "" : "; values that could not be read: \(unread.count)"
+        return ["wrote \(file.printable): services: \(services.count), characteristics: \(count)\(missing)"]
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import BLE
+
+/// `bletool gatt DEVICE shell`, or `-i`.
+struct GATTShellCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "shell", abstract: "Type what to do on one link: -i for short.",
+        usage: "bletool gatt <device> -i",
+        discussion: """
+            A line is one of a script, as `run` has them: a verb of `gatt` without the device, subscribe, unsubscribe, \
+            wait, sleep; or help, connect, disconnect, quit. Tab completes verbs, options, attributes and formats. \
+            Values that come are shown above the line that is typed. Lines can be recalled while the shell runs, and \
+            are kept nowhere. Ctrl-C ends a command, Ctrl-D the shell. What is not a terminal is read as by `run -`.
+            """)
+
+    @OptionGroup var options: GATTOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ radio: Radio) async throws(Failure) {
+        try await options.pairing.outOfBand.writeOffer(of: radio)
+        let peripheral = try await connect(radio)
+        guard let terminal = RawTerminal(radio.console.output, for: .lines) else {
+            return try await radio.ending(peripheral) { () throws(Failure) in
+                try await ScriptFile(path: "-", keepsGoing: true).run(
+                    on: ConnectedDevice(peripheral: peripheral, radio: radio))
+            }
+        }
+        let shell = GATTShell(radio, at: terminal) { () throws(Failure) in try await connect(radio) }
+        await shell.run(on: peripheral)
+    }
+
+    func run(_ device: ConnectedDevice) async throws(Failure) {
+        throw Failure(.input, "shell", "is no verb of a script")
+    }
+}

@@ -1,0 +1,119 @@
+import ATT
+import ArgumentParser
+import BLE
+import BLECore
+import HCISocket
+
+/// What a link is to be, for commands that make one.
+struct LinkOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The longest ATT packet to offer, 23 to 517 octets.", valueName: "octets"))
+    var mtu: String?
+
+    @Option(help: ArgumentHelp("The security to reach first; default: low.", valueName: "level"))
+    var security: LinkSecurityLevel?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up connecting after this time; default: 20s.", valueName: "duration"))
+    var connectTimeout: String?
+
+    @Option(
+        help: ArgumentHelp("Time between connection events, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
+    var interval: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
+    var latency: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
+    var supervision: String?
+
+    @Option(help: ArgumentHelp("The PHY to use, if the device has it: 1m, 2m or coded.", valueName: "phy"))
+    var phy: LinkPHY?
+
+    static let valued = [
+        "--mtu", "--security", "--connect-timeout", "--interval", "--latency", "--supervision", "--phy",
+    ]
+}
+
+/// `--phy` of a link.
+enum LinkPHY: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case oneMegabit = "1m"
+    case twoMegabit = "2m"
+    case coded
+
+    var phys: PHYSet {
+        switch self {
+        case .oneMegabit: .le1M
+        case .twoMegabit: .le2M
+        case .coded: .leCoded
+        }
+    }
+}
+
+extension LinkOptions {
+    /// Checks them, before a radio is touched.
+    func check() throws(Failure) {
+        _ = try connection()
+        _ = try timeLimit()
+    }
+
+    /// The connection that they ask for.
+    func connection() throws(Failure) -> ConnectionOptions {
+        var connection = ConnectionOptions()
+        if let mtu {
+            let octets = try reading("--mtu") { () throws(BadInput) in
+                try UInt16(text: mtu, in: 23...517, "the MTU")
+            }
+            connection.mtu = ATTMTU(octets)
+        }
+        connection.security = security ?? .low
+        connection.timing = try timing()
+        connection.phys = phy?.phys
+        return connection
+    }
+
+    private func timing() throws(Failure) -> ConnectionOptions.Timing? {
+        guard interval != nil || latency != nil || supervision != nil else { return nil }
+        var timing = ConnectionOptions.Timing()
+        if let interval {
+            timing.interval = try reading("--interval") { () throws(BadInput) in
+                try ClosedRange(text: interval, within: .microseconds(7500) ... .seconds(4))
+            }
+        }
+        if let latency {
+            timing.latency = Int(
+                try reading("--latency") { () throws(BadInput) in
+                    try UInt16(text: latency, in: 0...499, "the latency")
+                })
+        }
+        if let supervision {
+            let range = try reading("--supervision") { () throws(BadInput) in
+                try ClosedRange(text: supervision, within: .milliseconds(100) ... .seconds(32))
+            }
+            timing.supervisionTimeout = range.upperBound
+        }
+        // Core Specification 5.4, Vol 4, Part E, 7.8.12.
+        let least = timing.interval.upperBound * 2 * (1 + timing.latency)
+        if supervision == nil {
+            timing.supervisionTimeout = max(timing.supervisionTimeout, least + .seconds(1))
+        }
+        guard timing.supervisionTimeout > least, timing.supervisionTimeout <= .seconds(32) else {
+            throw Failure(
+                .usage, supervision == nil ? "--latency" : "--supervision",
+                "the link would be lost after \(timing.supervisionTimeout.text) of silence",
+                hint:
+                    "the supervision timeout is more than \(least.text), which is twice the interval for each "
+                    + "event that may be left out and one, and at most 32s")
+        }
+        return timing
+    }
+
+    /// How long connecting may take, where that is said.
+    func timeLimit() throws(Failure) -> Duration? {
+        try duration(connectTimeout, of: "--connect-timeout")
+    }
+}

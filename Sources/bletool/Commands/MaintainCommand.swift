@@ -1,0 +1,146 @@
+import ArgumentParser
+import BLE
+import BLECore
+import HCISocket
+
+/// `bletool maintain DEVICE`.
+struct MaintainCommand: RadioCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "maintain",
+        abstract: "Keep a device connected, and run a program when its link comes or goes.",
+        discussion: """
+            The device is waited for, for ever if need be, and connected to again whenever its link ends: at once after a \
+            link of ten seconds, else after pauses that grow to half a minute.
+
+            --exec runs a line of /bin/sh whenever there is a link and whenever it has ended, one at a time, 10 s at \
+            most. It finds what happened in BLETOOL_EVENT (connected or disconnected), which link of this run it was \
+            in BLETOOL_SESSION (1, 2, …), the device in BLETOOL_ADDRESS and BLETOOL_ADDRESS_TYPE, and the reason of \
+            an end in BLETOOL_REASON. What it prints is shown on stderr.
+            """)
+
+    @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
+    var device: String
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Run this when a link comes or goes.", valueName: "command"))
+    var exec: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many links.", valueName: "count"))
+    var count: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
+    var duration: String?
+
+    @Option(help: ArgumentHelp("What each link is to be; default: low.", valueName: "level"))
+    var security: LinkSecurityLevel?
+
+    @OptionGroup(title: "Pairing options") var pairing: PairingArguments
+    @OptionGroup var global: GlobalOptions
+
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await pairing.options(console, tellsPairing: true)
+    }
+
+    func check() throws(Failure) {
+        _ = try DeviceSelector.parsed(device)
+        _ = try bletool.duration(duration, of: "--duration")
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let exec, exec.allSatisfy(\.isWhitespace) {
+            throw Failure(.usage, "--exec", "the command is empty")
+        }
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        let selector = try DeviceSelector.parsed(device)
+        let duration = try bletool.duration(duration, of: "--duration")
+        let (wanted, linked) = (count, Counter())
+        var options = ConnectionOptions()
+        options.establishmentAttempts = .max
+        options.security = security ?? .low
+        let (events, sink) = AsyncStream<MaintainEvent>.makeStream()
+        let (console, exec) = (radio.console, exec)
+        // Programs run beside the links, in the order of what happened. Who ends this command does not end them: they hear
+        // of the last link's end, too.
+        let told = Task { await Self.tell(events, console, exec) }
+        let outcome = await radio.outcome(device) { [options] () throws(BLEError) in
+            try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
+                let id = try await radio.peripheral(selector)
+                try await Self.maintain(id, radio, options, until: wanted, linked, sink)
+            }
+        }
+        sink.finish()
+        await told.value
+        guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
+        let what = wanted.map { "the end of link \($0) is not reached" } ?? "there was no link"
+        throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")")
+    }
+
+    private static func maintain(
+        _ id: Peripheral.Identifier, _ radio: Radio, _ options: ConnectionOptions, until wanted: Int?,
+        _ linked: Counter, _ sink: AsyncStream<MaintainEvent>.Continuation
+    ) async throws(BLEError) {
+        let ended = Counter()
+        let open = Lock<Int?>(nil)
+        // The link that is there at the end is not looked for again. Whoever heard of it hears of its end, which it has with
+        // this where that is cancelled.
+        var reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
+        defer {
+            if let session = open.withLock({ $0 }) {
+                sink.yield(
+                    MaintainEvent(
+                        device: id.address, what: .disconnected(session: session, reason, pause: .zero)))
+            }
+        }
+        let links = radio.central.maintain(id, options: options) { event in
+            switch event {
+            case .connected(let session):
+                open.withLock { $0 = session }
+                _ = linked.increment()
+            case .disconnected:
+                open.withLock { $0 = nil }
+                _ = ended.increment()
+            case .failed: break
+            }
+            sink.yield(MaintainEvent(device: id.address, what: event))
+        }
+        var iterator = links.makeAsyncIterator()
+        // The next link is asked for when the one before has ended.
+        while wanted.map({ ended.value < $0 }) ?? true {
+            guard let device = try await iterator.next() else { return }
+            guard let wanted, ended.value + 1 >= wanted else { continue }
+            reason = try await device.disconnection()
+            return
+        }
+    }
+
+    private static func tell(
+        _ events: AsyncStream<MaintainEvent>, _ console: Console, _ exec: String?
+    ) async {
+        let runner = ProgramRunner()
+        for await event in events {
+            console.show(event)
+            guard let exec, let environment = event.environment else { continue }
+            do throws(ProgramRunner.Problem) {
+                let printed = try await runner.run(.shell(exec), environment: environment)
+                if !printed.isEmpty { console.note(String(decoding: printed, as: UTF8.self)) }
+            } catch {
+                console.note("--exec: \(error.reason)")
+            }
+        }
+    }
+}
+
+extension Radio {
+    /// The device that a DEVICE stands for; waits until it is found.
+    fileprivate func peripheral(
+        _ selector: DeviceSelector
+    ) async throws(BLEError) -> Peripheral.Identifier {
+        if case .address(let address) = selector { return await central.identifier(of: address) }
+        let found = try await central.first(selector.scanOptions, within: nil) {
+            $0.isConnectable && $0.id != nil
+        }
+        guard let id = found.id else { throw .notFound("the device's address") }
+        return id
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// How a command speaks.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON objects, one a line, on stdout.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Log from this level on, to stderr.", valueName: "level"))
+    var logLevel = LogLevel.warning
+
+    @Option(help: ArgumentHelp("Colour text for people; $NO_COLOR is heeded.", valueName: "when"))
+    var color = ColorPolicy.auto
+}
+
+extension OutputOptions {
+    /// Where the command speaks.
+    var console: Console { Console(isJSON: json, color: color) }
+}
+
+extension ColorPolicy: ExpressibleByArgument {}
+
+/// How much is logged, in the words of swift-log.
+enum LogLevel: String, Hashable, CaseIterable, Sendable, ExpressibleByArgument {
+    case trace, debug, info, notice, warning, error, critical
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import BLE
+import BLECore
+import GATTServer
+import HCISocket
+
+/// `bletool pair DEVICE`.
+struct PairCommand: RadioCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair", abstract: "Pair with a device, so that its links are encrypted from now on.",
+        discussion: """
+            What the device shows is asked for at the terminal, or taken from --passkey, --passkey-file and \
+            --accept-comparison. Which of them it takes depends on what both sides can show and be asked (--io). \
+            A device that is bonded is encrypted with the key that is there, where that is good enough.
+
+            Out of band: what one device writes with --oob-offer, the other reads with --oob-data. One file, carried \
+            either way, is enough; with one each way both devices know each other.
+            """)
+
+    @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
+    var device: String
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What to reach: medium, high, fips. Default: medium; high with --passkey, --passkey-file, \
+            --accept-comparison, and out of band.
+            """, valueName: "level"))
+    var security: LinkSecurityLevel?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up connecting after this time; default: 20s.", valueName: "duration"))
+    var connectTimeout: String?
+
+    @OptionGroup(title: "Pairing options") var pairing: PairingArguments
+    @OptionGroup var global: GlobalOptions
+
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await pairing.options(console, needsFolder: true)
+    }
+
+    func check() throws(Failure) {
+        _ = try DeviceSelector.parsed(device)
+        _ = try duration(connectTimeout, of: "--connect-timeout")
+        try pairing.outOfBand.check(readsNow: true)
+        guard security != .low else {
+            throw Failure(
+                .usage, "--security", "low is a link that is not paired", hint: "medium, high or fips")
+        }
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        try await pairing.outOfBand.writeOffer(of: radio)
+        let peripheral = try await radio.connect(
+            to: try DeviceSelector.parsed(device), ConnectionOptions(),
+            within: try duration(connectTimeout, of: "--connect-timeout"))
+        let peer = peripheral.address
+        let level = security ?? (pairing.authenticates ? .high : .medium)
+        try await radio.ending(peripheral) { () throws(Failure) in
+            let device = ConnectedDevice(peripheral: peripheral, radio: radio)
+            let security = try await device.attempt(peer.text) { () throws(BLEError) in
+                try await peripheral.pair(level)
+            }
+            radio.console.show(PairedEvent(peer: peer, security: security))
+        }
+    }
+}
+
+/// Two devices are paired, or were already.
+struct PairedEvent: Event {
+    /// The other.
+    var peer: DeviceAddress
+    /// What their link is worth.
+    var security: LinkSecurity
+
+    var json: JSONValue {
+        [
+            "event": "paired", "address": JSONValue(peer), "addressType": JSONValue(typeOf: peer),
+            "level": JSONValue("\(LinkSecurityLevel(security))"), "keySize": JSONValue(security.keySize),
+            "bonded": JSONValue(security.isBonded),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let how = security.isBonded ? "paired and bonded" : "paired for this link"
+        return [
+            "\(Style.cyan(peer.text, when: colored)) \(how)  level \(LinkSecurityLevel(security))  "
+                + "key of \(security.keySize) octets"
+        ]
+    }
+}

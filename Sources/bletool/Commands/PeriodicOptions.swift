@@ -1,0 +1,71 @@
+import ArgumentParser
+import BLE
+import BLECore
+
+/// The periodic train that `advertise` sends beside an advertisement.
+struct PeriodicOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Also send a periodic train with this time between two packets, 7.5ms to 81.91875s; two with - between \
+            them leave the choice to the controller. It says what the advertisement says, unless:
+            """, valueName: "duration"))
+    var periodic: String?
+
+    @Option(
+        help: ArgumentHelp("What the train says, a row of AD structures, as 04ff5900ab.", valueName: "hex"))
+    var periodicData: String?
+
+    @Option(help: ArgumentHelp("What a company says in the train, as in 0xffff:0102.", valueName: "id:hex"))
+    var periodicManufacturer: [String] = []
+
+    @Option(help: ArgumentHelp("What a service says in the train, as in feaa:0102.", valueName: "uuid:hex"))
+    var periodicServiceData: [String] = []
+
+    @Flag(help: "Tell the transmit power in the train's packets.")
+    var periodicTxPower = false
+}
+
+extension PeriodicOptions {
+    /// What the options say; nil when no train is wanted.
+    func settings(names: UUIDNames) throws(Failure) -> PeriodicSettings? {
+        guard let periodic else {
+            let others = [
+                ("--periodic-data", periodicData != nil),
+                ("--periodic-manufacturer", !periodicManufacturer.isEmpty),
+                ("--periodic-service-data", !periodicServiceData.isEmpty),
+                ("--periodic-tx-power", periodicTxPower),
+            ]
+            if let stray = others.first(where: \.1) {
+                throw Failure(
+                    .usage, stray.0, "needs a train", hint: "--periodic DURATION, as --periodic 100ms")
+            }
+            return nil
+        }
+        var settings = PeriodicSettings(
+            interval: try reading("--periodic") {
+                try ClosedRange(text: periodic, within: PeriodicSettings.intervals)
+            })
+        settings.tellsPower = periodicTxPower
+        var content = AdvertisingContent()
+        content.raw = try reading("--periodic-data", periodicData) { try [UInt8](hexText: $0) }
+        content.manufacturer = try reading("--periodic-manufacturer", each: periodicManufacturer) {
+            try ManufacturerData(text: $0)
+        }
+        content.serviceData = try reading("--periodic-service-data", each: periodicServiceData) {
+            try ServiceData(text: $0, names: names)
+        }
+        if content != AdvertisingContent() { settings.content = content }
+        return settings
+    }
+
+    /// The option that says a field of the train.
+    static func option(_ field: AdvertisingContent.Field) -> String {
+        switch field {
+        case .manufacturer: "--periodic-manufacturer"
+        case .serviceData: "--periodic-service-data"
+        default: "--periodic-data"
+        }
+    }
+}

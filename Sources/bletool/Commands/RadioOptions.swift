@@ -1,0 +1,79 @@
+import ArgumentParser
+import BLE
+import BLECore
+
+/// Which radio a command uses, and how.
+struct RadioOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The radio: hci0, hci:ADDRESS, hci:usb:PORT, user:hci0, serial:PATH, tcp:HOST:PORT, unix:PATH, virtual or \
+            virtual:NAME. Default: $BLETOOL_ADAPTER, else the first kernel adapter.
+            """, valueName: "spec"))
+    var adapter: String?
+
+    @Option(help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"))
+    var capture: String?
+
+    @Flag(
+        help: """
+            Bring a controller that fails back at once, which ends its links. Without this, that waits until \
+            they have ended.
+            """)
+    var recoverWithLinks = false
+
+    @Flag(
+        help: """
+            Hide this adapter's address behind private ones, which only bonded devices know. Not on the kernel's \
+            adapters, which have the kernel's privacy.
+            """)
+    var privacy = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a private address is used, 1s to 1h; default: 15m.", valueName: "duration"))
+    var addressLifetime: String?
+}
+
+extension RadioOptions {
+    /// The radio that was asked for, by the option or else by the environment; nil when neither says.
+    func adapter(
+        environment: (String) -> String? = Environment.value
+    ) throws(Failure) -> AdapterSpecification? {
+        if let adapter { return try specification(adapter, from: "--adapter") }
+        guard let variable = environment("BLETOOL_ADAPTER"), !variable.isEmpty else { return nil }
+        return try specification(variable, from: "BLETOOL_ADAPTER")
+    }
+
+    private func specification(_ text: String, from place: String) throws(Failure) -> AdapterSpecification {
+        try reading(place) { () throws(BadInput) in
+            do throws(AdapterSpecificationError) {
+                return try AdapterSpecification(text)
+            } catch {
+                throw BadInput(error)
+            }
+        }
+    }
+
+    /// Refuses to be ignored: a command that uses no radio takes none.
+    func refuse(for command: String) throws(Failure) {
+        let given = [
+            ("--adapter", adapter != nil), ("--capture", capture != nil),
+            ("--recover-with-links", recoverWithLinks), ("--privacy", privacy),
+            ("--address-lifetime", addressLifetime != nil),
+        ]
+        for (option, isGiven) in given where isGiven { throw .meaningless(option, to: command) }
+    }
+
+    /// Whether the address is hidden.
+    func privacyOptions() throws(Failure) -> PrivacyOptions {
+        var options = PrivacyOptions(isEnabled: privacy)
+        guard let addressLifetime else { return options }
+        guard privacy else { throw Failure(.usage, "--address-lifetime", "means nothing without --privacy") }
+        options.addressLifetime = try reading("--address-lifetime") { try Duration(text: addressLifetime) }
+        guard PrivacyOptions.lifetimes.contains(options.addressLifetime) else {
+            throw Failure(.usage, "--address-lifetime", "\(addressLifetime) is not between 1s and 1h")
+        }
+        return options
+    }
+}

@@ -1,0 +1,108 @@
+import ATT
+import ArgumentParser
+import BLE
+import BLECore
+import GATTServer
+import Recordings
+
+/// `bletool replay`.
+struct ReplayCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Let the clients of a recording talk to a server's configuration, and compare the answers.",
+        discussion: """
+            No radio is used: what the recorded clients sent goes to the server that `serve` would run, and its \
+            answers are compared with the recorded ones, octet by octet. Differences are shown as a diff, - for \
+            recorded and + for now, and make the exit status 1. So a recording is a regression test.
+
+            Values that the configuration's programs would give are in no recording: they are taken for equal. An \
+            encrypted link is taken for as secure as can be.
+            """)
+
+    @Argument(help: ArgumentHelp("The recording: btsnoop, pcap or pcapng.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("The configuration, as serve takes it.", valueName: "config.yaml"))
+    var server: String
+
+    @Option(
+        name: .customLong("of"),
+        help: ArgumentHelp(
+            "Whose answers they are, where both sides were servers: host, or the peer's address.",
+            valueName: "side"))
+    var side: String?
+
+    @Flag(help: "Put the answers of now into the recording, as what is expected from now on.")
+    var update = false
+
+    @OptionGroup var global: PlainOptions
+
+    var output: OutputOptions { global.output }
+
+    func perform(_ console: Console) async throws(Failure) {
+        try global.refuse(for: "replay")
+        let configuration = try ServeConfiguration.load(server, names: Names.uuid)
+        let records = try RecordedSession.records(file)
+        let session = RecordedSession(configuration: configuration, name: server)
+        let dialogue = try dialogue(records, console)
+        let (replay, differences) = try session.play(dialogue)
+        let explained = ReplayEvent.differences(differences, dialogue, of: records)
+        for event in explained { console.show(event) }
+        console.show(
+            ReplayEvent.summary(
+                server: dialogue.server, answers: replay.answers, pushes: replay.pushes,
+                differences: differences.count, isUpdated: update && !differences.isEmpty))
+        guard !differences.isEmpty else { return }
+        guard update else {
+            throw Failure(
+                .input, "replay",
+                "\(differences.count) of \(replay.answers + replay.pushes) answers differ",
+                hint: "if they are right, --update makes them the expectation")
+        }
+        try write(RecordingUpdate.records(records, differences))
+    }
+
+    /// The conversation whose server the configuration stands in for.
+    private func dialogue(_ records: [Record], _ console: Console) throws(Failure) -> RecordedDialogue {
+        var dissector = Dissector()
+        let all = RecordedDialogue.all(in: records.map { dissector.dissect($0) })
+        let names = all.map { "\($0.server)" }
+        guard !all.isEmpty else { throw Failure(.input, file, "no client asks anything in it") }
+        if let side {
+            let wanted = all.first { dialogue in
+                switch dialogue.server {
+                case .host: side == "host"
+                case .peer(let address?):
+                    DeviceAddress(side) == address || DeviceAddress.bits(side) == address.value
+                case .peer(nil): false
+                }
+            }
+            guard let wanted else {
+                throw Failure(
+                    .usage, "--of", "\(side.quoted) is no server of \(file)",
+                    hint: "servers in it are \(names.joined(lastBy: "and"))")
+            }
+            return wanted
+        }
+        // Clients of one side often ask the other back, but little.
+        let most = all.max { $0.requests < $1.requests } ?? all[0]
+        if all.count > 1 {
+            console.note(
+                "\(file) has several servers, \(names.joined(lastBy: "and")); this is about \(most.server)")
+        }
+        return most
+    }
+
+    private func write(_ records: [Record]) throws(Failure) {
+        let isOfMonitor = records.contains { record in
+            if case .note = record.content { true } else { record.adapter != 0 }
+        }
+        let writer = RecordingWriter(isOfMonitor ? .monitor : .h4)
+        do throws(BadInput) {
+            let octets = writer.header + records.compactMap(writer.encode).joined()
+            try File.replace(file, with: octets, mode: 0o644)
+        } catch {
+            throw Failure(file, error, kind: .input)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import ArgumentParser
+import AssignedNumbers
+import BLE
+import BLECore
+
+/// What `scan` looks for and how.
+struct ScanArguments: ParsableArguments {
+    @Option(
+        name: .customLong("service"), help: ArgumentHelp("Only devices that offer this.", valueName: "uuid"))
+    var services: [String] = []
+
+    @Option(help: ArgumentHelp("Only devices with a name like this: Thermo*.", valueName: "glob"))
+    var name: String?
+
+    @Option(
+        name: .customLong("address"),
+        help: ArgumentHelp(
+            "Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
+    var addresses: [String] = []
+
+    @Option(
+        name: .customLong("company"),
+        help: ArgumentHelp(
+            "Only devices with data of this company: its number, or a part of its name.", valueName: "company"
+        ))
+    var companies: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only packets at least this strong, as in -70.", valueName: "dBm"))
+    var rssi: String?
+
+    @Flag(help: "Only listen; ask nobody for a scan response.")
+    var passive = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What to show again: once, change, all, or every=DURATION. (default: change; a live table shows \
+            every=250ms)
+            """, valueName: "what"))
+    var repeats: String?
+
+    @Option(help: ArgumentHelp("How much of the time to listen.", valueName: "preset"))
+    var preset = ScanOptions.Preset.lowLatency
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Listen once in this time, 2.5ms to 40.96s, in place of a preset; two with a comma between them are \
+            for the PHYs in the order of --phy.
+            """, valueName: "duration"))
+    var interval: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Listen this long in each --interval. (default: all the time)", valueName: "duration"))
+    var window: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Hear extended advertising as well: auto, on, off. With off, a controller that is ours alone is told the legacy commands.",
+            valueName: "when"))
+    var extended = ScanOptions.Family.auto
+
+    @Option(help: ArgumentHelp("PHYs to listen on: 1m, coded, or 1m,coded.", valueName: "phys"))
+    var phy = "1m"
+
+    @Option(
+        name: .customLong("bindkey"),
+        help: ArgumentHelp(
+            """
+            Decrypt what BTHome sensors send, with this key of 32 hexadecimal digits; ADDRESS=HEX is the key of one \
+            sensor.
+            """, valueName: "key"))
+    var bindkeys: [String] = []
+}
+
+extension ScanArguments {
+    /// What the arguments ask for; where they do not say what to tell again, `repeats`.
+    func options(repeats standard: ScanOptions.Repeats = .changes) throws(Failure) -> ScanOptions {
+        var options = ScanOptions()
+        options.services = try reading("--service", each: services) {
+            try BluetoothUUID(text: $0, names: Names.uuid)
+        }
+        options.name = name
+        options.addresses = try reading("--address", each: addresses) { try AddressFilter(text: $0) }
+        for company in companies {
+            options.companies += try reading("--company") { try [CompanyIdentifier](matching: company) }
+        }
+        options.minimumRSSI = try reading("--rssi", rssi) { try Int8(text: $0, "a strength in dBm") }
+        options.isPassive = passive
+        options.repeats = try reading("--repeats", repeats) { try ScanOptions.Repeats(text: $0) } ?? standard
+        options.preset = preset
+        options.extended = extended
+        let phys = try reading("--phy") { try [ScanOptions.PrimaryPHY](text: phy) }
+        options.phys = Set(phys)
+        let timings = try timings(for: phys)
+        options.timing = timings[.oneMegabit] ?? timings[.coded]
+        options.codedTiming = timings[.coded]
+        return options
+    }
+
+    /// The keys of sensors.
+    func keys() throws(Failure) -> BindKeys {
+        try reading("--bindkey") { try BindKeys(texts: bindkeys) }
+    }
+
+    /// The intervals and windows, for each PHY.
+    private func timings(
+        for phys: [ScanOptions.PrimaryPHY]
+    ) throws(Failure) -> [ScanOptions.PrimaryPHY: ScanTiming] {
+        guard let interval else {
+            if window != nil {
+                throw Failure(.usage, "--window", "is a part of --interval, which is not given")
+            }
+            return [:]
+        }
+        let intervals = try durations(interval, of: "--interval", phys)
+        let windows = try window.map { text throws(Failure) in try durations(text, of: "--window", phys) }
+        var timings: [ScanOptions.PrimaryPHY: ScanTiming] = [:]
+        for (phy, (interval, window)) in zip(phys, zip(intervals, windows ?? intervals)) {
+            let longest = Duration.milliseconds(40_960)
+            try check(interval, of: "--interval", within: longest, "40.96s")
+            try check(window, of: "--window", within: interval, "the interval, \(interval.text)")
+            do throws(BLEError) {
+                timings[phy] = try ScanTiming(interval: interval, window: window)
+            } catch {
+                throw Failure(.usage, "--interval", "\(error)")
+            }
+        }
+        return timings
+    }
+
+    /// Refuses what is not a scan's interval or window.
+    private func check(
+        _ duration: Duration, of option: String, within longest: Duration, _ most: String
+    ) throws(Failure) {
+        guard duration < .microseconds(2500) || duration > longest else { return }
+        throw Failure(.usage, option, "\(duration.text) is not within 2.5ms to \(most)")
+    }
+
+    /// One duration for each PHY, or one for all.
+    private func durations(
+        _ text: String, of option: String, _ phys: [ScanOptions.PrimaryPHY]
+    ) throws(Failure) -> [Duration] {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let durations = try reading(option, each: parts.map(String.init)) { try Duration(text: $0) }
+        if durations.count == 1 { return [Duration](repeating: durations[0], count: phys.count) }
+        guard durations.count == phys.count else {
+            throw Failure(.usage, option, "\(durations.count) are given, and there are \(phys.count) PHYs")
+        }
+        return durations
+    }
+}
+
+extension ScanOptions.Preset: ExpressibleByArgument {}
+extension ScanOptions.Family: ExpressibleByArgument {}
+
+extension AddressFilter {
+    /// The address that `text` spells, with or without its type.
+    init(text: String) throws(BadInput) {
+        switch try DeviceSelector(text: text) {
+        case .address(let address): self.init(address)
+        case .untyped(let bits): self.init(bits)
+        case .name: throw BadInput("\(text.quoted) is not an address", hint: "--name finds devices by name")
+        }
+    }
+}
+
+extension ScanOptions.Repeats {
+    /// `once`, `change`, `all` or `every=DURATION`.
+    init(text: String) throws(BadInput) {
+        switch text {
+        case "once": self = .once
+        case "change": self = .changes
+        case "all": self = .all
+        case let other where other.hasPrefix("every="):
+            self = .every(try Duration(text: other.dropFirst("every=".count)))
+        default:
+            throw BadInput(
+                "\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
+        }
+    }
+}
+
+extension [ScanOptions.PrimaryPHY] {
+    /// Names with commas between them.
+    init(text: String) throws(BadInput) {
+        self = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let phy = ScanOptions.PrimaryPHY(rawValue: String(name)) else {
+                throw BadInput("\(name.quoted) is not a PHY that one can scan", hint: "1m, coded or 1m,coded")
+            }
+            if contains(phy) { throw BadInput("\(name.quoted) is there twice") }
+            append(phy)
+        }
+    }
+}
+
+extension [CompanyIdentifier] {
+    /// The company of a number, or all whose names have `text` in them.
+    fileprivate init(matching text: String) throws(BadInput) {
+        if let number = try? CompanyIdentifier(text: text) {
+            self = [number]
+        } else {
+            self = AssignedNumbers.companies(containing: text).map {
+                CompanyIdentifier(rawValue: $0.identifier)
+            }
+            guard !isEmpty else {
+                throw BadInput(
+                    "no company has \(text.quoted) in its name", hint: "`bletool lookup company` finds them")
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import BLE
+import BLECore
+import HCISocket
+
+/// `bletool sync`.
+struct SyncCommand: RadioCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Follow the periodic advertising of a device.",
+        discussion: """
+            Looks for the device and its periodic train, and shows what each of the train's packets says. Needs \
+            a controller with the extended commands and periodic advertising on both sides.
+
+            A train that is not found within --timeout, or 20 s, and --count that is not reached within it, end \
+            with exit status 2; a train that is lost, with 7; --duration that ends, with 0.
+            """)
+
+    @Argument(help: ArgumentHelp("The device: an address or name:GLOB.", valueName: "device"))
+    var device: String
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The advertising set, where the device has several trains: 0 to 15.", valueName: "number"))
+    var sid: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Packets in a row that may be left out, to save energy: 0 to 499.", valueName: "count"))
+    var skip: String?
+
+    @Option(
+        name: .customLong("lost-after"),
+        help: ArgumentHelp(
+            "Silence after which the train is lost, 100ms to 163.84s. (default: 20s)", valueName: "duration"))
+    var lostAfter: String?
+
+    @Option(help: ArgumentHelp("PHYs to look on: 1m, coded, or 1m,coded.", valueName: "phys"))
+    var phy = "1m"
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
+    var count: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
+    var duration: String?
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: GlobalOptions
+
+    func security(_ console: Console) async throws(Failure) -> SecurityOptions {
+        try await state.security(console, global)
+    }
+
+    func check() throws(Failure) {
+        _ = try options()
+        _ = try wantedSet()
+        _ = try selector()
+        _ = try bletool.duration(duration, of: "--duration")
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+    }
+
+    func run(_ radio: Radio) async throws(Failure) {
+        let duration = try bletool.duration(duration, of: "--duration")
+        var options = try options()
+        let search = radio.timeLimit ?? .seconds(20)
+        let began = radio.adapter.loop.now
+        let (address, set) = try await find(on: radio, options, within: search)
+        // One time limit for both.
+        let passed = began.duration(until: radio.adapter.loop.now)
+        options.establishing = search - passed
+        let (console, wanted, shown) = (radio.console, count, Counter())
+        radio.health.showAmongResults()
+        let stream = radio.central.periodicAdvertising(of: address, set: set, options: options)
+        let follow: @Sendable () async throws(BLEError) -> Void = { () throws(BLEError) in
+            for try await packet in stream {
+                guard console.show(PeriodicEvent(packet: packet, time: .now)) else { return }
+                if shown.increment() == wanted { return }
+            }
+        }
+        let ended = try await radio.attempt { () throws(BLEError) in
+            try await radio.limitedWhileRead(duration ?? radio.timeLimit.map { $0 - passed }, follow)
+        }
+        guard !ended, duration == nil, let wanted else { return }
+        throw Failure(
+            .timeout, "sync", "\(shown.value) of \(wanted) received in \(radio.timeLimit?.text ?? "time")")
+    }
+
+    /// The device and the set whose train is meant.
+    private func find(
+        on radio: Radio, _ options: PeriodicSyncOptions, within limit: Duration
+    ) async throws(Failure) -> (DeviceAddress, UInt8) {
+        let (selector, wanted) = (try selector(), try wantedSet())
+        var scan = selector.scanOptions
+        scan.extended = .on
+        scan.phys = options.phys
+        let sightings = Lock(TrainSightings())
+        let found: Advertisement
+        do throws(BLEError) {
+            found = try await radio.central.first(scan, within: limit) { heard in
+                sightings.withLock { $0.add(heard.report) }
+                return heard.report.periodicInterval != nil && (wanted == nil || heard.report.sid == wanted)
+            }
+        } catch .notFound {
+            throw sightings.withLock { $0.failure(selector, wanted, within: limit) }
+        } catch {
+            throw Failure(error, while: "\(selector)")
+        }
+        guard let address = found.address, let set = found.report.sid else {
+            throw Failure(.notFound, "\(selector)", "its advertising is anonymous")
+        }
+        return (address, set)
+    }
+
+    private func selector() throws(Failure) -> DeviceSelector {
+        try reading("DEVICE") { try DeviceSelector(text: device) }
+    }
+
+    private func wantedSet() throws(Failure) -> UInt8? {
+        try reading("--sid", sid) { UInt8(try UInt16(text: $0, in: 0...15, "an advertising set")) }
+    }
+
+    private func options() throws(Failure) -> PeriodicSyncOptions {
+        var options = PeriodicSyncOptions()
+        if let skip = try reading(
+            "--skip", skip, { try UInt16(text: $0, in: 0...499, "the packets to leave out") })
+        {
+            options.skip = Int(skip)
+        }
+        if let silence = try bletool.duration(lostAfter, of: "--lost-after") {
+            guard silence >= .milliseconds(100), silence <= .milliseconds(163_840) else {
+                throw Failure(.usage, "--lost-after", "\(silence.text) is not within 100ms to 163.84s")
+            }
+            options.timeout = silence
+        }
+        options.phys = Set(try reading("--phy") { try [ScanOptions.PrimaryPHY](text: phy) })
+        return options
+    }
+}

@@ -1,0 +1,226 @@
+import BLECore
+import HCISocket
+import Recordings
+
+/// `decode` of a recording: one pass, in memory that does not grow with it.
+struct Decoding: Sendable {
+    /// What is shown.
+    enum Output: Sendable {
+        /// A line for each packet.
+        case lines
+        /// All of each packet.
+        case tree
+        /// What the packets come to.
+        case statistics
+        /// A picture of the packets, in this file.
+        case diagram(String)
+        /// The packets, in this recording.
+        case recording(RecordingTarget)
+
+        /// Whether all of each packet is shown.
+        var isTree: Bool { if case .tree = self { true } else { false } }
+    }
+
+    let console: Console
+    let filter: PacketFilter
+    /// How many packets are shown.
+    let limit: Int?
+    let output: Output
+    /// Which time the lines have.
+    var time = LineTime.relative
+
+    /// Decodes all that there is: recordings that go on where the one before ends.
+    func run(_ inputs: [RecordingInput]) throws(Failure) {
+        var pass = DecodingPass(self, names: inputs.map(\.name))
+        for (index, input) in inputs.enumerated() {
+            if index > 0, try !pass.goOn() { break }
+            var isOpen = true
+            while isOpen {
+                let chunk = try input.next()
+                isOpen = try chunk.isEmpty ? false : pass.take(chunk)
+            }
+        }
+        try pass.finish(isWhole: true)
+    }
+
+    /// Decodes all that there is and will be, until the task is cancelled or nobody reads any more.
+    func follow(_ input: RecordingInput) async throws(Failure) {
+        let growth = try input.growth()
+        let result = await withTaskGroup(of: Result<Void, Failure>?.self) { group in
+            group.addTask {
+                do throws(Failure) {
+                    var pass = DecodingPass(self, names: [input.name])
+                    repeat {
+                        var chunk = try input.next()
+                        while !chunk.isEmpty {
+                            guard try pass.take(chunk) else { return .success(()) }
+                            chunk = try input.next()
+                        }
+                    } while await growth?.next() ?? false
+                    // The last record may be half written now.
+                    try pass.finish(isWhole: false)
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                await console.output.readerHasGone()
+                return nil
+            }
+            // Whoever is cancelled still shows what it has.
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            let second = await group.next() ?? nil
+            return first ?? second
+        }
+        try result?.get()
+    }
+}
+
+/// What is remembered between the chunks of a recording.
+struct DecodingPass {
+    private let decoding: Decoding
+    /// What the recordings are called that are to come, and the one that is read.
+    private var names: ArraySlice<String>
+    private let title: String
+    private var reader = RecordingReader()
+    private var dissector = Dissector()
+    private var lines: PacketText
+    private var objects: PacketJSON
+    private var statistics = RecordingStatistics()
+    private var diagram = LadderDiagram()
+    private var copy: RecordingCopy?
+    private var start: RecordingTime?
+    private var shown = 0
+    /// Nothing more is wanted: there was enough, or nobody reads it.
+    private var isOver = false
+    private var damage: (name: String, first: RecordingDamage, parts: Int, octets: Int)?
+
+    /// A pass through recordings, of which one has a name at least.
+    init(_ decoding: Decoding, names: [String]) {
+        (self.decoding, self.names) = (decoding, names[...])
+        title = names.joined(separator: ", ")
+        lines = PacketText(isColored: decoding.console.isColored, time: decoding.time)
+        objects = PacketJSON(showsLayers: decoding.output.isTree)
+        if case .recording(let target) = decoding.output { copy = RecordingCopy(target) }
+    }
+
+    /// Takes the next octets and shows what is whole. False when no more are wanted.
+    mutating func take(_ chunk: [UInt8]) throws(Failure) -> Bool {
+        reader.receive(chunk.span)
+        isOver = try !drain()
+        return !isOver
+    }
+
+    /// Ends a recording, so that the next one comes: connections and attributes are those that are known already.
+    /// False when no more are wanted.
+    mutating func goOn() throws(Failure) -> Bool {
+        try end()
+        reader = RecordingReader()
+        names.removeFirst()
+        return !isOver
+    }
+
+    /// Shows the rest of a recording that has ended.
+    private mutating func end() throws(Failure) {
+        if !isOver {
+            reader.finish()
+            isOver = try !drain()
+        }
+        tellLeftOut()
+    }
+
+    private func tellLeftOut() {
+        guard reader.leftOut > 0 else { return }
+        decoding.console.note("\(name): \(reader.leftOut) packets are not HCI's and were left out")
+    }
+
+    private var name: String { names.first ?? title }
+
+    /// Shows the rest, and says what was damaged. `isWhole` says that the recording has ended.
+    mutating func finish(isWhole: Bool) throws(Failure) {
+        if isWhole { try end() } else { tellLeftOut() }
+        switch decoding.output {
+        case .lines, .tree: break
+        case .statistics:
+            statistics.finish()
+            decoding.console.show(StatisticsEvent(statistics: statistics))
+        case .diagram(let path): try draw(path)
+        case .recording:
+            try copy?.finish(reader.datalink)
+            for note in copy?.notes ?? [] { decoding.console.note(note) }
+        }
+        if let damage {
+            let parts = damage.parts == 1 ? "" : ", and \(damage.parts - 1) more"
+            throw Failure(
+                .input, damage.name, "\(damage.first)\(parts)",
+                hint: "\(damage.octets) octets could not be read; all packets around them were")
+        }
+    }
+
+    private func draw(_ path: String) throws(Failure) {
+        let picture = diagram.svg(title: title)
+        do throws(BadInput) {
+            if path == "-" {
+                decoding.console.output.text(picture)
+            } else {
+                try File.replace(path, with: Array(picture.utf8), mode: 0o644)
+            }
+        } catch {
+            throw Failure(path, error, kind: .input)
+        }
+        let more = diagram.leftOut > 0 ? "; \(diagram.leftOut) more are left out, which filters choose" : ""
+        let name = path == "-" ? "stdout" : path
+        decoding.console.note("\(name): \(diagram.rows.count) packets drawn\(more)")
+    }
+
+    private var isFull: Bool { decoding.limit.map { shown >= $0 } ?? false }
+
+    private mutating func drain() throws(Failure) -> Bool {
+        var text = ""
+        defer { if !text.isEmpty { decoding.console.output.text(text) } }
+        while let item = try next() {
+            switch item {
+            case .damage(let gap):
+                damage = (
+                    damage?.name ?? name, damage?.first ?? gap, (damage?.parts ?? 0) + 1,
+                    (damage?.octets ?? 0) + gap.skipped
+                )
+            case .record(let record):
+                let first = start ?? record.time
+                start = first
+                let packet = dissector.dissect(record)
+                let isChosen = decoding.filter.matches(packet, start: first)
+                try copy?.add(record, packet, isChosen: isChosen, reader.datalink)
+                guard isChosen else { continue }
+                shown += 1
+                show(packet, since: first, in: &text)
+                if isFull { return false }
+            }
+        }
+        if try copy?.flush() == false { return false }
+        return decoding.console.output.error == nil
+    }
+
+    private mutating func show(
+        _ packet: DecodedPacket, since start: RecordingTime, in text: inout String
+    ) {
+        switch decoding.output {
+        case .statistics: statistics.add(packet)
+        case .diagram: diagram.add(packet, since: start)
+        case .lines where !decoding.console.isJSON: lines.appendLine(packet, since: start, to: &text)
+        case .tree where !decoding.console.isJSON: lines.appendTree(packet, to: &text)
+        case .lines, .tree: objects.appendLine(packet, to: &text)
+        case .recording: break
+        }
+    }
+
+    private mutating func next() throws(Failure) -> RecordingItem? {
+        do throws(RecordingError) {
+            return try reader.next()
+        } catch {
+            throw Failure(.input, name, "\(error)")
+        }
+    }
+}

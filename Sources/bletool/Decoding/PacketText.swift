@@ -1,0 +1,176 @@
+import ArgumentParser
+import AssignedNumbers
+import BLECore
+import HCI
+import Recordings
+
+/// The time of a line.
+enum LineTime: String, CaseIterable, ExpressibleByArgument {
+    /// Seconds since the recording's first packet.
+    case relative
+    /// Date and time of day in UTC.
+    case absolute
+}
+
+/// Packets as lines for people.
+struct PacketText {
+    /// Whether lines carry colours.
+    let isColored: Bool
+    /// Which time lines have.
+    let time: LineTime
+    private var clock = RecordingClock()
+    /// Names are looked up once.
+    private var labels: [BluetoothUUID: String] = [:]
+
+    init(isColored: Bool, time: LineTime = .relative) { (self.isColored, self.time) = (isColored, time) }
+
+    /// Adds a line: number, seconds since the recording's `start` or the time of day, direction, connection, protocol,
+    /// name, and what the packet says.
+    mutating func appendLine(_ packet: DecodedPacket, since start: RecordingTime, to text: inout String) {
+        let top = packet.top
+        text.append(padded: String(packet.frame), 6)
+        text += " "
+        switch time {
+        case .relative:
+            text.append(padded: Self.seconds(packet.time.microseconds &- start.microseconds), 12)
+        case .absolute: text += clock.text(packet.time)
+        }
+        text += packet.direction.map { $0 == .hostToController ? " → " : " ← " } ?? " · "
+        if packet.adapter != 0, packet.adapter != 0xffff { text += "hci\(packet.adapter) " }
+        if let connection = packet.connection { text += connection.rawValue.hex + " " }
+        text += Style.dim(top.layer.rawValue, when: isColored)
+        text += " "
+        text += Style.bold(top.name.printableFast, when: isColored)
+        if let attribute = packet.attribute, let uuid = attribute.uuid {
+            text += " "
+            if let characteristic = attribute.characteristic {
+                text += Style.cyan(label(characteristic), when: isColored)
+                text += " / "
+            }
+            text += Style.cyan(label(uuid), when: isColored)
+        }
+        Self.append(top.fields, cut: 64, to: &text)
+        if let request = packet.request { text += " (\(request.text))" }
+        for layer in packet.layers {
+            if let problem = layer.problem {
+                text += " "
+                text += Style.red("problem: \(problem.printableFast)", when: isColored)
+            }
+        }
+        text += "\n"
+    }
+
+    private mutating func label(_ uuid: BluetoothUUID) -> String {
+        if let label = labels[uuid] { return label }
+        let label = uuid.label.printableFast
+        // A recording has a handful of them; a damaged one can have any.
+        if labels.count < 1000 { labels[uuid] = label }
+        return label
+    }
+
+    /// Microseconds as seconds, with all six digits.
+    static func seconds(_ passed: Int64) -> String {
+        let (whole, rest) = passed.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+        return (passed < 0 ? "-" : "") + String(whole) + "." + String(String(rest + 1_000_000).dropFirst())
+    }
+
+    /// Adds fields; longer texts than `cut` octets are cut.
+    static func append(_ fields: DecodedFields, cut: Int, to text: inout String) {
+        for field in fields.all {
+            text += " "
+            text += field.name
+            text += "="
+            append(field.value, named: field.name, cut: cut, to: &text)
+        }
+    }
+
+    private static func append(
+        _ value: FieldValue, named name: String, cut: Int, to text: inout String
+    ) {
+        switch value {
+        case .null: text += "none"
+        case .told(_, let words): text += words.printableFast
+        case .bool(let flag): text += flag ? "true" : "false"
+        case .number(let number):
+            if FieldText.isHandle(name), let handle = UInt16(exactly: number) {
+                text += "0x" + handle.hex
+            } else {
+                text += String(number)
+            }
+        case .text(let value):
+            guard value.utf8.count > cut else {
+                text += value.printableFast
+                return
+            }
+            text += value.prefix(60).printableFast
+            text += "…"
+        case .list(let values):
+            text += "["
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += ", " }
+                append(value, named: name, cut: cut, to: &text)
+            }
+            text += "]"
+        case .fields(let fields):
+            text += "{"
+            let isAdvertising = fields["advertising"] != nil
+            for (index, field) in fields.all.enumerated() {
+                // The octets are told by what they say.
+                if isAdvertising, field.name == "data" { continue }
+                if index > 0 { text += " " }
+                text += field.name
+                text += "="
+                append(field.value, named: field.name, cut: cut, to: &text)
+            }
+            text += "}"
+        }
+    }
+}
+
+/// How fields are shown to people.
+enum FieldText {
+    /// Whether a number is better known in hexadecimal.
+    static func isHandle(_ name: String) -> Bool {
+        switch name {
+        case "handle", "endHandle", "valueHandle", "included", "handles", "connection": true
+        default: false
+        }
+    }
+}
+
+extension AnsweredRequest {
+    /// The time that the answer took.
+    var text: String {
+        let (whole, rest) = latency.magnitude.quotientAndRemainder(dividingBy: 1000)
+        return "\(latency < 0 ? "-" : "")\(whole).\(String(rest + 1000).dropFirst()) ms after \(frame)"
+    }
+}
+
+extension DecodedAttribute {
+    /// What it is, by the names of its types, where discovery told.
+    var label: String? {
+        guard let uuid else { return nil }
+        let name = uuid.label
+        return characteristic.map { "\($0.label) / \(name)" } ?? name
+    }
+}
+
+extension BluetoothUUID {
+    /// The name that was given to it, else the UUID.
+    var label: String { AssignedNumbers.name(of: self) ?? description }
+}
+
+extension String {
+    /// Adds a text at the right of a column.
+    mutating func append(padded text: String, _ width: Int) {
+        for _ in 0..<max(0, width - text.utf8.count) { self += " " }
+        self += text
+    }
+}
+
+extension StringProtocol {
+    /// The text made fit for a terminal; nearly all texts here are.
+    var printableFast: String {
+        utf8.allSatisfy { (0x20...0x7e).contains($0) } ? String(self) : printable
+    }
+}

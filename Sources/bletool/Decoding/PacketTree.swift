@@ -1,0 +1,107 @@
+import AssignedNumbers
+import BLECore
+import HCI
+import Recordings
+
+extension PacketText {
+    /// Adds lines with everything: each layer, its fields, and the octets of the record.
+    func appendTree(_ packet: DecodedPacket, to text: inout String) {
+        var head = ["Frame \(packet.frame)", packet.time.exactDescription]
+        if let direction = packet.direction { head.append(direction.text) }
+        if packet.adapter != 0xffff { head.append("hci\(packet.adapter)") }
+        if let peer = packet.peer { head.append("peer \(peer)") }
+        text += Style.bold(head.joined(separator: "  "), when: isColored) + "\n"
+        appendLayers(packet.layers, to: &text)
+        if let attribute = packet.attribute, let label = attribute.label {
+            let service = attribute.service.map { ", of \($0.label)" } ?? ""
+            text += "  attribute 0x\(attribute.handle.rawValue.hex): \(label.printable)\(service.printable)\n"
+        }
+        if let request = packet.request { text += "  answers \(request.name), \(request.text)\n" }
+        appendDump(packet.outer.bytes, to: &text)
+    }
+
+    /// Adds the lines of layers.
+    func appendLayers(_ layers: [DecodedLayer], to text: inout String) {
+        for layer in layers {
+            text += "  \(Style.dim(layer.layer.rawValue, when: isColored)) "
+            text += Style.bold(layer.name.printable, when: isColored) + "\n"
+            append(layer.fields, indent: "    ", to: &text)
+            if let problem = layer.problem {
+                text += "    " + Style.red("problem: \(problem.printable)", when: isColored) + "\n"
+            }
+        }
+    }
+
+    private func append(_ fields: DecodedFields, indent: String, to text: inout String) {
+        for field in fields.all {
+            text += "\(indent)\(Style.cyan(field.name, when: isColored)):"
+            append(field.value, named: field.name, indent: indent, to: &text)
+        }
+    }
+
+    private func append(_ value: FieldValue, named name: String, indent: String, to text: inout String) {
+        let inner = indent + "  "
+        switch value {
+        case .null: text += " none\n"
+        case .bool(let flag): text += flag ? " yes\n" : " no\n"
+        case .number(let number): text += " \(FieldText.number(number, named: name))\n"
+        case .told(_, let words): text += " \(words.printable)\n"
+        case .text(let value):
+            text += " \(value.printable)\(FieldText.note(value, named: name))\n"
+        case .list(let values):
+            text += values.isEmpty ? " none\n" : "\n"
+            for value in values {
+                text += "\(indent)-"
+                if case .fields(let fields) = value {
+                    text += "\n"
+                    append(fields, indent: inner, to: &text)
+                } else {
+                    append(value, named: name, indent: inner, to: &text)
+                }
+            }
+        case .fields(let fields):
+            text += fields.all.isEmpty ? " none\n" : "\n"
+            append(fields, indent: inner, to: &text)
+        }
+    }
+
+    /// Octets as editors show them: sixteen a line.
+    private func appendDump(_ octets: [UInt8], to text: inout String) {
+        for start in stride(from: 0, to: octets.count, by: 16) {
+            let row = octets[start..<min(start + 16, octets.count)]
+            let digits = row.map { [$0].hex }.joined(separator: " ")
+            let signs = row.map { (0x20...0x7e).contains($0) ? String(UnicodeScalar($0)) : "." }.joined()
+            let space = String(repeating: " ", count: 47 - digits.count)
+            let line = "  \(UInt16(truncatingIfNeeded: start).hex)  \(digits)\(space)  \(signs)"
+            text += Style.dim(line, when: isColored) + "\n"
+        }
+    }
+}
+
+extension FieldText {
+    /// A number, and what it stands for.
+    static func number(_ number: Int, named name: String) -> String {
+        guard let short = UInt16(exactly: number) else { return "\(number)" }
+        let meaning =
+            switch name {
+            case "company", "manufacturer": AssignedNumbers.companyName(short)
+            case "appearance": AssignedNumbers.appearanceName(short)
+            default: nil as String?
+            }
+        if let meaning { return "0x\(short.hex) (\(meaning))" }
+        return isHandle(name) ? "0x\(short.hex)" : "\(number)"
+    }
+
+    /// The name of a UUID.
+    static func note(_ text: String, named name: String) -> String {
+        guard ["uuid", "type", "services", "solicited"].contains(name), let uuid = BluetoothUUID(text),
+            let meaning = AssignedNumbers.name(of: uuid)
+        else { return "" }
+        return " (\(meaning))"
+    }
+}
+
+extension Record.Direction {
+    /// As the contract writes it.
+    var text: String { self == .hostToController ? "host→controller" : "controller→host" }
+}

@@ -1,0 +1,98 @@
+import BLECore
+import HCI
+import Recordings
+
+/// Writes the packets that filters choose to a recording, as they were.
+///
+/// Filters choose a frame by the packet that completes it. The fragments before that one are kept until then, so that
+/// the frame is whole in the copy, too.
+struct RecordingCopy {
+    private struct Way: Hashable {
+        let adapter: UInt16
+        let connection: ConnectionHandle
+        let direction: Record.Direction
+    }
+
+    private let target: RecordingTarget
+    private var writer: RecordingWriter?
+    private var octets: [UInt8] = []
+    private var fragments: [Way: [Record]] = [:]
+    private var written = 0
+    private var leftOut = 0
+
+    /// More ways and fragments come from damage.
+    private static let wayLimit = 512
+    private static let fragmentLimit = 4096
+
+    init(_ target: RecordingTarget) { self.target = target }
+
+    /// Takes the next packet. The first one decides what the recording can hold.
+    mutating func add(
+        _ record: Record, _ packet: DecodedPacket, isChosen: Bool, _ datalink: BTSnoopDatalink
+    ) throws(Failure) {
+        var record = record
+        // The dissector knows the direction better than a file that does not tell it.
+        if case .packet(_, let bytes) = record.content, let direction = packet.direction {
+            record.content = .packet(direction, bytes)
+        }
+        let begun = fragments(before: packet, record, isChosen: isChosen)
+        guard isChosen else { return }
+        try begin(datalink)
+        for record in begun + [record] {
+            guard let encoded = writer?.encode(record) else {
+                leftOut += 1
+                continue
+            }
+            octets += encoded
+            written += 1
+        }
+    }
+
+    /// The fragments that a packet completes; keeps one that may be wanted later.
+    private mutating func fragments(
+        before packet: DecodedPacket, _ record: Record, isChosen: Bool
+    ) -> [Record] {
+        guard let connection = packet.connection, let direction = packet.direction,
+            case let bytes = packet.outer.bytes, bytes.count > 2, bytes[0] == HCIPacketType.acl.rawValue
+        else { return [] }
+        let way = Way(adapter: packet.adapter, connection: connection, direction: direction)
+        let isContinuation = bytes[2] >> 4 & 0b11 == ACLPacket.Boundary.continuing.rawValue
+        let begun = isContinuation ? fragments[way] ?? [] : []
+        fragments[way] = nil
+        guard !isChosen else { return begun }
+        if packet.isFragment, fragments.count < Self.wayLimit, begun.count < Self.fragmentLimit {
+            fragments[way] = begun + [record]
+        }
+        return []
+    }
+
+    private mutating func begin(_ datalink: BTSnoopDatalink) throws(Failure) {
+        guard writer == nil else { return }
+        try target.begin()
+        let writer = RecordingWriter(datalink)
+        octets = writer.header
+        self.writer = writer
+    }
+
+    /// Writes what has come; false when nobody reads it any more.
+    mutating func flush() throws(Failure) -> Bool {
+        defer { octets = [] }
+        guard !octets.isEmpty else { return true }
+        return try target.write(octets)
+    }
+
+    /// Writes the rest; a recording without packets is one, too.
+    mutating func finish(_ datalink: BTSnoopDatalink) throws(Failure) {
+        try begin(datalink)
+        _ = try flush()
+    }
+
+    /// What is to be said of it.
+    var notes: [String] {
+        let all = target.path == "-" ? [] : ["\(target.path): \(written) packets written"]
+        guard leftOut > 0 else { return all }
+        return all + [
+            "\(target.path): \(leftOut) packets left out, for which the first one's kind of file has no place"
+        ]
+    }
+}

@@ -1,0 +1,71 @@
+import BLECore
+import Glibc
+import HCISocket
+import Recordings
+
+/// A recording that is read from its beginning on: a file, or the standard input.
+final class RecordingInput: Sendable {
+    /// What it is called in messages.
+    let name: String
+    private let descriptor: CInt
+    private let path: String?
+
+    /// Octets that are read at once.
+    private static let chunk = 256 << 10
+
+    /// Opens a file; `-` is the standard input.
+    init(_ path: String) throws(Failure) {
+        guard path != "-" else {
+            (name, descriptor, self.path) = ("stdin", STDIN_FILENO, nil)
+            return
+        }
+        (name, self.path) = (path, path)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            close(descriptor)
+            throw Failure(.input, path, "is a directory")
+        }
+    }
+
+    deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+    /// The next octets; none at the end of what there is now. A pipe is waited for.
+    func next() throws(Failure) -> [UInt8] {
+        var count = -1
+        let octets = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, initialized in
+            repeat {
+                count = read(descriptor, buffer.baseAddress, buffer.count)
+            } while count < 0 && errno == EINTR
+            initialized = max(0, count)
+        }
+        guard count >= 0 else { throw Self.failure(name) }
+        return octets
+    }
+
+    /// Whether that path names the file that is read.
+    func isFile(at path: String) -> Bool {
+        var (mine, other) = (stat(), stat())
+        guard fstat(descriptor, &mine) == 0, stat(path, &other) == 0 else { return false }
+        return mine.st_mode & S_IFMT == S_IFREG && mine.st_dev == other.st_dev && mine.st_ino == other.st_ino
+    }
+
+    /// Whether the input can grow after its end.
+    var canGrow: Bool { path != nil }
+
+    /// A watch that tells when the file has grown; start it before the end is looked for.
+    func growth() throws(Failure) -> FileGrowth? {
+        guard let path else { return nil }
+        do throws(PortError) {
+            return try FileGrowth(of: path, on: .shared)
+        } catch {
+            throw Failure(.input, name, "\(error)")
+        }
+    }
+
+    private static func failure(_ name: String) -> Failure {
+        let reason = String(cString: strerror(errno))
+        return Failure(errno == EACCES ? .permission : .input, name, reason)
+    }
+}

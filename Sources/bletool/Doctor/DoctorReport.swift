@@ -1,0 +1,168 @@
+import BLE
+import BLECore
+import HCISocket
+
+/// What `doctor` makes of a diagnosis: checks with their fixes, and what this process may do.
+struct DoctorReport: Hashable, Sendable {
+    /// How a check came out.
+    enum Status: String, Hashable, Sendable {
+        /// As it should be.
+        case ok
+        /// Worth knowing; nothing is missing.
+        case note
+        /// Something is missing.
+        case problem
+    }
+
+    /// One thing that was looked at.
+    struct Check: Hashable, Sendable {
+        /// What: `sockets`, `capabilities`, `rfkill`, `bluetoothd`, `adapter`, `serial`.
+        var name: String
+        /// Which one, where there are several: `hci0`.
+        var subject: String?
+        /// How it came out.
+        var status: Status
+        /// What was found.
+        var message: String
+        /// The command, or what else, that mends it.
+        var fix: String?
+        /// What the lack amounts to for a script.
+        var kind: Failure.Kind?
+    }
+
+    /// Something that the tool can do, and whether this process may.
+    struct Ability: Hashable, Sendable {
+        /// What: `scan`.
+        var name: String
+        /// What is missing for it; empty: it may.
+        var missing: [String]
+    }
+
+    /// The checks.
+    var checks: [Check]
+    /// The abilities on kernel adapters, and those that need none.
+    var abilities: [Ability]
+
+    /// The problem that stands in the way of kernel adapters, if there is one: a missing adapter before a
+    /// missing permission.
+    var failure: Failure? {
+        let problems = checks.filter { $0.status == .problem }
+        let first = problems.first { $0.kind == .adapter } ?? problems.first { $0.kind != nil }
+        return first.map { Failure($0.kind ?? .adapter, $0.subject ?? $0.name, $0.message, hint: $0.fix) }
+    }
+}
+
+extension DoctorReport {
+    /// What a diagnosis means.
+    init(_ diagnosis: Diagnosis) {
+        checks = [Self.sockets(diagnosis), Self.capabilities(diagnosis)]
+        checks += diagnosis.switches.map(Self.check)
+        checks += Self.daemon(diagnosis)
+        checks += Self.adapters(diagnosis)
+        checks += diagnosis.serialPorts.filter { !$0.isAccessible }.map { port in
+            Check(
+                name: "serial", subject: port.path, status: .note, message: "this user may not use it",
+                fix: "\(Grant.command(file: port.path)), then log in again")
+        }
+        abilities = Self.abilities(diagnosis)
+    }
+
+    private static func sockets(_ diagnosis: Diagnosis) -> Check {
+        guard let problem = diagnosis.missingSockets else {
+            return Check(name: "sockets", status: .ok, message: "the kernel's Bluetooth can be used")
+        }
+        let failure = Failure(.adapter(problem), while: "sockets")
+        return Check(
+            name: "sockets", status: .problem, message: "\(problem)", fix: failure.hint, kind: .adapter)
+    }
+
+    private static func capabilities(_ diagnosis: Diagnosis) -> Check {
+        let missing = Capability.allCases.filter { !diagnosis.capabilities.contains($0) }.map(\.rawValue)
+        guard !missing.isEmpty else {
+            let all = Capability.allCases.map(\.rawValue).joined(lastBy: "and")
+            return Check(name: "capabilities", status: .ok, message: "this process has \(all)")
+        }
+        let fix =
+            diagnosis.hasNoNewPrivileges
+            ? "this process may get none from its file (no_new_privs): start it with them"
+            : "\(Grant.command), or run as root"
+        return Check(
+            name: "capabilities", status: .problem,
+            message: "this process lacks \(missing.joined(lastBy: "and"))", fix: fix, kind: .permission)
+    }
+
+    private static func check(_ radio: RadioSwitch) -> Check {
+        guard let block = radio.block else {
+            return Check(name: "rfkill", subject: radio.name, status: .ok, message: "not blocked")
+        }
+        let failure = Failure(.adapter(.blocked(block)), while: radio.name)
+        return Check(
+            name: "rfkill", subject: radio.name, status: .problem, message: failure.why, fix: failure.hint,
+            kind: .adapter)
+    }
+
+    private static func daemon(_ diagnosis: Diagnosis) -> [Check] {
+        guard let process = diagnosis.bluetoothDaemon else { return [] }
+        let message =
+            "it runs (process \(process)) and shares the adapters: of it and `serve` the one that started last "
+            + "gets the centrals"
+        return [
+            Check(
+                name: "bluetoothd", status: .note, message: message,
+                fix: "systemctl stop bluetooth, or --adapter user:hci0, which no other program shares")
+        ]
+    }
+
+    private static func adapters(_ diagnosis: Diagnosis) -> [Check] {
+        guard diagnosis.missingSockets == nil else { return [] }
+        guard !diagnosis.adapters.isEmpty else {
+            let failure = Failure(.adapter(.missing("of the kernel")), while: "adapter")
+            return [
+                Check(
+                    name: "adapter", status: .problem, message: failure.why, fix: failure.hint, kind: .adapter
+                )
+            ]
+        }
+        return diagnosis.adapters.map(check)
+    }
+
+    private static func check(_ adapter: AdapterDescription) -> Check {
+        let name = "hci\(adapter.index)"
+        let problem: AdapterProblem? =
+            switch adapter.availability {
+            case .taken: .inUse("another process, which has it to itself (HCI user channel)")
+            case .notSetUp: .notSetUp(name)
+            case .available:
+                adapter.supported.contains(.lowEnergy) ? nil : .unsupported("Bluetooth Low Energy")
+            }
+        if let problem {
+            let failure = Failure(.adapter(problem), while: name)
+            return Check(
+                name: "adapter", subject: name, status: .problem, message: failure.why, fix: failure.hint,
+                kind: .adapter)
+        }
+        let isOn = adapter.current.contains(.powered)
+        let state = isOn ? "on" : "off; commands switch it on while they run, which needs CAP_NET_ADMIN"
+        return Check(
+            name: "adapter", subject: name, status: isOn ? .ok : .note,
+            message: "\(adapter.address.text) is \(state)")
+    }
+
+    private static func abilities(_ diagnosis: Diagnosis) -> [Ability] {
+        func missing(_ needed: [Capability]) -> [String] {
+            if diagnosis.missingSockets != nil { return ["sockets"] }
+            let usable = diagnosis.adapters.contains { $0.availability == .available }
+            let lacks = needed.filter { !diagnosis.capabilities.contains($0) }.map(\.rawValue)
+            return (usable ? [] : ["adapter"]) + lacks
+        }
+        // Commands to an adapter that is off begin with its power.
+        let isOff = !diagnosis.adapters.contains { $0.current.contains(.powered) }
+        let radio: [Capability] = isOff ? [.netRaw, .netAdmin] : [.netRaw]
+        return ["scan", "advertise", "serve", "gatt"].map { Ability(name: $0, missing: missing(radio)) } + [
+            Ability(name: "capture", missing: missing([.netRaw])),
+            Ability(name: "power", missing: missing([.netAdmin])),
+            Ability(name: "user", missing: missing([.netAdmin])),
+            Ability(name: "virtual", missing: []),
+        ]
+    }
+}

@@ -1,0 +1,85 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+
+/// A configuration that makes `serve` look like a device, as nearly as it can.
+struct ClonedConfiguration: Sendable {
+    /// How near it comes.
+    enum Fidelity: Hashable, Sendable {
+        /// The same attributes at the same handles; the GAP and GATT services are those that `serve` adds.
+        case standard
+        /// The same attributes at the same handles, those of the GAP and GATT services with stored values.
+        case exact
+        /// The same handles, but something is missing that `serve` refuses; comments say what.
+        case partial
+        /// The same services, where `serve` puts them, for this reason.
+        case moved(String)
+    }
+
+    /// The configuration.
+    let node: CommentedNode
+    /// How near it is.
+    let fidelity: Fidelity
+
+    /// The nearest that `serve` accepts; throws the reason when it accepts none.
+    init(_ image: DeviceImage) throws(ConfigurationError) {
+        if image.name != nil, let node = image.accepted(.standard, only: image.layout) {
+            (self.node, fidelity) = (node, .standard)
+        } else if let node = image.accepted(.exact, only: image.layout) {
+            (self.node, fidelity) = (node, .exact)
+        } else {
+            let node = image.node(.partial)
+            do throws(ConfigurationError) {
+                _ = try Self.layout(node)
+                (self.node, fidelity) = (node, .partial)
+            } catch {
+                let moved = Fidelity.moved(error.reason)
+                self.node = image.node(moved)
+                fidelity = moved
+                _ = try Self.layout(self.node)
+            }
+        }
+    }
+
+    /// The lines of the file.
+    var yaml: [String] {
+        [
+            "# What `bletool gatt` found of a device, for `bletool serve`. What writing needs does not show, nor what it",
+            "# does.",
+        ] + node.yaml
+    }
+
+    /// The attributes that `serve` would have.
+    fileprivate static func layout(_ node: CommentedNode) throws(ConfigurationError) -> [LayoutRow] {
+        let context = ConfigurationContext(
+            names: Names.uuid, contents: { _, _ in throw BadInput("there is none") },
+            isProgram: { _ in false })
+        let text = node.yaml.joined(separator: "\n")
+        let configuration = try ServeConfiguration(Array(text.utf8), context)
+        let services = configuration.services.map { service in
+            GATTService(service, among: configuration.services) { _ in (nil, nil) }
+        }
+        do {
+            let database = try AttributeDatabase(services, generic: configuration.generic)
+            return database.attributes.map { attribute in
+                guard case .value(let properties) = attribute.kind else {
+                    return LayoutRow(attribute.handle, attribute.type)
+                }
+                return LayoutRow(attribute.handle, attribute.type, properties)
+            }
+        } catch {
+            throw ConfigurationError(nil, "\(error)")
+        }
+    }
+}
+
+extension DeviceImage {
+    /// The configuration of that fidelity, if `serve` takes it and has exactly these attributes then.
+    fileprivate func accepted(
+        _ fidelity: ClonedConfiguration.Fidelity, only layout: [LayoutRow]
+    ) -> CommentedNode? {
+        let node = node(fidelity)
+        return (try? ClonedConfiguration.layout(node)) == layout ? node : nil
+    }
+}

@@ -1,0 +1,86 @@
+import BLE
+import BLECore
+
+/// `gatt … info`: what a link is, and who is at its other end. Nil is what the controller or the kernel does
+/// not tell.
+struct LinkEvent: Event {
+    /// The device.
+    var address: DeviceAddress
+    /// What the link was negotiated to be.
+    var parameters: BLE.LinkParameters
+    /// How strong its packets arrive, in dBm.
+    var rssi: Int?
+    /// How strong this host sends.
+    var power: TransmitPower?
+    /// The data channels in use.
+    var channels: ChannelMap?
+    /// Its controller.
+    var version: RemoteVersion?
+    /// What its controller can do.
+    var features: LEFeatures?
+
+    private var companyName: String? {
+        version.flatMap { Names.company(CompanyIdentifier(rawValue: $0.company)) }
+    }
+
+    private var channelCount: Int? { channels.map { channels in (0..<37).count { channels.contains($0) } } }
+
+    var json: JSONValue {
+        .object(
+            [
+                .init("event", "link"), .init("address", JSONValue(address)),
+                .init("addressType", JSONValue(typeOf: address)),
+            ] + ServerEvent.LinkParameters(parameters).members + [
+                .init("rssi", JSONValue(rssi)), .init("txPower", JSONValue(power?.current)),
+                .init("maximumTxPower", JSONValue(power?.maximum)),
+                .init("channels", JSONValue(channels?.digits)),
+                .init("channelCount", JSONValue(channelCount)),
+                .init("version", JSONValue(version.map { "\($0.version)" })),
+                .init("company", JSONValue(version?.company)), .init("companyName", JSONValue(companyName)),
+                .init("subversion", JSONValue(version?.subversion)),
+                .init("features", features.map { .array($0.names.map { JSONValue($0) }) } ?? .null),
+            ])
+    }
+
+    func lines(colored: Bool) -> [String] {
+        var rows: [(String, String?)] = []
+        if let timing = parameters.timing {
+            rows.append(
+                (
+                    "timing",
+                    "interval \(timing.interval.text), latency \(timing.latency), "
+                        + "supervision timeout \(timing.supervisionTimeout.text)"
+                ))
+        }
+        rows.append(("phy", parameters.phys?.text))
+        rows.append(("mtu", "\(parameters.mtu) octets"))
+        let lengths = parameters.dataLengths
+        rows.append(
+            ("data length", lengths.map { "\($0.transmit.octets) octets out, \($0.receive.octets) in" }))
+        rows.append(("rssi", rssi.map { "\($0) dBm" }))
+        rows.append(("power", power.map { "\($0.current) dBm, at most \($0.maximum) dBm" }))
+        rows.append(("channels", channelCount.map { "\($0) of 37" }))
+        rows.append(
+            (
+                "controller",
+                version.map {
+                    "Bluetooth \($0.version), \(companyName ?? "company 0x\($0.company.hex)"), "
+                        + "subversion 0x\($0.subversion.hex)"
+                }
+            ))
+        let head = Style.cyan(address.text, when: colored) + "  \(address.type)"
+        let facts = rows.compactMap { name, value in
+            value.map { "  \(Style.bold(name, when: colored))  \($0)" }
+        }
+        let listed = (features?.names ?? []).map { "    \($0)" }
+        return [head] + facts
+            + (listed.isEmpty ? [] : ["  " + Style.bold("features", when: colored)] + listed)
+    }
+}
+
+extension ChannelMap {
+    /// Ten hexadecimal digits, the highest channel first.
+    fileprivate var digits: String {
+        (0..<5).reversed().map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)).hex }.joined()
+    }
+}

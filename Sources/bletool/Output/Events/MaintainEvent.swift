@@ -1,0 +1,77 @@
+import BLE
+import BLECore
+
+/// What becomes of a link that is maintained.
+struct MaintainEvent: Event {
+    /// The device.
+    var device: DeviceAddress
+    /// What happened.
+    var what: MaintenanceEvent
+
+    var json: JSONValue {
+        let (name, members) = parts
+        return .object(
+            [
+                .init("event", JSONValue(name)), .init("address", JSONValue(device)),
+                .init("addressType", JSONValue(typeOf: device)),
+            ] + members)
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let head = Style.cyan(device.text, when: colored)
+        switch what {
+        case .connected(let session): return ["\(head) connected  link \(session)"]
+        case .disconnected(let session, let reason, let pause):
+            return ["\(head) disconnected  link \(session)  \(reason)\(Self.text(pause))"]
+        case .failed(let error, let pause):
+            return ["\(head) failed  \("\(error)".printable)\(Self.text(pause))"]
+        }
+    }
+
+    /// What a program finds in its environment; nil where none is run.
+    var environment: [String: String]? {
+        var environment = ["BLETOOL_ADDRESS": device.text, "BLETOOL_ADDRESS_TYPE": "\(device.type)"]
+        switch what {
+        case .connected(let session):
+            environment["BLETOOL_EVENT"] = "connected"
+            environment["BLETOOL_SESSION"] = "\(session)"
+        case .disconnected(let session, let reason, _):
+            environment["BLETOOL_EVENT"] = "disconnected"
+            environment["BLETOOL_SESSION"] = "\(session)"
+            environment["BLETOOL_REASON"] = "\(reason)"
+        case .failed: return nil
+        }
+        return environment
+    }
+
+    private static func text(_ pause: Duration) -> String {
+        pause == .zero ? "" : "  again in \(pause.text)"
+    }
+
+    private var parts: (name: String, members: [JSONValue.Member]) {
+        switch what {
+        case .connected(let session): ("connected", [.init("session", JSONValue(session))])
+        case .disconnected(let session, let reason, let pause):
+            (
+                "disconnected",
+                [
+                    .init("session", JSONValue(session)), .init("reason", JSONValue(reason.code)),
+                    .init("reasonText", JSONValue("\(reason)")),
+                    .init("pause", JSONValue(milliseconds: pause)),
+                ]
+            )
+        case .failed(let error, let pause):
+            (
+                "failed",
+                [.init("message", JSONValue("\(error)")), .init("pause", JSONValue(milliseconds: pause))]
+            )
+        }
+    }
+}
+
+extension DisconnectReason {
+    /// The controller's code, where it is known.
+    fileprivate var code: Int? {
+        if case .status(let status) = self { Int(status.rawValue) } else { nil }
+    }
+}

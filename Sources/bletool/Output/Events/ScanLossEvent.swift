@@ -1,0 +1,30 @@
+/// What a scan could not show or keep. Told at its end, when there is something to tell.
+struct ScanLossEvent {
+    /// Advertisements that came faster than they were taken.
+    var dropped: Int
+    /// Devices that were forgotten, so that they count as new when they are heard again.
+    var evicted: Int
+
+    /// Whether nothing was lost.
+    var isNone: Bool { dropped == 0 && evicted == 0 }
+
+    /// The object, behind those of the advertisements.
+    var json: JSONValue { ["event": "loss", "dropped": JSONValue(dropped), "evicted": JSONValue(evicted)] }
+
+    /// The messages.
+    var notes: [String] {
+        var notes: [String] = []
+        if dropped > 0 { notes.append("scan: \(dropped) advertisements came too fast to be shown") }
+        if evicted > 0 {
+            notes.append(
+                "scan: more than 4,096 devices nearby; \(evicted) were forgotten and count as new again")
+        }
+        return notes
+    }
+
+    /// Tells it: messages for people, and the object with `--json`.
+    func show(on console: Console) {
+        if console.isJSON { console.output.line(json) }
+        for note in notes { console.note(note) }
+    }
+}

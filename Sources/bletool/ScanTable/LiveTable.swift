@@ -1,0 +1,116 @@
+import BLECore
+import HCISocket
+
+/// The table of a scan on a terminal: takes packets and keys, and draws soon after something has changed.
+actor LiveTable {
+    /// How somebody ended it.
+    enum Ending: Hashable, Sendable {
+        case quit
+        case connect(DeviceAddress)
+    }
+
+    private let console: Console
+    private let terminal: RawTerminal
+    private let loop: EventLoop
+    private var table = ScanTable()
+    private var isDrawingDue = false
+    private var isFinished = false
+    /// What was said on stderr meanwhile, which would have been in the way.
+    private var messages: [String] = []
+    private var forgotten = 0
+
+    /// From a change to the drawing that shows it.
+    private static let pause = Duration.milliseconds(100)
+    /// Messages that are kept for the end.
+    private static let messageLimit = 200
+
+    /// A table on the terminal; nil without one.
+    init?(_ console: Console, on loop: EventLoop) {
+        guard console.showsTables, let terminal = RawTerminal(console.output, for: .screen) else {
+            return nil
+        }
+        (self.console, self.terminal, self.loop) = (console, terminal, loop)
+    }
+
+    /// Takes the terminal, and what goes to stderr while that is a terminal as well.
+    func begin() {
+        if console.errors.isTerminal {
+            console.errors.divert { line in Task { await self.tell(line) } }
+        }
+        terminal.take { Task { await self.draw() } }
+        draw()
+    }
+
+    /// Takes a packet.
+    func note(_ event: AdvertisementEvent) {
+        table.note(event)
+        drawSoon()
+    }
+
+    /// Does what keys say until one ends the scan, and lets time pass on the screen; nil when the task is cancelled.
+    func run() async -> Ending? {
+        let clock = Task {
+            while await loop.sleep(for: .seconds(1)) { drawSoon() }
+        }
+        defer { clock.cancel() }
+        var reader = KeyReader(terminal, on: loop)
+        while let keys = await reader.next() {
+            for key in keys {
+                let page = max(1, console.output.size.lines - ScanTable.frame)
+                switch table.press(key, page: page, at: .now) {
+                case .quit?: return .quit
+                case .connect(let address)?: return .connect(address)
+                case nil: break
+                }
+            }
+            draw()
+        }
+        return nil
+    }
+
+    /// Gives the terminal back, and says what there is to say after that. `leavingDevices`: those that fit stay on the
+    /// screen, a line each.
+    func finish(leavingDevices: Bool) {
+        guard !isFinished else { return }
+        isFinished = true
+        terminal.release()
+        console.errors.divert(nil)
+        for line in messages { console.errors.line(line) }
+        if forgotten > 0 { console.note("\(forgotten) more messages were not kept") }
+        if leavingDevices {
+            let room = max(1, console.output.size.lines - 2)
+            for row in table.shown(at: .now).prefix(room) {
+                for line in row.event.lines(colored: console.isColored) { console.output.line(line) }
+            }
+        }
+        let packets = table.packets == 1 ? "1 packet" : "\(table.packets) packets"
+        console.output.line("\(table.devices), \(packets)")
+    }
+
+    private func tell(_ line: String) {
+        if isFinished {
+            console.errors.line(line)
+            return
+        }
+        if messages.count < Self.messageLimit { messages.append(line) } else { forgotten += 1 }
+        table.message = line
+        drawSoon()
+    }
+
+    private func drawSoon() {
+        guard !isDrawingDue, !isFinished else { return }
+        isDrawingDue = true
+        Task {
+            _ = await loop.sleep(for: Self.pause)
+            isDrawingDue = false
+            draw()
+        }
+    }
+
+    private func draw() {
+        guard !isFinished else { return }
+        let (columns, lines) = console.output.size
+        console.output.show(
+            table.lines(columns: columns, lines: lines, at: .now), colored: console.isColored)
+    }
+}

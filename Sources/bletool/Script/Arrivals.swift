@@ -1,0 +1,69 @@
+import ATT
+import BLE
+import BLECore
+import HCISocket
+
+/// The values that have come and that no `wait` has taken yet, in their order. One waits at a time.
+final class Arrivals: Sendable {
+    /// What came.
+    struct Arrival: Hashable, Sendable {
+        var handle: AttributeHandle
+        var isIndication: Bool
+    }
+
+    /// How many are remembered; of more, the oldest are as good as waited for.
+    static let limit = 1024
+
+    private struct State {
+        var pending: [Arrival] = []
+        var end: BLEError?
+        var waiter: (isMeant: @Sendable (Arrival) -> Bool, resume: CheckedContinuation<BLEError?, Never>)?
+    }
+
+    private let state = Lock(State())
+
+    /// One has come.
+    func add(_ arrival: Arrival) {
+        let waiter = state.withLock { state -> CheckedContinuation<BLEError?, Never>? in
+            if let waiter = state.waiter, waiter.isMeant(arrival) {
+                state.waiter = nil
+                return waiter.resume
+            }
+            state.pending.append(arrival)
+            if state.pending.count > Self.limit { state.pending.removeFirst() }
+            return nil
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    /// None will come any more.
+    func end(_ error: BLEError) {
+        let waiter = state.withLock { state in
+            state.end = state.end ?? error
+            return state.waiter.take()?.resume
+        }
+        waiter?.resume(returning: error)
+    }
+
+    /// Takes the oldest of those meant, or waits for the next.
+    func take(where isMeant: @escaping @Sendable (Arrival) -> Bool) async throws(BLEError) {
+        let error: BLEError? = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state -> BLEError?? in
+                    if Task.isCancelled { return .some(.cancelled) }
+                    if let index = state.pending.firstIndex(where: isMeant) {
+                        state.pending.remove(at: index)
+                        return .some(nil)
+                    }
+                    if let end = state.end { return .some(end) }
+                    state.waiter = (isMeant, continuation)
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiter.take()?.resume }?.resume(returning: .cancelled)
+        }
+        if let error { throw error }
+    }
+}

@@ -1,0 +1,100 @@
+import BLE
+import Glibc
+
+/// A script for one connection: a file, or what comes on stdin.
+struct ScriptFile: Sendable {
+    /// The file; - is stdin.
+    var path: String
+    /// Whether lines after one that fails are run.
+    var keepsGoing = false
+
+    /// Runs its lines on a link, one after the other.
+    func run(on device: ConnectedDevice) async throws(Failure) {
+        var device = device
+        device.console.isJSON = device.console.isJSON || !device.console.output.isTerminal
+        do throws(Failure) {
+            try await runLines(on: device)
+        } catch {
+            // The answers are objects here although nobody asked for them; so is what the end is.
+            if device.console.isJSON, !device.radio.console.isJSON { device.console.output.line(error.json) }
+            throw error
+        }
+    }
+
+    private func runLines(on device: ConnectedDevice) async throws(Failure) {
+        let runner = ScriptRunner(device)
+        var failed: Failure?
+        if path == "-" {
+            var lines = LineReader(STDIN_FILENO, on: device.radio.adapter.loop)
+            var number = 0
+            while let line = try await next(&lines) {
+                number += 1
+                do throws(Failure) {
+                    guard let step = try ScriptStep(line, json: device.console.isJSON) else { continue }
+                    try await runner.run(step, line: number)
+                } catch {
+                    failed = try goOn(after: error, at: number, device.console)
+                }
+            }
+        } else {
+            for (number, step) in try steps(json: device.console.isJSON) {
+                do throws(Failure) {
+                    try await runner.run(step, line: number)
+                } catch {
+                    failed = try goOn(after: error, at: number, device.console)
+                }
+            }
+        }
+        if var failed {
+            failed.hint = nil
+            throw failed
+        }
+    }
+
+    private func next(_ lines: inout LineReader) async throws(Failure) -> String? {
+        do throws(BadInput) {
+            return try await lines.next()
+        } catch {
+            throw Failure("stdin", error, kind: .input)
+        }
+    }
+
+    /// What a failure at a line means for the others: the end of all but where the caller wants to go on, and where
+    /// the link is gone in any case.
+    private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
+        let told = failure.at("\(path == "-" ? "stdin" : path):\(line)")
+        guard keepsGoing, failure.kind != .linkLost else { throw told }
+        console.show(told)
+        return told
+    }
+
+    /// The steps of the file, with the numbers of their lines.
+    func steps(json: Bool) throws(Failure) -> [(Int, ScriptStep)] {
+        let octets: [UInt8]
+        do throws(BadInput) {
+            octets = try File.contents(path, limit: 1 << 20, takesPipes: true)
+        } catch {
+            throw Failure(path, error, kind: .input)
+        }
+        var steps: [(Int, ScriptStep)] = []
+        let lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            do throws(Failure) {
+                let text = String(decoding: line, as: UTF8.self)
+                if let step = try ScriptStep(text, json: json) { steps.append((index + 1, step)) }
+            } catch {
+                throw error.at("\(path):\(index + 1)")
+            }
+        }
+        return steps
+    }
+}
+
+extension Failure {
+    /// The same with the place where it came up.
+    fileprivate func at(_ place: String) -> Failure {
+        var failure = self
+        failure.what = what.isEmpty ? place : "\(place): \(what)"
+        return failure
+    }
+}

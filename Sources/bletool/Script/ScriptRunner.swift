@@ -1,0 +1,173 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+
+/// Runs the steps of a script on one connection, one after the other. What subscriptions bring is shown as it comes.
+actor ScriptRunner {
+    private let device: ConnectedDevice
+    private let format: ValueFormat
+    private let arrivals = Arrivals()
+    private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
+
+    /// How long a `wait` lasts that does not say.
+    private static let patience = Duration.seconds(30)
+
+    init(_ device: ConnectedDevice) {
+        self.device = device
+        format = device.console.isJSON ? .hex : .auto
+    }
+
+    deinit {
+        for subscription in subscriptions.values { subscription.cancel() }
+    }
+
+    /// Does what a line says; its answers name the line.
+    func run(_ step: ScriptStep, line: Int) async throws(Failure) {
+        var device = device
+        device.console.line = line
+        switch step {
+        case .verb(let verb): try await verb.run(device)
+        case .subscribe(let step): try await subscribe(step, device)
+        case .unsubscribe(let attribute): try await unsubscribe(attribute)
+        case .wait(let step): try await wait(step, device)
+        case .sleep(let duration):
+            // The link's end is the end of it, too.
+            if let reason = try await end(within: duration) { throw lost(reason) }
+        }
+    }
+
+    private func characteristic(_ text: String) async throws(Failure) -> (RemoteCharacteristic, ValueType?) {
+        guard let attribute = try await device.resolve([text], describing: true).first,
+            let characteristic = attribute.characteristic, attribute.isValue
+        else { throw Failure(.input, text, "is no characteristic, so it has nothing to notify") }
+        return (characteristic, try await device.type(of: attribute, for: format))
+    }
+
+    private func subscribe(_ step: SubscribeStep, _ device: ConnectedDevice) async throws(Failure) {
+        let (characteristic, type) = try await characteristic(step.attribute)
+        let handle = characteristic.valueHandle
+        await end(handle)
+        let properties = characteristic.properties
+        let indications = properties.contains(.indicate) && (step.indicate || !properties.contains(.notify))
+        let stream = try await device.attempt(step.attribute) {
+            [peripheral = device.peripheral] () throws(BLEError) in
+            try await peripheral.values(of: characteristic, indications: indications)
+        }
+        device.console.show(
+            SubscribedEvent(handle: handle, uuid: characteristic.uuid, isForIndications: indications))
+        let (console, arrivals, format) = (self.device.console, arrivals, format)
+        subscriptions[handle] = Task {
+            do throws(BLEError) {
+                for try await value in stream {
+                    let event = NotificationEvent(
+                        isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
+                        value: value.value, time: .now, format: format, type: type)
+                    console.show(event)
+                    arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
+                }
+            } catch .cancelled {
+                // Nobody wants them any more.
+            } catch {
+                arrivals.end(error)
+            }
+        }
+    }
+
+    private func unsubscribe(_ text: String) async throws(Failure) {
+        let handle = try await characteristic(text).0.valueHandle
+        guard subscriptions[handle] != nil else {
+            throw Failure(.input, text, "nothing has subscribed to it")
+        }
+        await end(handle)
+    }
+
+    /// The end of a subscription.
+    private func end(_ handle: AttributeHandle) async {
+        guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
+        subscription.cancel()
+        await subscription.value
+    }
+
+    private func wait(_ step: WaitStep, _ device: ConnectedDevice) async throws(Failure) {
+        let limit = try step.limit() ?? device.radio.timeLimit ?? Self.patience
+        guard step.awaited != .disconnection else {
+            guard let reason = try await end(within: limit) else {
+                throw Failure(.timeout, "wait", "the link did not end within \(limit.text)")
+            }
+            device.console.show(LinkEndEvent(reason: reason))
+            return
+        }
+        guard !subscriptions.isEmpty else {
+            throw Failure(.input, "wait", "nothing is subscribed to", hint: "subscribe ATTR comes first")
+        }
+        var handle: AttributeHandle?
+        if let attribute = step.attribute { handle = try await characteristic(attribute).0.valueHandle }
+        let (arrivals, isIndication, wanted) = (arrivals, step.awaited == .indication, handle)
+        let came = try await device.radio.attempt("wait") { () throws(BLEError) in
+            try await device.radio.limited(limit) { () throws(BLEError) in
+                try await arrivals.take {
+                    $0.isIndication == isIndication && (wanted == nil || $0.handle == wanted)
+                }
+            }
+        }
+        guard came else {
+            let what = step.attribute.map { " of \($0)" } ?? ""
+            throw Failure(.timeout, "wait", "no \(step.awaited.rawValue)\(what) came within \(limit.text)")
+        }
+    }
+
+    /// Why the link has ended; nil when it has not within that time.
+    private func end(within limit: Duration) async throws(Failure) -> DisconnectReason? {
+        let peripheral = device.peripheral
+        do throws(BLEError) {
+            return try await device.radio.adapter.within(limit) { () throws(BLEError) in
+                try await peripheral.disconnection()
+            }
+        } catch .timedOut {
+            return nil
+        } catch {
+            throw Failure(error, while: "run")
+        }
+    }
+
+    private func lost(_ reason: DisconnectReason) -> Failure {
+        Failure(.disconnected(reason), while: device.peripheral.address.text)
+    }
+}
+
+/// `subscribe`: from now on values come.
+struct SubscribedEvent: Event {
+    /// The characteristic's value.
+    var handle: AttributeHandle
+    /// The characteristic.
+    var uuid: BluetoothUUID
+    /// Whether the server is told of each that it arrived.
+    var isForIndications: Bool
+
+    var json: JSONValue {
+        [
+            "event": "subscribed", "handle": JSONValue(handle), "uuid": JSONValue(uuid),
+            "indications": JSONValue(isForIndications),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        ["subscribed to \(isForIndications ? "indications" : "notifications") of \(uuid)"]
+    }
+}
+
+/// `wait disconnection`: the link is gone.
+struct LinkEndEvent: Event {
+    /// Why.
+    var reason: DisconnectReason
+
+    var json: JSONValue {
+        [
+            "event": "disconnected", "reason": JSONValue(reason.hci), "errno": JSONValue(reason.errno),
+            "reasonText": JSONValue("\(reason)"),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] { ["disconnected: \(reason)"] }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import BLE
+import BLECore
+
+/// A line of a script that is run on one connection.
+enum ScriptStep: Sendable {
+    /// A verb of `gatt`, with its options.
+    case verb(any GATTVerb)
+    /// Shows what a characteristic sends from now on, while the script goes on.
+    case subscribe(SubscribeStep)
+    /// Ends that.
+    case unsubscribe(String)
+    /// Waits for something to come.
+    case wait(WaitStep)
+    /// Does nothing for a while.
+    case sleep(Duration)
+
+    /// The names of the steps that are no verbs of `gatt`.
+    static let names = ["subscribe", "unsubscribe", "wait", "sleep"]
+
+    /// The verbs of `gatt` that a line may be.
+    static var verbs: [any GATTVerb.Type] {
+        GATTCommand.configuration.subcommands.compactMap { $0 as? any GATTVerb.Type }
+            .filter { $0 != GATTRunCommand.self && $0 != GATTShellCommand.self }
+    }
+
+    /// Reads a line; nil for one without words. `json`: whether answers are objects.
+    init?(_ line: some StringProtocol, json: Bool) throws(Failure) {
+        let words = try bletool.reading("") { try ScriptWords.split(line) }
+        guard let name = words.first else { return nil }
+        let arguments = Array(words.dropFirst())
+        switch name {
+        case "subscribe": self = .subscribe(try Self.parsed(SubscribeStep.self, arguments))
+        case "unsubscribe": self = .unsubscribe(try Self.parsed(UnsubscribeStep.self, arguments).attribute)
+        case "wait": self = .wait(try Self.parsed(WaitStep.self, arguments))
+        case "sleep":
+            let text = try Self.parsed(SleepStep.self, arguments).duration
+            self = .sleep(try bletool.reading("sleep") { try Duration(text: text) })
+        default: self = .verb(try Self.verb(name, arguments, json: json))
+        }
+        try check()
+    }
+
+    /// Refuses what cannot work, before a radio is touched.
+    private func check() throws(Failure) {
+        switch self {
+        case .verb(let verb): try verb.checkArguments()
+        case .subscribe(let step): _ = try ConnectedDevice.paths([step.attribute])
+        case .unsubscribe(let attribute): _ = try ConnectedDevice.paths([attribute])
+        case .wait(let step): try step.check()
+        case .sleep: break
+        }
+    }
+
+    private static func verb(
+        _ name: String, _ arguments: [String], json: Bool
+    ) throws(Failure) -> any GATTVerb {
+        guard let type = verbs.first(where: { $0.configuration.commandName == name }) else {
+            let all = verbs.compactMap { $0.configuration.commandName } + names
+            throw Failure(
+                .input, "", "\(name.quoted) is nothing to do\(all.suggestion(for: name))",
+                hint: "say what to do: \(all.joined(lastBy: "or"))")
+        }
+        if let option = arguments.first(where: { isOfLink($0) }) {
+            throw Failure(
+                .input, option, "is about the link or the radio", hint: "give it to `gatt run` itself")
+        }
+        // The device is known already; any will do for the parser.
+        let words = ["name:*"] + arguments + (json ? ["--json"] : [])
+        return try parsed(type, words)
+    }
+
+    /// Whether an option is about the link or the radio, and so not for a line.
+    static func isOfLink(_ word: String) -> Bool {
+        let name = String(word.prefix { $0 != "=" })
+        return GATTOptions.valued.contains(name) || GlobalOptions.valued.contains(name)
+            || GlobalOptions.flags.contains(name)
+    }
+
+    private static func parsed<Step: ParsableArguments>(
+        _ type: Step.Type, _ arguments: [String]
+    ) throws(Failure) -> Step {
+        do {
+            return try Step.parse(arguments)
+        } catch {
+            throw Failure(
+                .input, "", Step.message(for: error),
+                hint: "words with spaces stand between quotes; "
+                    + "`bletool gatt VERB --help` tells what a verb takes")
+        }
+    }
+}
+
+/// `subscribe ATTR [--indicate]`.
+struct SubscribeStep: ParsableArguments {
+    @Argument var attribute: String
+    @Flag var indicate = false
+}
+
+/// `unsubscribe ATTR`.
+private struct UnsubscribeStep: ParsableArguments {
+    @Argument var attribute: String
+}
+
+/// `sleep DURATION`.
+private struct SleepStep: ParsableArguments {
+    @Argument var duration: String
+}
+
+/// `wait notification|indication|disconnection [ATTR] [--within DURATION]`.
+struct WaitStep: ParsableArguments {
+    /// What may come.
+    enum Awaited: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case notification, indication, disconnection
+    }
+
+    @Argument var awaited: Awaited
+    @Argument var attribute: String?
+    @Option(parsing: .unconditional) var within: String?
+
+    func check() throws(Failure) {
+        _ = try limit()
+        guard let attribute else { return }
+        guard awaited != .disconnection else {
+            throw Failure(.input, attribute.printable, "is not what a disconnection is of")
+        }
+        _ = try ConnectedDevice.paths([attribute])
+    }
+
+    /// How long.
+    func limit() throws(Failure) -> Duration? { try duration(within, of: "--within") }
+}

@@ -1,0 +1,60 @@
+import BLE
+import BLECore
+import SMP
+
+/// How a command pairs with what came by another way than Bluetooth.
+struct OutOfBandArguments {
+    /// The file to write for the peer.
+    var offer: String?
+    /// Whether that has a temporary key for LE legacy pairing.
+    var isLegacy = false
+    /// The files that peers have given.
+    var data: [String] = []
+
+    /// Whether there is any of it.
+    var isUsed: Bool { offer != nil || !data.isEmpty }
+}
+
+extension OutOfBandArguments {
+    /// Checks what can be known without a radio. `readsNow`: the peer's data must be there already.
+    func check(readsNow: Bool) throws(Failure) {
+        guard !isLegacy || offer != nil else {
+            throw Failure(.usage, "--oob-legacy", "says what --oob-offer writes, which is missing")
+        }
+        if readsNow { _ = try records() }
+    }
+
+    /// Adds it to how an adapter pairs.
+    func apply(to options: inout SecurityOptions) throws(Failure) {
+        options.asksForOutOfBandData = !data.isEmpty
+        guard offer != nil else { return }
+        options.outOfBandOffer =
+            isLegacy ? OutOfBandOffer(temporaryKey: .random(in: 1 ... .max)) : OutOfBandOffer()
+        guard options.outOfBandOffer != nil else {
+            throw Failure(.adapter, "--oob-offer", "this build has no security manager")
+        }
+    }
+
+    /// Writes the offer of an adapter, if one is wanted.
+    func writeOffer(of radio: Radio) async throws(Failure) {
+        guard let offer, let record = await radio.adapter.outOfBandRecord else { return }
+        do throws(BadInput) {
+            try OutOfBandFile.write(record, to: offer)
+        } catch {
+            throw Failure("--oob-offer \(offer.printable)", error, kind: .input)
+        }
+    }
+
+    /// All that peers have given.
+    func records() throws(Failure) -> [OutOfBandRecord] {
+        var records: [OutOfBandRecord] = []
+        for path in data {
+            do throws(BadInput) {
+                records.append(try OutOfBandFile.read(path))
+            } catch {
+                throw Failure("--oob-data \(path.printable)", error, kind: .input)
+            }
+        }
+        return records
+    }
+}

@@ -1,0 +1,106 @@
+import BLE
+import BLECore
+import SMP
+
+/// Answers for the user what the command line says, and asks at the terminal for the rest.
+struct PairingAgent: PairingDelegate {
+    let ioCapability: IOCapability
+    let console: Console
+    /// What is displayed or entered.
+    var passkey: Passkey?
+    /// Whether comparisons are true.
+    var acceptsComparison = false
+    /// What peers have given by another way, read when it is needed: a server may get it while it runs.
+    var outOfBand = OutOfBandArguments()
+    /// Whether pairing with a new device is told: who only reads a value may not know that this leaves a bond.
+    var tellsPairing = false
+    /// Where bonds are, as the command line says: commands that are recommended have to say so, too.
+    var stateDir: String?
+
+    func display(_ passkey: Passkey, for peer: DeviceAddress) async {
+        console.show(PairingEvent(peer: peer, what: .display(passkey)))
+    }
+
+    func enterPasskey(for peer: DeviceAddress) async -> Passkey? {
+        if let passkey { return passkey }
+        while let text = await TerminalQuestion.ask("the passkey that \(peer.text) shows: "), !text.isEmpty {
+            if let passkey = Passkey(text) { return passkey }
+            console.note("a passkey has six digits")
+        }
+        console.note("nobody entered the passkey of \(peer.text); --passkey and --passkey-file do")
+        return nil
+    }
+
+    func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool {
+        console.show(PairingEvent(peer: peer, what: .compare(passkey)))
+        if acceptsComparison { return true }
+        let answer = await TerminalQuestion.ask("does \(peer.text) show \(passkey), too? [y/N] ")
+        if answer == nil { console.note("nobody compared; --accept-comparison says yes") }
+        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
+    }
+
+    func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData? {
+        do throws(Failure) {
+            if let data = try outOfBand.records().data(of: peer) { return data }
+            console.note("no --oob-data are of \(peer.text)")
+        } catch {
+            console.note("\(error.message); pairing with \(peer.text) goes on without")
+        }
+        return nil
+    }
+
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
+        guard isBonded else {
+            if tellsPairing {
+                console.note("pairing with \(peer.text); bletool bonds list\(place) shows what is kept")
+            }
+            return true
+        }
+        console.note(
+            "\(peer.text) is bonded and wants to pair anew, which is refused: bletool bonds remove \(peer)\(place)"
+        )
+        return false
+    }
+
+    private var place: String { stateDir.map { " --state-dir \($0.printable)" } ?? "" }
+}
+
+/// What a user is shown while devices pair.
+struct PairingEvent: Event {
+    /// With whom.
+    var peer: DeviceAddress
+    /// What.
+    var what: What
+
+    /// What is shown.
+    enum What: Sendable {
+        /// The passkey to type on the peer.
+        case display(Passkey)
+        /// The number that both show.
+        case compare(Passkey)
+    }
+
+    var json: JSONValue {
+        let (name, passkey) = parts
+        return [
+            "event": JSONValue(name), "address": JSONValue(peer), "addressType": JSONValue(typeOf: peer),
+            "passkey": JSONValue("\(passkey)"),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let (_, passkey) = parts
+        let number = Style.bold("\(passkey)", when: colored)
+        return switch what {
+        case .display: ["type \(number) on \(peer.text)"]
+        case .compare: ["\(peer.text) shows the same number, or is not who it seems: \(number)"]
+        }
+    }
+
+    private var parts: (name: String, passkey: Passkey) {
+        switch what {
+        case .display(let passkey): ("passkey", passkey)
+        case .compare(let passkey): ("comparison", passkey)
+        }
+    }
+}

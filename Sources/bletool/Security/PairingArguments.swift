@@ -1,0 +1,142 @@
+import ArgumentParser
+import BLE
+import SMP
+
+/// How a command pairs.
+struct PairingArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What this side can show and be asked. Default: what the other options answer, else none.",
+            valueName: "capability"))
+    var io: SecurityConfiguration.InputOutput?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The passkey to display or to enter, six digits.", valueName: "digits"))
+    var passkey: String?
+
+    @Option(help: ArgumentHelp("A file whose first line is the passkey.", valueName: "file"))
+    var passkeyFile: String?
+
+    @Flag(help: "Say that both sides show the same number, without looking.")
+    var acceptComparison = false
+
+    @Flag(help: "Pair by LE Secure Connections, with keys of 16 octets, or not at all.")
+    var secureConnectionsOnly = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write what the peer is to be given, before anything else is done: carry it there by a way that nobody \
+            else sees.
+            """, valueName: "file"))
+    var oobOffer: String?
+
+    @Flag(help: "Offer a temporary key for LE legacy pairing, for peers that cannot do better.")
+    var oobLegacy = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What a peer has given: a file of --oob-offer, or the record of an NFC tag \
+            (application/vnd.bluetooth.le.oob), in hex or as it is.
+            """, valueName: "file"))
+    var oobData: [String] = []
+
+    @OptionGroup var state: StateOptions
+
+    static let valued = ["--io", "--passkey", "--passkey-file", "--oob-offer", "--oob-data", "--state-dir"]
+}
+
+extension SecurityConfiguration.InputOutput: ExpressibleByArgument {
+    /// The same in the specification's words.
+    var capability: IOCapability {
+        switch self {
+        case .none: .noInputNoOutput
+        case .display: .displayOnly
+        case .displayYesNo: .displayYesNo
+        case .keyboard: .keyboardOnly
+        case .keyboardDisplay: .keyboardDisplay
+        }
+    }
+}
+
+extension PairingArguments {
+    /// How it pairs with what came by another way than Bluetooth.
+    var outOfBand: OutOfBandArguments {
+        OutOfBandArguments(offer: oobOffer, isLegacy: oobLegacy, data: oobData)
+    }
+
+    /// How the command line wants to pair. `configured`: what the configuration says where that does not.
+    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `tellsPairing`: the command does not tell of a
+    /// pairing itself.
+    func options(
+        _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
+        needsFolder: Bool = false, tellsPairing: Bool = false
+    ) async throws(Failure) -> SecurityOptions {
+        var options = SecurityOptions()
+        var agent = try agent(console, configured: configured.io)
+        agent.tellsPairing = tellsPairing
+        agent.stateDir = state.stateDir
+        options.delegate = agent
+        options.fixedPasskey = agent.passkey
+        options.isBonding = configured.isBonding
+        try outOfBand.apply(to: &options)
+        if secureConnectionsOnly || configured.isSecureConnectionsOnly { options.secureConnections = .only }
+        // On kernel adapters, who says nothing about pairing leaves that as it is.
+        options.managesKernelPairing = needsFolder || saysHow || configured != SecurityConfiguration()
+        try await state.apply(to: &options, console, needsFolder: needsFolder)
+        return options
+    }
+
+    /// Whether the command line has an answer by which devices know each other: who gives one does not want a link
+    /// without that.
+    var authenticates: Bool {
+        passkey != nil || passkeyFile != nil || acceptComparison || outOfBand.isUsed
+    }
+
+    /// Whether the command line says anything about pairing.
+    private var saysHow: Bool {
+        io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly
+    }
+
+    /// Speaks for the user.
+    private func agent(
+        _ console: Console, configured: SecurityConfiguration.InputOutput
+    ) throws(Failure) -> PairingAgent {
+        let given = try givenPasskey()
+        let implied: SecurityConfiguration.InputOutput =
+            switch (given != nil, acceptComparison) {
+            case (true, _): .keyboardDisplay
+            case (false, true): .displayYesNo
+            case (false, false): .none
+            }
+        return PairingAgent(
+            ioCapability: (io ?? (configured == .none ? implied : configured)).capability, console: console,
+            passkey: given,
+            acceptsComparison: acceptComparison, outOfBand: outOfBand)
+    }
+
+    private func givenPasskey() throws(Failure) -> Passkey? {
+        guard passkey == nil || passkeyFile == nil else {
+            throw Failure(.usage, "--passkey-file", "and --passkey are two answers to one question")
+        }
+        if let passkey { return try read(passkey, from: "--passkey") }
+        guard let passkeyFile else { return nil }
+        let text: [UInt8]
+        do throws(BadInput) {
+            text = try File.contents(passkeyFile, limit: 4096, takesPipes: true)
+        } catch {
+            throw Failure("--passkey-file", error, kind: .input)
+        }
+        let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return try read(String(decoding: line, as: UTF8.self), from: "--passkey-file")
+    }
+
+    private func read(_ text: String, from place: String) throws(Failure) -> Passkey {
+        guard let passkey = Passkey(text) else {
+            throw Failure(.usage, place, "a passkey has six digits, as 012345")
+        }
+        return passkey
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import HCISocket
+import Synchronization
+
+/// A question to the person at the terminal, whatever the standard streams are.
+enum TerminalQuestion {
+    /// Who asks in place of this, because the terminal is theirs.
+    static let shell = Mutex<(@Sendable (String) async -> String?)?>(nil)
+
+    /// The answer, a line; nil when there is no terminal, or when the task is cancelled.
+    static func ask(_ question: String) async -> String? {
+        if let shell = shell.withLock({ $0 }) { return await shell(question) }
+        // A description of its own: what the shell has of the terminal keeps blocking.
+        let terminal = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        // What was typed before the question was no answer to it.
+        tcflush(terminal, TCIFLUSH)
+        guard write(terminal, question) else { return nil }
+        var line: [UInt8] = []
+        while await EventLoop.shared.readiness(of: terminal, for: .read) != nil {
+            var octets = [UInt8](repeating: 0, count: 256)
+            let count = read(terminal, &octets, octets.count)
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            line += octets.prefix(count)
+            if let end = line.firstIndex(of: UInt8(ascii: "\n")) {
+                return String(decoding: line[..<end], as: UTF8.self).trimmed
+            }
+        }
+        // The next line begins at the margin.
+        _ = write(terminal, "\n")
+        return nil
+    }
+
+    private static func write(_ terminal: CInt, _ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        return Glibc.write(terminal, octets, octets.count) == octets.count
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let words = drop(while: \.isWhitespace)
+        return String(words.prefix(words.count - words.reversed().prefix(while: \.isWhitespace).count))
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+import HCISocket
+
+/// Tells systemd, or whatever else has set $NOTIFY_SOCKET, how a service is (sd_notify(3), Type=notify).
+struct ServiceManager: Sendable {
+    private let socket: String
+    /// How often it wants to hear that the service lives; nil when it does not ask.
+    let watchdog: Duration?
+
+    /// The one that has started this process; nil when none has.
+    init?(environment: (String) -> String? = Environment.value, processID: CInt = getpid()) {
+        guard let socket = environment("NOTIFY_SOCKET"), socket.hasPrefix("/") || socket.hasPrefix("@"),
+            (2...107).contains(socket.utf8.count)
+        else { return nil }
+        self.socket = socket
+        // A child of the service's inherits the variables, and is not meant.
+        let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
+        watchdog = environment("WATCHDOG_USEC").flatMap { isMeant ? Int64($0) : nil }
+            .flatMap { $0 > 0 ? .microseconds($0) : nil }
+    }
+
+    /// Sends assignments such as `READY=1`, a line each. False when nobody takes them, which a service survives.
+    @discardableResult
+    func tell(_ state: String) -> Bool {
+        (try? DatagramSockets.send(state.utf8, to: socket)) != nil
+    }
+
+    /// Says that the service lives, twice in the time that the watchdog gives it, as long as the task runs. Run on a
+    /// loop, it says that the loop goes round.
+    func keepAlive(on loop: EventLoop) async {
+        guard let watchdog else { return }
+        repeat { tell("WATCHDOG=1") } while await loop.sleep(for: watchdog / 2)
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import HCISocket
+
+/// The terminal while it is ours: it tells each key as it is pressed, and shows none of them. However the process ends,
+/// stops or fails, the terminal is as it was.
+final class RawTerminal: Sendable {
+    /// What it is taken for.
+    enum Use: Sendable {
+        /// Lines that go on below what is there. Ctrl-C is a key.
+        case lines
+        /// A screen of its own without a cursor; what was there before is kept for later. Ctrl-C stays a signal.
+        case screen
+    }
+
+    /// Where keys come from.
+    let input = STDIN_FILENO
+    /// What is shown on it.
+    let output: LineWriter
+    private let use: Use
+    /// How the terminal was, while it is ours.
+    private let before = Lock<termios?>(nil)
+
+    /// The one that is ours, for the end of the process.
+    private static let current = Lock<RawTerminal?>(nil)
+    /// Signals that change the window or stop the process.
+    private static let signals = [SIGWINCH, SIGTSTP, SIGCONT]
+    private static let endOfProcess: Void = { atexit { RawTerminal.giveBack() } }()
+
+    /// The terminal of stdin and `output`; nil when one of them is none, or it belongs to another job of the shell.
+    init?(_ output: LineWriter, for use: Use) {
+        guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
+        // Who is no job of any shell has no terminal in this sense, and may use it.
+        let job = tcgetpgrp(STDIN_FILENO)
+        guard job == getpgrp() || job == -1 else { return nil }
+        (self.output, self.use) = (output, use)
+    }
+
+    /// Takes it, until `release`; one at a time. `redraw` is called on the loop whenever the window has another size or
+    /// has lost what it showed.
+    func take(redraw: @escaping @Sendable () -> Void) {
+        begin()
+        Self.current.withLock { $0 = self }
+        _ = Self.endOfProcess
+        SignalWatch.beforeDeath { RawTerminal.giveBack() }
+        SignalWatch.tell(Self.signals) { [weak self] signal in
+            guard let self else { return }
+            switch signal {
+            case SIGTSTP:
+                end()
+                // What the signal would have done by itself. The process goes on behind this line.
+                kill(getpid(), SIGSTOP)
+            case SIGCONT:
+                begin()
+                redraw()
+            default: redraw()
+            }
+        }
+    }
+
+    /// Gives it back.
+    func release() {
+        SignalWatch.untell(Self.signals)
+        end()
+        SignalWatch.beforeDeath(nil)
+        Self.current.withLock { $0 = nil }
+    }
+
+    /// Gives it back at the end of the process, when somebody has it.
+    private static func giveBack() { current.withLock { $0 }?.end() }
+
+    private func begin() {
+        var mode = termios()
+        guard tcgetattr(input, &mode) == 0 else { return }
+        before.withLock { if $0 == nil { $0 = mode } }
+        // Lines that are printed still end as they do.
+        mode.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+        mode.c_iflag &= ~tcflag_t(ICRNL | IXON)
+        // Ctrl-\ would end the process before the terminal is given back. Ctrl-Z stays a signal.
+        mode.setControl(VQUIT, 0)
+        if use == .lines { mode.setControl(VINTR, 0) }
+        // Each octet is told at once.
+        mode.setControl(VMIN, 1)
+        mode.setControl(VTIME, 0)
+        tcsetattr(input, TCSADRAIN, &mode)
+        if use == .screen { output.text("\u{1b}[?1049h\u{1b}[?25l\u{1b}[2J\u{1b}[H") }
+    }
+
+    private func end() {
+        guard var mode = before.withLock({ $0.take() }) else { return }
+        switch use {
+        case .lines: PinnedLine.show(nil, on: output)
+        case .screen: output.text("\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l")
+        }
+        tcsetattr(input, TCSADRAIN, &mode)
+    }
+}
+
+extension termios {
+    /// Sets one of the octets that say what control characters there are; Swift has the array of them as a tuple.
+    fileprivate mutating func setControl(_ index: Int32, _ value: cc_t) {
+        withUnsafeMutableBytes(of: &c_cc) { $0[Int(index)] = value }
+    }
+}
+
+extension LineWriter {
+    /// The columns and lines of the terminal; of what is none, the usual ones.
+    var size: (columns: Int, lines: Int) {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+}

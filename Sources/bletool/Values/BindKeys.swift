@@ -1,0 +1,51 @@
+import BLECore
+
+/// The keys that sensors encrypt with, as `--bindkey` gives them.
+struct BindKeys: Hashable, Sendable {
+    /// Those for any sensor.
+    private var common: [UInt128] = []
+    /// Those of one sensor each, by its address.
+    private var own: [UInt64: UInt128] = [:]
+
+    /// No keys.
+    init() {}
+
+    /// The keys that texts spell: `HEX`, or `ADDRESS=HEX`.
+    init(texts: [String]) throws(BadInput) {
+        for text in texts {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let last = parts.last, let octets = [UInt8](hex: last), octets.count == 16 else {
+                throw BadInput(
+                    "\(text.quoted) is not a key",
+                    hint: "a key is 32 hexadecimal digits; AA:BB:CC:DD:EE:FF=KEY is that of one sensor")
+            }
+            let key = octets.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+            guard parts.count == 2 else {
+                common.append(key)
+                continue
+            }
+            guard let address = DeviceAddress.bits(parts[0]) else {
+                throw BadInput("\(parts[0].quoted) is not an address", hint: "AA:BB:CC:DD:EE:FF=KEY")
+            }
+            guard own.updateValue(key, forKey: address) == nil else {
+                throw BadInput("\(parts[0].quoted) has two keys")
+            }
+        }
+    }
+
+    /// What a sensor says, opened if a key fits; else why not.
+    func opened(_ news: BTHome, from senders: [DeviceAddress?]) -> (news: BTHome, problem: String?) {
+        guard news.sealed != nil else { return (news, nil) }
+        var problem = "no --bindkey is given for it"
+        for address in news.address.map({ [$0] }) ?? senders.compactMap({ $0 }) {
+            for key in own[address.value].map({ [$0] }) ?? common {
+                do throws(BTHomeKeyError) {
+                    return (try news.opened(with: key, from: address), nil)
+                } catch {
+                    problem = error.description
+                }
+            }
+        }
+        return (news, problem)
+    }
+}

@@ -1,0 +1,96 @@
+import BLECore
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// A scan for devices whose addresses are known has the controller sort out the others.
+struct AcceptListScanTests {
+    private func wire(_ address: DeviceAddress) -> String {
+        (0..<6).map { UInt8(truncatingIfNeeded: address.value >> UInt64(8 * $0)).hex }.joined()
+    }
+
+    private func onlyHeard(_ reports: [String], of address: DeviceAddress) -> Bool {
+        !reports.isEmpty && reports.allSatisfy { $0.contains(wire(address)) }
+    }
+
+    private func reports(_ hosts: ScanHosts) -> [String] {
+        hosts.log.withLock { $0.filter { $0.hasPrefix("<- 043e") } }
+    }
+
+    @Test(arguments: [false, true])
+    func theControllerFilters(_ isExtended: Bool) async throws {
+        try await ScanHosts.run(extended: isExtended) { hosts in
+            let wanted = try await hosts.advertiser(named: "wanted").address
+            _ = try await hosts.advertiser(named: "other")
+            hosts.forget()
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(wanted)]
+            options.repeats = .all
+            let heard = try await hosts.hear(options, for: .seconds(1))
+            #expect(heard.count > 5 && heard.allSatisfy { $0.address == wanted })
+            // Add the device, scan with policy 1.
+            let parameters =
+                isExtended
+                ? "412008" + "01" + "01" + "01" + "0160006000" : "0b2007" + "0160006000" + "01" + "01"
+            #expect(
+                Array(hosts.commands.prefix(2)) == ["112007" + "01" + wire(wanted), parameters])
+            #expect(onlyHeard(reports(hosts), of: wanted))
+        }
+    }
+
+    @Test("connecting takes the list, and the scan goes on without, and with it again")
+    func connectingComesFirst() async throws {
+        try await ScanHosts.run { hosts in
+            let wanted = try await hosts.advertiser(named: "wanted").address
+            let other = try await hosts.advertiser(named: "other").address
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(wanted)]
+            options.repeats = .all
+            let stream = hosts.central.scan(options)
+            let senders = Lock<Set<DeviceAddress>>([])
+            let listening = Task(executorPreference: hosts.loop) {
+                for try await found in stream { senders.withLock { _ = $0.insert(found.address ?? other) } }
+            }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            hosts.forget()
+            try await hosts.scanner.takeAcceptList(for: [other])
+            #expect(
+                hosts.commands == [
+                    "0c2002" + "0000", "0b2007" + "0160006000" + "01" + "00", "0c2002" + "0100", "102000",
+                    "112007" + "01" + wire(other),
+                ])
+            hosts.forget()
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(!onlyHeard(reports(hosts), of: wanted))
+            await hosts.scanner.releaseAcceptList()
+            await hosts.scanner.radioIdle()
+            #expect(hosts.commands.contains("0b2007" + "0160006000" + "01" + "01"))
+            hosts.forget()
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(onlyHeard(reports(hosts), of: wanted))
+            listening.cancel()
+            #expect(senders.withLock { $0 } == [wanted])
+        }
+    }
+
+    @Test("what does not fit the list is filtered here, and is an error for connecting")
+    func tooMany() async throws {
+        var small = VirtualController.Configuration()
+        small.acceptListSize = 2
+        try await ScanHosts.run(small) { hosts in
+            let wanted = try await hosts.advertiser(named: "wanted").address
+            _ = try await hosts.advertiser(named: "other")
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(wanted), AddressFilter(0x1111), AddressFilter(0x2222)]
+            let heard = try await hosts.hear(options, for: .seconds(1))
+            #expect(Set(heard.map(\.address)) == [wanted])
+            #expect(!onlyHeard(reports(hosts), of: wanted))
+            let devices = Set((1...3).map { DeviceAddress($0, type: .public) })
+            #expect(
+                await failure { () throws(BLEError) in try await hosts.scanner.takeAcceptList(for: devices) }
+                    == .limit("the devices of the accept list", limit: 2, value: 3))
+        }
+    }
+}

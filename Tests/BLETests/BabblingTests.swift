@@ -1,0 +1,93 @@
+import BLECore
+import HCISocket
+import Testing
+
+@testable import BLE
+
+/// A controller that babbles: whatever it says, all that is asked of the host ends, in time and with a typed
+/// error at worst.
+@Suite(.timeLimit(.minutes(10))) struct BabblingTests {
+    /// Far longer than all of it may take, by the loop's clock.
+    private static let limit = Duration.seconds(1000)
+
+    @Test(arguments: 0..<UInt64(60)) func opening(seed: UInt64) async throws {
+        try await run(seed: seed, babblesAtOnce: true) { adapter, _ in
+            _ = try await CentralManager(adapter).first(within: .seconds(5)) { _ in true }
+        }
+    }
+
+    @Test(arguments: 0..<UInt64(60)) func scanning(seed: UInt64) async throws {
+        try await run(seed: seed) { adapter, _ in
+            for _ in 0..<3 {
+                _ = try await CentralManager(adapter).first(within: .seconds(70)) { $0.name == "nobody" }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<UInt64(60)) func advertising(seed: UInt64) async throws {
+        try await run(seed: seed) { adapter, _ in
+            let advertising = try await Self.advertise("Babbler", on: adapter)
+            try await advertising.update(try Self.request("Twaddler"))
+            await advertising.stop()
+        }
+    }
+
+    @Test(arguments: 0..<UInt64(60)) func connecting(seed: UInt64) async throws {
+        try await run(seed: seed) { adapter, lamp in
+            let device = try await CentralManager(adapter).connect(to: lamp, timeout: .seconds(30))
+            _ = try await device.discover()
+            _ = try await device.connection.remoteVersion()
+            await device.disconnect()
+        }
+    }
+
+    /// Opens an adapter whose controller babbles about some of the commands, the more the higher the seed, and
+    /// has it do something.
+    private func run(
+        seed: UInt64, babblesAtOnce: Bool = false,
+        _ body: @escaping @Sendable (Adapter, DeviceAddress) async throws -> Void
+    ) async throws {
+        try await VirtualTestbed.run(seed: seed) { bed in
+            let (loop, options) = (bed.loop, AdapterOptions(loop: bed.loop))
+            let other = try await bed.adapter("other")
+            let lamp = await other.address
+            _ = try await Self.advertise("Lamp", on: other)
+            let port = BabblingPort(await bed.air.attach(), on: loop, seed: seed)
+            let share = 1 + Int(seed % 10)
+            if babblesAtOnce { port.babble(about: share) }
+            let outcome = await failure { () throws(BLEError) in
+                try await withDeadline(Self.limit, on: loop, orThrow: .timedOut("all", after: Self.limit)) {
+                    () throws(BLEError) in
+                    let adapter = try await Adapter.open(on: port, options: options)
+                    port.babble(about: share)
+                    let result = await Self.result { try await body(adapter, lamp) }
+                    await adapter.close()
+                    try result.get()
+                }
+            }
+            #expect(outcome != .timedOut("all", after: Self.limit))
+        }
+    }
+
+    private static func request(_ name: String) throws -> AdvertisingRequest {
+        var content = AdvertisingContent()
+        content.name = name
+        return AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable))
+    }
+
+    private static func advertise(_ name: String, on adapter: Adapter) async throws -> Advertising {
+        try await PeripheralManager(adapter).advertise(try request(name), maximumLinks: 2)
+    }
+
+    /// What the host threw; anything but its own errors is a failure of this test.
+    private static func result(_ body: () async throws -> Void) async -> Result<Void, BLEError> {
+        do {
+            return .success(try await body())
+        } catch let error as BLEError {
+            return .failure(error)
+        } catch {
+            Issue.record(error)
+            return .success(())
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import BLECore
+import GATTClient
+import Glibc
+import SMP
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+struct BondFolderTests {
+    let folder: StateFolder
+    init() throws { folder = try StateFolder() }
+
+    private static let name = "C0:11:22:33:44:55-random"
+
+    private func open() async throws(BLEError) -> BondStore {
+        try await BondStore.open(folder.path, on: nil) { SampleBonds.noon }
+    }
+
+    @Test("what is flushed is there for the next process, and for its owner alone")
+    func roundTrip() async throws {
+        let store = try await open()
+        #expect(store.records().isEmpty && store.problems.isEmpty)
+        try store.insert(SampleBonds.bond(), name: "Phone")
+        store.update(SampleBonds.id) { $0.client = SampleBonds.client }
+        store.keep(CachedDatabase(SampleBonds.database, isBonded: true), of: SampleBonds.id)
+        let identity = try await store.identity(at: SampleBonds.local)
+        try await store.flush()
+
+        let next = try await open()
+        #expect(next.records() == store.records())
+        #expect(next.record(SampleBonds.id)?.client == SampleBonds.client)
+        #expect(next.record(SampleBonds.id)?.name == "Phone")
+        #expect(try await next.database(of: SampleBonds.id)?.database == SampleBonds.database)
+        #expect(next.knownIdentity(at: SampleBonds.local) == identity)
+        #expect(try folder.names() == ["\(Self.name).bond", "\(Self.name).database", "identity"])
+        for name in try folder.names() { #expect(try folder.mode(folder.file(name)) == 0o600) }
+        for path in [folder.file(""), "\(folder.path)/bonds"] { #expect(try folder.mode(path) == 0o700) }
+
+        next.remove(SampleBonds.id)
+        try await next.flush()
+        #expect(try folder.names() == ["identity"])
+        #expect(try await open().records().isEmpty)
+    }
+
+    @Test("a file that is damaged is set aside and told of; the others are read")
+    func damaged() async throws {
+        let store = try await open()
+        for bond in SampleBonds.many(3) { try store.insert(bond) }
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        var octets = try #require(folder.contents("\(Self.name).bond"))
+        octets[40] ^= 1
+        try folder.write(octets, to: "\(Self.name).bond")
+
+        let next = try await open()
+        #expect(next.records().map(\.bond) == SampleBonds.many(3))
+        let path = folder.file("\(Self.name).bond")
+        #expect(next.problems == [.damaged(path: path, line: 16, reason: "the checksum is wrong")])
+        #expect(folder.contents("\(Self.name).bond.damaged") == octets)
+        // It is told once, and a second one does not destroy the first.
+        #expect(try await open().problems.isEmpty)
+        try folder.write([], to: "\(Self.name).bond")
+        #expect(
+            try await open().problems == [
+                .damaged(path: path, line: 1, reason: "the file is empty, or cut off")
+            ])
+        #expect(folder.contents("\(Self.name).bond.damaged") == octets)
+        #expect(folder.contents("\(Self.name).bond.damaged-2") == [])
+        // A new pairing has nothing to do with it.
+        try next.insert(SampleBonds.bond(key: 9))
+        try await next.flush()
+        #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond(key: 9))
+    }
+
+    @Test("a file under another bond's name is no bond of that name")
+    func misplaced() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        let octets = try #require(folder.contents("\(Self.name).bond"))
+        try folder.write(octets, to: "C0:11:22:33:44:56-random.bond")
+        // A name that is none is none of ours.
+        for name in ["c0:11:22:33:44:55-random.bond", "notes.bond", "\(Self.name).bond~"] {
+            try folder.write(octets, to: name)
+        }
+        let next = try await open()
+        #expect(next.records().map(\.id) == [SampleBonds.id])
+        #expect(next.problems.count == 1)
+    }
+
+    @Test("a file of a later release stays as it is, and out of the way of a new pairing")
+    func newer() async throws {
+        try await open().insert(SampleBonds.bond())
+        _ = try await open().identity(at: SampleBonds.local)
+        let octets = Array("bletool bond 2\n".utf8)
+        try folder.write(octets, to: "\(Self.name).bond")
+        let store = try await open()
+        let path = folder.file("\(Self.name).bond")
+        #expect(store.problems == [.newer(path: path, version: 2)])
+        #expect(folder.contents("\(Self.name).bond") == octets)
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        #expect(folder.contents("\(Self.name).bond.version-2") == octets)
+        #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond())
+    }
+
+    @Test("a folder that others can enter is closed to them")
+    func closed() async throws {
+        let path = "\(folder.path)/bonds"
+        try #require(mkdir(path, 0o755) == 0)
+        _ = try await open()
+        #expect(try folder.mode(path) == 0o700)
+        // That of all state may be anybody's; a file in the place of a folder is nobody's.
+        let file = "\(folder.path)/file"
+        close(creat(file, 0o600))
+        let problem = await failure { () throws(BLEError) in _ = try await BondStore.open(file, on: nil) }
+        #expect(problem == .bonds(.system(.notDirectory, during: "mkdir \(file)/bonds")))
+    }
+
+    @Test("what a killed process has left beside a file does no harm")
+    func leftover() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        try folder.write([1, 2, 3], to: "\(Self.name).bond.new")
+        let next = try await open()
+        #expect(next.records() == store.records() && next.problems.isEmpty)
+        next.update(SampleBonds.id) { $0.name = "Tablet" }
+        try await next.flush()
+        #expect(try folder.names() == ["\(Self.name).bond"])
+    }
+
+    @Test("counters go on where the last process may have been, not before")
+    func counters() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        for counter in 0..<UInt32(70) {
+            #expect(try await store.takeSignCounter(of: SampleBonds.id) == counter)
+        }
+        let next = try await open()
+        #expect(try await next.takeSignCounter(of: SampleBonds.id) == 128)
+        // The first is still there and has its block to itself.
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 70)
+        for _ in 71..<128 { _ = try await store.takeSignCounter(of: SampleBonds.id) }
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 192)
+        // Changes of what is kept do not take it back.
+        next.update(SampleBonds.id) { $0.name = "Phone" }
+        try await next.flush()
+        #expect(try await open().takeSignCounter(of: SampleBonds.id) == 256)
+    }
+
+    @Test("the last counter is the end of a key")
+    func lastCounter() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        store.update(SampleBonds.id) { $0.signCounter = .max - 2 }
+        try await store.flush()
+        let next = try await open()
+        #expect(try await next.takeSignCounter(of: SampleBonds.id) == .max - 2)
+        #expect(try await next.takeSignCounter(of: SampleBonds.id) == .max - 1)
+        let problem = await failure { () throws(BLEError) in
+            _ = try await next.takeSignCounter(of: SampleBonds.id)
+        }
+        #expect(problem == .countersUsedUp(SampleBonds.id))
+    }
+
+    @Test("two processes change the same bond: neither's change is lost")
+    func twoProcesses() async throws {
+        let one = try await open()
+        try one.insert(SampleBonds.bond())
+        try await one.flush()
+        let other = try await open()
+        // Each pairs with a peer of its own.
+        let bonds = SampleBonds.many(2)
+        try one.insert(bonds[0])
+        try other.insert(bonds[1])
+        // One hears a signed write, the other keeps a name.
+        one.update(SampleBonds.id) { $0.client.signCounter = 40 }
+        try await one.flush()
+        other.update(SampleBonds.id) { $0.name = "Phone" }
+        try await other.flush()
+        let third = try await open()
+        #expect(Set(third.records().map(\.bond)) == Set(bonds + [SampleBonds.bond()]))
+        #expect(third.record(SampleBonds.id)?.name == "Phone")
+        #expect(third.record(SampleBonds.id)?.client.signCounter == 40)
+
+        // One pairs anew: what the other still knows of the old pairing does not come back.
+        try one.insert(SampleBonds.bond(key: 2))
+        try await one.flush()
+        var changes = other.changes().makeAsyncIterator()
+        other.update(SampleBonds.id) { $0.client = SampleBonds.client }
+        try await other.flush()
+        #expect(other.record(SampleBonds.id)?.bond == SampleBonds.bond(key: 2))
+        #expect(other.record(SampleBonds.id)?.client.configurations.isEmpty == true)
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+
+        // One removes it: what the other changes later does not bring it back.
+        one.remove(SampleBonds.id)
+        try await one.flush()
+        other.update(SampleBonds.id) { $0.name = "Tablet" }
+        try await other.flush()
+        #expect(other.record(SampleBonds.id) == nil)
+        #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
+        #expect(try await open().record(SampleBonds.id) == nil)
+        let problem = await failure { () throws(BLEError) in
+            _ = try await other.takeSignCounter(of: SampleBonds.id)
+        }
+        #expect(problem == .notFound("there is no bond with \(SampleBonds.id)"))
+    }
+
+    @Test("two processes that make an identity have the same one")
+    func oneIdentity() async throws {
+        let (one, other) = (try await open(), try await open())
+        let made = try await one.identity(at: SampleBonds.local)
+        #expect(try await other.identity(at: SampleBonds.local) == made)
+        let address = try await one.staticAddress(of: "serial:/dev/ttyACM0")
+        #expect(try await other.staticAddress(of: "serial:/dev/ttyACM0") == address)
+        #expect(try await other.staticAddress(of: "../escape\n") != address)
+        let next = try await open()
+        #expect(try await next.staticAddress(of: "serial:/dev/ttyACM0") == address)
+        #expect(next.problems.isEmpty)
+        #expect(try folder.mode("\(folder.path)/bonds/..%2fescape%0a.address") == 0o600)
+    }
+
+    @Test("two processes that write all the time lose nothing of each other's")
+    func concurrently() async throws {
+        let bonds = SampleBonds.many(120)
+        let stores = [try await open(), try await open()]
+        try stores[0].insert(SampleBonds.bond())
+        try await stores[0].flush()
+        try await withThrowingTaskGroup(of: [UInt32].self) { group in
+            for (number, store) in stores.enumerated() {
+                group.addTask {
+                    var counters: [UInt32] = []
+                    for (index, bond) in bonds.enumerated() where index % 2 == number {
+                        try store.insert(bond)
+                        store.keep(CachedDatabase(SampleBonds.database), of: bond.id)
+                        if index % 3 == 0 { try await store.flush() }
+                        // Both reserve counters of the bond that both have.
+                        guard index % 10 == number else { continue }
+                        let fresh = try await BondStore.open(folder.path, on: nil)
+                        counters.append(try await fresh.takeSignCounter(of: SampleBonds.id))
+                    }
+                    try await store.flush()
+                    return counters
+                }
+            }
+            var counters: [UInt32] = []
+            for try await more in group { counters += more }
+            #expect(counters.count == 24 && Set(counters).count == 24)
+        }
+        let after = try await open()
+        #expect(Set(after.records().map(\.bond)) == Set(bonds + [SampleBonds.bond()]))
+        for bond in bonds { #expect(try await after.database(of: bond.id)?.database == SampleBonds.database) }
+    }
+
+    @Test("thousands of bonds are read, and written at once")
+    func thousands() async throws {
+        let store = try await open()
+        let bonds = SampleBonds.many(2000)
+        for bond in bonds { try store.insert(bond) }
+        try await store.flush()
+        #expect(try await open().records().map(\.bond) == bonds)
+    }
+}

@@ -1,0 +1,291 @@
+import BLE
+import BLECore
+import GATTClient
+import HCISocket
+import SMP
+import Testing
+
+struct BondStoreTests {
+    let store = BondStore { SampleBonds.noon }
+
+    @Test("a bond is found by the peer's identity, with the time of its making")
+    func identity() throws {
+        try store.insert(SampleBonds.bond(), name: "Phone")
+        let record = try #require(store.record(SampleBonds.id))
+        #expect(record.bond == SampleBonds.bond())
+        #expect(record.name == "Phone")
+        #expect(record.created == SampleBonds.noon && record.lastUsed == SampleBonds.noon)
+        #expect(store.records().map(\.id) == [SampleBonds.id])
+        // The same bits of the other type are another device, and another identity of this host has no bond.
+        let twin = DeviceAddress(SampleBonds.peer.value, type: .public)
+        #expect(store.record(BondID(twin, at: SampleBonds.local)) == nil)
+        #expect(store.record(BondID(SampleBonds.peer, at: twin)) == nil)
+        #expect(store.records(at: twin).isEmpty)
+    }
+
+    // Core Specification 5.4, Vol 3, Part H, D.7: ah of 708194 under this key is 0dfbaa.
+    private static let key: UInt128 = 0xec02_34a3_57c8_ad05_3410_10a6_0a39_7d9b
+    private static let address = DeviceAddress(0x7081_940d_fbaa, type: .random)
+
+    @Test("a bond is found by a resolvable address, as soon as its key is known and as long as it is")
+    func resolving() throws {
+        #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
+        for bond in SampleBonds.many(20) { try store.insert(bond) }
+        // That nothing is found is remembered, until there is another key.
+        #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
+        #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
+        var bond = SampleBonds.bond()
+        bond.peerIdentityKey = Self.key
+        try store.insert(bond)
+        for _ in 1...2 {
+            #expect(store.record(behind: Self.address, at: SampleBonds.local)?.id == SampleBonds.id)
+        }
+        #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.id == SampleBonds.id)
+        let other = DeviceAddress(0x7081_940d_fbab, type: .random)
+        #expect(store.record(behind: other, at: SampleBonds.local) == nil)
+        // The same bits as a public address are no resolvable address.
+        let twin = DeviceAddress(Self.address.value, type: .public)
+        #expect(store.record(behind: twin, at: SampleBonds.local) == nil)
+        store.remove(SampleBonds.id)
+        #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
+    }
+
+    @Test("peers that give a key of zero have no resolvable addresses")
+    func zeroKey() throws {
+        var bond = SampleBonds.bond()
+        bond.peerIdentityKey = 0
+        try store.insert(bond)
+        let address = DeviceAddress.resolvable(0x12_3456, key: AES128(key: 0))
+        #expect(store.record(behind: address, at: SampleBonds.local) == nil)
+    }
+
+    @Test("every peer of many is found behind its address, also after half of them are gone")
+    func manyKeys() throws {
+        let bonds = SampleBonds.many(200)
+        for bond in bonds { try store.insert(bond) }
+        func found(_ bond: Bond) -> DeviceAddress? {
+            let key = AES128(key: bond.peerIdentityKey ?? 0)
+            let address = DeviceAddress.resolvable(UInt32(truncatingIfNeeded: bond.peer.value), key: key)
+            return store.record(behind: address, at: SampleBonds.local)?.bond.peer
+        }
+        for bond in bonds { #expect(found(bond) == bond.peer) }
+        for (index, bond) in bonds.enumerated() where index.isMultiple(of: 2) { store.remove(bond.id) }
+        for (index, bond) in bonds.enumerated() {
+            #expect(found(bond) == (index.isMultiple(of: 2) ? nil : bond.peer))
+        }
+    }
+
+    @Test("a key of legacy pairing is found by its name; one of Secure Connections has none")
+    func legacyNames() throws {
+        try store.insert(SampleBonds.bond(key: 5))
+        let found = store.record(ediv: 5, random: 99, at: SampleBonds.local)
+        #expect(found?.bond.peripheralKey?.value == UInt128(5) << 64 | 0xf)
+        // The peer's own key is asked for by nobody here.
+        let peers = store.record(ediv: 0x1234, random: 0x0102_0304_0506_0708, at: SampleBonds.local)
+        #expect(peers == nil)
+        #expect(store.record(ediv: 5, random: 98, at: SampleBonds.local) == nil)
+        // A new pairing gives it another name.
+        try store.insert(SampleBonds.bond(key: 6))
+        #expect(store.record(ediv: 5, random: 99, at: SampleBonds.local) == nil)
+        #expect(store.record(ediv: 6, random: 99, at: SampleBonds.local) != nil)
+
+        var secure = SampleBonds.bond(with: .randomStatic(7))
+        secure.peripheralKey = LongTermKey(7)
+        try store.insert(secure)
+        #expect(store.record(ediv: 0, random: 0, at: SampleBonds.local) == nil)
+    }
+
+    @Test("a new pairing forgets subscriptions and the database, and keeps the name")
+    func pairingAnew() async throws {
+        try store.insert(SampleBonds.bond(), name: "Phone")
+        store.update(SampleBonds.id) { $0.client = SampleBonds.client }
+        store.keep(CachedDatabase(SampleBonds.database), of: SampleBonds.id)
+        try store.insert(SampleBonds.bond(key: 2))
+        #expect(try await store.database(of: SampleBonds.id) == nil)
+        let record = try #require(store.record(SampleBonds.id))
+        #expect(record.bond == SampleBonds.bond(key: 2))
+        #expect(record.name == "Phone")
+        #expect(record.client.configurations.isEmpty)
+        #expect(record.client.signCounter == 0)
+    }
+
+    @Test("further keys of the same pairing change nothing else")
+    func furtherKeys() async throws {
+        let clock = Lock(SampleBonds.noon)
+        let store = BondStore { clock.withLock { $0 } }
+        var bond = SampleBonds.bond()
+        bond.peerIdentityKey = nil
+        bond.localSigningKey = nil
+        try store.insert(bond, name: "Phone")
+        store.update(SampleBonds.id) { $0.client = SampleBonds.client }
+        clock.withLock { $0.milliseconds += 1000 }
+        try store.insert(SampleBonds.bond())
+        let record = try #require(store.record(SampleBonds.id))
+        #expect(record.bond == SampleBonds.bond())
+        #expect(record.created == SampleBonds.noon && record.name == "Phone")
+        #expect(record.client == SampleBonds.client)
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
+        // Bonds without such keys have nothing that says so.
+        let strength = PairingStrength(isAuthenticated: false, isSecureConnections: false)
+        let bare = Bond(with: SampleBonds.peer, as: SampleBonds.local, strength)
+        try store.insert(bare)
+        store.update(SampleBonds.id) { $0.client = SampleBonds.client }
+        try store.insert(bare)
+        #expect(store.record(SampleBonds.id)?.client.configurations.isEmpty == true)
+    }
+
+    @Test("a signing key that stays keeps its counters")
+    func sameSigningKey() async throws {
+        try store.insert(SampleBonds.bond())
+        store.update(SampleBonds.id) { $0.client.signCounter = 7 }
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 1)
+        var bond = SampleBonds.bond()
+        bond.centralKey = LongTermKey(42)
+        try store.insert(bond)
+        #expect(store.record(SampleBonds.id)?.client.signCounter == 7)
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 2)
+        // Another key begins at zero.
+        bond.localSigningKey = 43
+        try store.insert(bond)
+        #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
+    }
+
+    @Test("no counter is given twice, to however many at once; there is none without a bond")
+    func counters() async throws {
+        try store.insert(SampleBonds.bond())
+        let taken = await withTaskGroup(of: [UInt32].self) { group in
+            for _ in 1...4 {
+                group.addTask { [store] in
+                    var taken: [UInt32] = []
+                    for _ in 1...100 {
+                        if let next = try? await store.takeSignCounter(of: SampleBonds.id) {
+                            taken.append(next)
+                        }
+                    }
+                    return taken
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(taken.sorted() == Array(0..<400))
+        store.remove(SampleBonds.id)
+        let problem = await failure { () throws(BLEError) in
+            _ = try await store.takeSignCounter(of: SampleBonds.id)
+        }
+        #expect(problem == .notFound("there is no bond with \(SampleBonds.id)"))
+    }
+
+    @Test("what changes is told, and removing takes everything along")
+    func changes() async throws {
+        var changes = store.changes().makeAsyncIterator()
+        try store.insert(SampleBonds.bond())
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+        store.keep(CachedDatabase(SampleBonds.database, isBonded: true), of: SampleBonds.id)
+        #expect(try await store.database(of: SampleBonds.id)?.database == SampleBonds.database)
+        // What is not about keys tells nobody.
+        store.noteUse(SampleBonds.id)
+        #expect(store.remove(SampleBonds.id))
+        #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
+        #expect(!store.remove(SampleBonds.id))
+        #expect(store.record(SampleBonds.id) == nil)
+        #expect(try await store.database(of: SampleBonds.id) == nil)
+        #expect(!store.update(SampleBonds.id) { $0.name = "nobody" })
+        store.keep(CachedDatabase(SampleBonds.database), of: SampleBonds.id)
+        #expect(try await store.database(of: SampleBonds.id) == nil)
+    }
+
+    @Test("a watcher that takes nothing ends, and disturbs nobody")
+    func lazyWatcher() async throws {
+        let lazy = store.changes()
+        for bond in SampleBonds.many(1025) { try store.insert(bond) }
+        #expect(store.records().count == 1025)
+        let problem = await failure { () throws(BLEError) in for try await _ in lazy {} }
+        #expect(problem == .overflow(.values(1024)))
+    }
+
+    @Test("a store has its limit; a bond that is there can be replaced even then")
+    func limit() throws {
+        for bond in SampleBonds.many(BondStore.limit) { try store.insert(bond) }
+        #expect(throws: BLEError.limit("bonds", limit: 16_384, value: 16_385)) {
+            try store.insert(SampleBonds.bond())
+        }
+        #expect(store.record(SampleBonds.id) == nil)
+        try store.insert(SampleBonds.bond(with: .randomStatic(1), key: 77))
+    }
+
+    @Test("an identity is made once for each address")
+    func localIdentity() async throws {
+        #expect(store.knownIdentity(at: SampleBonds.local) == nil)
+        let made = try await store.identity(at: SampleBonds.local)
+        #expect(made.address == SampleBonds.local && made.identityKey != 0)
+        #expect(try await store.identity(at: SampleBonds.local) == made)
+        #expect(store.knownIdentity(at: SampleBonds.local) == made)
+        #expect(try await store.identity(at: SampleBonds.peer).identityKey != made.identityKey)
+        let address = try await store.staticAddress(of: "serial:/dev/ttyACM0")
+        #expect(address.kind == .static)
+        #expect(try await store.staticAddress(of: "serial:/dev/ttyACM0") == address)
+        #expect(try await store.staticAddress(of: "serial:/dev/ttyACM1") != address)
+    }
+}
+
+struct BondExportTests {
+    @Test("of two pairings with the same peer the later one stays, and so does an identity that is there")
+    func laterStays() async throws {
+        let early = BondStore { SampleBonds.noon }
+        let late = BondStore { Timestamp(milliseconds: SampleBonds.noon.milliseconds + 1) }
+        try early.insert(SampleBonds.bond(key: 1))
+        try late.insert(SampleBonds.bond(key: 2))
+        try early.insert(SampleBonds.many(1)[0])
+        let (mine, theirs) = (
+            try await early.identity(at: SampleBonds.local), try await late.identity(at: SampleBonds.local)
+        )
+        #expect(mine != theirs)
+        let old = early.export(early.records())
+        let result = try await late.takeIn(old)
+        #expect(result.imported == [SampleBonds.many(1)[0].id])
+        #expect(result.older == [SampleBonds.id])
+        #expect(result.identities.isEmpty && result.otherIdentities == [SampleBonds.local])
+        #expect(late.record(SampleBonds.id)?.bond == SampleBonds.bond(key: 2))
+        #expect(late.knownIdentity(at: SampleBonds.local) == theirs)
+
+        let new = late.export(late.records())
+        #expect(try await early.takeIn(new).imported.count == 2)
+        #expect(early.records() == late.records())
+    }
+
+    @Test("an import is cut off nowhere without being told")
+    func cut() async throws {
+        let store = BondStore { SampleBonds.noon }
+        for bond in SampleBonds.many(2) { try store.insert(bond) }
+        let whole = store.export(store.records())
+        let first = store.export([store.records()[0]]).count
+        let target = BondStore()
+        for count in whole.indices where count != 0 && count != first {
+            let problem = await failure { () throws(BLEError) in
+                _ = try await target.takeIn(Array(whole[..<count]))
+            }
+            guard case .bonds(.damaged) = problem else {
+                Issue.record("\(count): \(String(describing: problem))")
+                return
+            }
+            #expect(target.records().isEmpty)
+        }
+        #expect(try await target.takeIn(whole).imported.count == 2)
+    }
+}
+
+struct BondUseTests {
+    @Test("the last use is told to the minute, and never goes back")
+    func lastUse() throws {
+        let clock = Lock(SampleBonds.noon)
+        let store = BondStore { clock.withLock { $0 } }
+        try store.insert(SampleBonds.bond())
+        for (seconds, told) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
+            clock.withLock { $0.milliseconds = SampleBonds.noon.milliseconds + seconds * 1000 }
+            store.noteUse(SampleBonds.id)
+            let used = store.record(SampleBonds.id)?.lastUsed.milliseconds
+            #expect(used == SampleBonds.noon.milliseconds + told * 1000)
+        }
+    }
+}

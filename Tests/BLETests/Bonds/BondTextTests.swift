@@ -1,0 +1,178 @@
+import BLECore
+import GATTClient
+import SMP
+import Testing
+
+@testable import BLE
+
+struct BondTextTests {
+    private static let text = """
+        bletool bond 1
+        peer C0:11:22:33:44:55/random
+        local 00:1B:DC:07:31:88/public
+        created 2026-11-21T12:00:00.000Z
+        used 2026-11-21T12:00:01.000Z
+        name 50 %25 more%0aÄ
+        strength authenticated legacy 16
+        central-key 0000000000000001000000000000000c 16 0x1234 0x0102030405060708
+        peripheral-key 0000000000000001000000000000000f 16 0x0001 0x0000000000000063
+        peer-identity-key 00000000000000010000000000000001
+        peer-signing-key 00000000000000010000000000000002
+        local-signing-key 00000000000000010000000000000003
+        sign-counter 64
+        client-features 0x05
+        client-hash abcd
+        client-aware false
+        client-changed 0x0010 0xffff
+        client-sign-counter 7
+        client-configuration 0x0013 0x0002
+        client-configuration 0x0020 0x0003
+
+        """
+
+    private static var record: BondRecord {
+        var record = BondRecord(
+            SampleBonds.bond(), name: "50 % more\nÄ", created: SampleBonds.noon)
+        record.lastUsed = Timestamp(milliseconds: SampleBonds.noon.milliseconds + 1000)
+        record.client = SampleBonds.client
+        _ = record.reserveCounters()
+        return record
+    }
+
+    /// The text with its checksum.
+    private static func sealed(_ text: String) -> [UInt8] {
+        var checksum = CRC32()
+        checksum.update(text.utf8)
+        return Array("\(text)checksum \(checksum.value.hex)\n".utf8)
+    }
+
+    private func read(_ octets: [UInt8]) throws(TextError) -> BondRecord {
+        try BondRecord(TextReader.only(BondRecord.kind, in: octets))
+    }
+
+    private func problem(_ octets: [UInt8]) -> TextError? {
+        do throws(TextError) {
+            _ = try read(octets)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("CRC-32 of the standard's check")
+    func checksum() {
+        var checksum = CRC32()
+        checksum.update("123456789".utf8)
+        #expect(checksum.value == 0xcbf4_3926)
+    }
+
+    @Test("a bond is written as it always was, and read as it was written")
+    func exact() throws {
+        #expect(
+            String(decoding: Self.record.text, as: UTF8.self)
+                == String(decoding: Self.sealed(Self.text), as: UTF8.self))
+        #expect(try read(Self.sealed(Self.text)) == Self.record)
+    }
+
+    @Test("a bond with no more than it must have")
+    func least() throws {
+        let strength = PairingStrength(isAuthenticated: false, isSecureConnections: true, keySize: 7)
+        var bond = Bond(with: SampleBonds.peer, as: SampleBonds.local, strength)
+        bond.centralKey = LongTermKey(0xff, size: 7)
+        let record = BondRecord(bond, created: SampleBonds.noon)
+        #expect(try read(record.text) == record)
+        let text = String(decoding: record.text, as: UTF8.self)
+        #expect(text.contains("\ncentral-key 000000000000000000000000000000ff 7\n"))
+        #expect(text.contains("\nstrength unauthenticated secure-connections 7\n"))
+    }
+
+    @Test("a text that is cut off anywhere, or has one bit changed, is refused")
+    func damage() {
+        let whole = Self.sealed(Self.text)
+        for count in whole.indices { #expect(problem(Array(whole[..<count])) != nil) }
+        for index in whole.indices {
+            var changed = whole
+            changed[index] ^= 1
+            #expect(problem(changed) != nil, "octet \(index)")
+        }
+        #expect(problem(whole + [0x0a]) == TextError(21, "more follows the end"))
+        #expect(problem(whole + whole) == TextError(21, "more follows the end"))
+    }
+
+    @Test(
+        "what a line says is checked, and the line is told",
+        arguments: [
+            (
+                "peer C0:11:22:33:44:55/random", "peer C0:11:22:33:44:55", 2,
+                "peer: C0:11:22:33:44:55 makes no sense"
+            ),
+            ("16 0x1234", "17 0x1234", 8, "central-key: 17 makes no sense"),
+            ("16 0x1234", "6 0x1234", 8, "central-key: 6 makes no sense"),
+            ("16 0x1234 ", "16 ", 8, "central-key: 2 or 4 values should be here"),
+            ("legacy 16", "legacy", 7, "strength: 3 values should be here"),
+            ("legacy 16", "modern 16", 7, "strength: modern makes no sense"),
+            ("sign-counter 64", "sign-counter 4294967296", 13, "sign-counter: 4294967296 makes no sense"),
+            ("sign-counter 64", "counter 64", 13, "counter: nobody knows this"),
+            ("client-hash abcd", "client-hash abc", 15, "client-hash: abc makes no sense"),
+            ("%0aÄ", "%0x", 6, "name: 50 %25 more%0x makes no sense"),
+            ("%0aÄ", "%ff", 6, "name: 50 %25 more%ff makes no sense"),
+            ("0x0013 0x0002", "0x0013 0x00002", 19, "client-configuration: 0x00002 makes no sense"),
+            ("peer C0:11:22:33:44:55/random\n", "", 1, "peer, local, strength or created is missing"),
+            ("bond 1", "identity 1", 1, "it tells of identity, not of bond"),
+            ("bletool bond 1", "bluetool bond 1", 1, "this is no heading of a file of bletool"),
+        ])
+    func lines(old: String, new: String, line: Int, reason: String) throws {
+        let parts = Self.text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
+        try #require(parts.count == 2)
+        #expect(problem(Self.sealed(parts[0] + new + parts[1])) == TextError(line, reason))
+    }
+
+    @Test("a later version says so, whatever it has for a checksum")
+    func newer() {
+        #expect(
+            problem(Array("bletool bond 2\nsomething\n".utf8))
+                == TextError(1, "this is version 2", version: 2))
+    }
+
+    @Test("no octets are too strange", arguments: 1...200)
+    func random(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var octets = Self.sealed(Self.text)
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
+            let index = Int.random(in: octets.indices, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: octets.remove(at: index)
+            case 1: octets.insert(.random(in: 0...255, using: &random), at: index)
+            default: octets[index] = .random(in: 0...255, using: &random)
+            }
+        }
+        // Sealed again, so that the lines themselves are read.
+        var lines = octets.split(separator: UInt8(ascii: "\n"))
+        if !lines.isEmpty { lines.removeLast() }
+        let joined = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+        let text = String(decoding: joined, as: UTF8.self) + "\n"
+        if let record = try? read(Self.sealed(text)) { #expect((try? read(record.text)) == record) }
+    }
+
+    @Test("an identity and a database are read as they were written")
+    func others() throws {
+        let identity = LocalIdentity(address: SampleBonds.local, identityKey: 0xabc)
+        #expect(try LocalIdentity(TextReader.only(LocalIdentity.kind, in: identity.text)) == identity)
+
+        let text = """
+            bletool database 1
+            hash 000102030405060708090a0b0c0d0e0f
+            service primary 1809 0x0010 0x001f
+            include 180f 0x0011 0x0030 0x0035
+            characteristic 2a1c 0x0012 0x0013 0x0015 0x22
+            descriptor 2902 0x0014
+            service secondary 12345678-9abc-def0-1234-56789abcdef0 0x0030 0xffff
+
+            """
+        let written = SampleBonds.database.text
+        #expect(
+            String(decoding: written, as: UTF8.self) == String(decoding: Self.sealed(text), as: UTF8.self))
+        let section = try TextReader.only(RemoteDatabase.kind, in: written)
+        #expect(try RemoteDatabase(section) == SampleBonds.database)
+    }
+}

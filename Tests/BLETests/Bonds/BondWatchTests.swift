@@ -1,0 +1,60 @@
+import BLECore
+import HCISocket
+import SMP
+import Testing
+
+@testable import BLE
+
+/// Two processes that share a folder hear of each other.
+struct BondWatchTests {
+    @Test("what another process pairs and removes is heard, also in folders that are new")
+    func heard() async throws {
+        let folder = try StateFolder()
+        let loop = try EventLoop(name: "watch")
+        defer { loop.stop() }
+        let one = try await BondStore.open(folder.path, on: loop)
+        let other = try await BondStore.open(folder.path, on: nil)
+        var changes = one.changes().makeAsyncIterator()
+
+        // The folder of this identity is made by the first bond.
+        try other.insert(SampleBonds.bond())
+        try await other.flush()
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+        #expect(one.record(SampleBonds.id)?.bond == SampleBonds.bond())
+
+        let second = SampleBonds.many(1)[0]
+        try other.insert(second)
+        try await other.flush()
+        #expect(try await changes.next() == BondChange(added: [second.id]))
+
+        try other.insert(SampleBonds.bond(key: 2))
+        try await other.flush()
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+        #expect(one.record(SampleBonds.id)?.bond == SampleBonds.bond(key: 2))
+
+        other.remove(SampleBonds.id)
+        try await other.flush()
+        #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
+        #expect(one.records().map(\.bond) == [second])
+
+        // What it writes itself is no news.
+        one.update(second.id) { $0.name = "Phone" }
+        try await one.flush()
+        one.remove(second.id)
+        #expect(try await changes.next() == BondChange(removed: [second.id]))
+    }
+
+    @Test("a store that is let go watches no more, and its streams end")
+    func ends() async throws {
+        let folder = try StateFolder()
+        let loop = try EventLoop(name: "watch")
+        defer { loop.stop() }
+        var store: BondStore? = try await BondStore.open(folder.path, on: loop)
+        var changes = try #require(store).changes().makeAsyncIterator()
+        try #require(store).insert(SampleBonds.bond())
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+        // The task that writes the bond keeps the store until it has done so.
+        store = nil
+        #expect(try await changes.next() == nil)
+    }
+}

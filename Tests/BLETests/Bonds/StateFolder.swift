@@ -1,0 +1,36 @@
+import Foundation
+
+/// A folder that is gone with its holder.
+final class StateFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The file of a bond of `SampleBonds`.
+    func file(_ name: String) -> String { "\(path)/bonds/00:1B:DC:07:31:88-public/\(name)" }
+
+    /// The names of its files, without those of folders.
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: file("")).sorted()
+    }
+
+    func contents(_ name: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: file(name)).map { [UInt8]($0) }
+    }
+
+    func write(_ octets: [UInt8], to name: String) throws {
+        try Data(octets).write(to: URL(fileURLWithPath: file(name)))
+    }
+
+    /// The bits of a mode that say who may do what.
+    func mode(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+}

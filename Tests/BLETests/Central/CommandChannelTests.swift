@@ -1,0 +1,117 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import Testing
+
+/// Commands that wait for the subscription.
+struct CommandChannelTests {
+    private struct Device: Sendable {
+        let hosts: TwoHosts
+        let peripheral: Peripheral
+        let command: RemoteCharacteristic
+        let answer: RemoteCharacteristic
+        /// What the server has heard, and whether it was told to notify then.
+        let heard: Lock<[[UInt8]]>
+    }
+
+    private func run(_ body: @escaping @Sendable (Device) async throws -> Void) async throws {
+        try await TwoHosts.run { hosts in
+            let heard = Lock<[[UInt8]]>([])
+            try await hosts.peripheral.publish([
+                .nordicUART { _, octets in heard.withLock { $0.append(octets) } }
+            ])
+            let events = hosts.peripheral.events()
+            let echo = Task(executorPreference: hosts.server.loop) {
+                for try await event in events {
+                    guard case .write(let central, let write, _) = event else { continue }
+                    let handle = await hosts.peripheral.valueHandle(of: .nordicUARTTransmit)
+                    guard let handle else { continue }
+                    // A notification to a central that has not subscribed goes nowhere.
+                    try await hosts.peripheral.update(handle, to: write.value + [0], for: [central])
+                }
+            }
+            let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
+            _ = try await hosts.peripheral.advertise(AdvertisingRequest(plan))
+            let device = try await hosts.central.connect(to: hosts.server.address)
+            let database = try await device.discover()
+            try await body(
+                Device(
+                    hosts: hosts, peripheral: device,
+                    command: try #require(database.characteristics(.nordicUARTReceive).first),
+                    answer: try #require(database.characteristics(.nordicUARTTransmit).first), heard: heard))
+            echo.cancel()
+        }
+    }
+
+    @Test func whatIsSentAtOnceIsAnsweredAll() async throws {
+        try await run { device in
+            let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
+            // Nobody was told to notify yet.
+            for number in 1...3 { try channel.enqueue([UInt8(number)]) }
+            #expect(channel.waiting == 3)
+            try await channel.send([4])
+            #expect(channel.waiting == 0)
+            var answers = channel.answers.makeAsyncIterator()
+            for number in 1...4 {
+                let answer = try await answers.next()
+                #expect(answer?.value == [UInt8(number), 0])
+            }
+            #expect(device.heard.withLock { $0 } == [[1], [2], [3], [4]])
+        }
+    }
+
+    @Test func moreThanTheLimitIsRefusedAndTheEndIsTold() async throws {
+        try await run { device in
+            let channel = device.peripheral.commandChannel(
+                writing: device.command, answers: device.answer, limit: 2)
+            try channel.enqueue([1])
+            try channel.enqueue([2])
+            let full = await failure { () throws(BLEError) in try channel.enqueue([3]) }
+            #expect(full == .limit("commands that wait", limit: 2, value: 3))
+            _ = await device.hosts.client.loop.sleep(for: .seconds(1))
+            #expect(channel.waiting == 0)
+            await device.peripheral.disconnect()
+            let lost = BLEError.disconnected(.status(.connectionTerminatedByLocalHost))
+            let end = await failure { () throws(BLEError) in
+                for try await _ in channel.answers {}
+            }
+            #expect(end == lost)
+            let late = await failure { () throws(BLEError) in try await channel.send([4]) }
+            #expect(late == lost)
+            #expect(device.heard.withLock { $0 }.contains([3]) == false)
+        }
+    }
+
+    /// What nobody waits for is told all the same.
+    @Test func whatIsRefusedIsTold() async throws {
+        try await run { device in
+            // Writing to what sends answers is refused.
+            let channel = device.peripheral.commandChannel(writing: device.answer, answers: device.answer)
+            var failures = channel.failures.makeAsyncIterator()
+            try channel.enqueue([1])
+            let refused = try await failures.next()
+            #expect(refused?.command == [1])
+            try channel.enqueue([2])
+            let second = try await failures.next()
+            #expect(second?.command == [2])
+            await device.peripheral.disconnect()
+            // The end of the channel ends them.
+            while let failure = try await failures.next() { #expect(failure.command == [3]) }
+        }
+    }
+
+    @Test func whatIsCancelledIsNotWritten() async throws {
+        try await run { device in
+            let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
+            let given = Task(executorPreference: device.hosts.client.loop) { try await channel.send([1]) }
+            given.cancel()
+            let result = await given.result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            try await channel.send([2])
+            #expect(device.heard.withLock { $0 } == [[2]])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import BLE
+import BLECore
+import HCI
+import Testing
+
+/// What becomes of links, told as it happens.
+struct ConnectionEventTests {
+    @Test func linksThatComeAndGoAreToldOnce() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            try await server.serve()
+            let central = CentralManager(client)
+            let id = await central.identifier(of: server.address)
+            let stream = central.connectionEvents()
+            let first = try await central.connect(to: id)
+            let second = try await central.connect(to: id)
+            await first.disconnect()
+            await second.disconnect()
+            let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+            let error = await failure { () throws(BLEError) in
+                _ = try await central.connect(to: nobody, timeout: .seconds(3))
+            }
+            #expect(error == .timedOut("connecting", after: .seconds(3)))
+            // One that is cancelled is not told of.
+            let cancelled = bed.task { try await central.connect(to: nobody) }
+            await bed.wait(.seconds(1))
+            cancelled.cancel()
+            _ = await cancelled.result
+            await client.close()
+            var events: [ConnectionEvent] = []
+            let end = await failure { () throws(BLEError) in
+                for try await event in stream { events.append(event) }
+            }
+            #expect(
+                events == [
+                    .connected(id), .disconnected(id, .status(.connectionTerminatedByLocalHost)),
+                    .failedToConnect(nobody, .timedOut("connecting", after: .seconds(3))),
+                ])
+            #expect(end == .adapter(.closed))
+        }
+    }
+
+    @Test func aLinkThatThePeerEndsIsToldWithItsReason() async throws {
+        try await LinkedHosts.run { hosts in
+            let central = CentralManager(hosts.client)
+            var events = central.connectionEvents().makeAsyncIterator()
+            // The link was there before anybody watched; its end is told all the same.
+            let id = await hosts.device.id
+            await hosts.bed.wait(.milliseconds(1))
+            await PeripheralManager(hosts.server).disconnect(hosts.central, telling: .powerOff)
+            let ended = try await events.next()
+            #expect(ended == .disconnected(id, .status(.remoteDeviceTerminatedPowerOff)))
+        }
+    }
+}

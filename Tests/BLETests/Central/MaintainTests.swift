@@ -1,0 +1,102 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+
+/// Links that are made again and again.
+struct MaintainTests {
+    @Test func pausesGrowUpToTheLongest() {
+        let backoff = Backoff(first: .seconds(1), factor: 3, longest: .seconds(20))
+        #expect((0...5).map { backoff.pause(after: $0) } == [0, 1, 3, 9, 20, 20].map { .seconds($0) })
+        #expect(Backoff(first: .seconds(9), longest: .seconds(2)).pause(after: 1) == .seconds(2))
+        #expect(Backoff(factor: 0).pause(after: .max) == .milliseconds(500))
+        #expect(Backoff().pause(after: .max) == .seconds(30))
+    }
+
+    @Test func aDeviceThatDropsItsLinksComesBackAfterLongerAndLongerPauses() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            try await server.serve()
+            let manager = PeripheralManager(server)
+            let events = manager.events()
+            // Drops each link after a second; the fourth one lasts.
+            let dropping = bed.task {
+                var count = 0
+                for try await event in events {
+                    guard case .connected(let central, _) = event else { continue }
+                    count += 1
+                    await bed.wait(count == 4 ? .seconds(60) : .seconds(1))
+                    await manager.disconnect(central, telling: .lowResources)
+                }
+            }
+            let told = Lock<[MaintenanceEvent]>([])
+            let central = CentralManager(client)
+            let id = await central.identifier(of: server.address)
+            var sessions = 0
+            for try await device in central.maintain(
+                id, report: { event in told.withLock { $0.append(event) } })
+            {
+                sessions += 1
+                #expect(await device.id == id)
+                #expect(try await device.read(device.sample()) == [1])
+                if sessions == 5 { break }
+            }
+            // Who leaves the loop leaves the link.
+            await bed.wait(.seconds(1))
+            #expect(await central.state(of: id) == .disconnected)
+            let reason = DisconnectReason.status(.remoteDeviceTerminatedLowResources)
+            #expect(
+                told.withLock { $0 } == [
+                    .connected(session: 1), .disconnected(session: 1, reason, pause: .milliseconds(500)),
+                    .connected(session: 2), .disconnected(session: 2, reason, pause: .seconds(1)),
+                    .connected(session: 3), .disconnected(session: 3, reason, pause: .seconds(2)),
+                    .connected(session: 4), .disconnected(session: 4, reason, pause: .zero),
+                    .connected(session: 5),
+                ])
+            dropping.cancel()
+        }
+    }
+
+    @Test func aDeviceThatIsAwayIsWaitedForAndCancellingEndsIt() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            let central = CentralManager(client)
+            let id = await central.identifier(of: server.address)
+            let maintaining = bed.task {
+                var lasted = 0
+                for try await _ in central.maintain(id) { lasted += 1 }
+                return lasted
+            }
+            await bed.wait(.seconds(3600))
+            #expect(await central.state(of: id) == .connecting)
+            try await server.serve()
+            await bed.wait(.seconds(5))
+            // The body is done; the link is held until its end.
+            #expect(await central.state(of: id) == .connected)
+            maintaining.cancel()
+            let result = await maintaining.result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            #expect(await central.state(of: id) == .disconnected)
+        }
+    }
+
+    @Test func whatCannotGetBetterEndsIt() async throws {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client")
+            let central = CentralManager(client)
+            let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+            let maintaining = bed.task {
+                await failure { () throws(BLEError) in
+                    for try await _ in central.maintain(nobody) {}
+                }
+            }
+            await bed.wait(.seconds(10))
+            await client.close()
+            let end = try await maintaining.value
+            #expect(end == .adapter(.closed))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+
+/// What managers can do, as their adapter goes through its days.
+struct ManagerStateTests {
+    @Test func aControllerThatFailsResetsAndComesBack() async throws {
+        try await ScriptedHost.run { host in
+            let lamp = try await host.lamp()
+            try await host.open { adapter in
+                let central = CentralManager(adapter)
+                #expect(central.state == .poweredOn)
+                var states = central.states().makeAsyncIterator()
+                let state1 = try await states.next()
+                #expect(state1 == .poweredOn)
+                host.port.script(.leSetScanEnable, .silence, times: 1)
+                let scan = central.scan()
+                let state2 = try await states.next()
+                #expect(state2 == .resetting)
+                #expect(central.state == .resetting)
+                try await adapter.untilPoweredOn()
+                let state3 = try await states.next()
+                #expect(state3 == .poweredOn)
+                #expect(PeripheralManager(adapter).state == .poweredOn)
+                _ = scan
+            }
+            await lamp.close()
+        }
+    }
+
+    @Test func theLastStateIsToldWithItsReason() async throws {
+        try await VirtualTestbed.run { bed in
+            let host = try await bed.host("host")
+            var states = CentralManager(host).states().makeAsyncIterator()
+            let state4 = try await states.next()
+            #expect(state4 == .poweredOn)
+            await host.close()
+            let state5 = try await states.next()
+            #expect(state5 == .poweredOff)
+            let end = await failure { () throws(BLEError) in
+                _ = try await states.next()
+            }
+            #expect(end == .adapter(.closed))
+            #expect(CentralManager(host).state == .poweredOff)
+            // Who comes later hears the same.
+            var late = host.states().makeAsyncIterator()
+            let state6 = try await late.next()
+            #expect(state6 == .poweredOff)
+            let waited = await failure { () throws(BLEError) in try await host.untilPoweredOn() }
+            #expect(waited == .adapter(.closed))
+        }
+    }
+
+    @Test(arguments: [
+        (BLEError.permission(capability: "CAP_NET_RAW", operation: "x"), ManagerState.unauthorized),
+        (.adapter(.isolated), .unauthorized), (.adapter(.inUse("x")), .unauthorized),
+        (.adapter(.missing("hci0")), .unsupported), (.adapter(.removed), .unsupported),
+        (.adapter(.noBluetooth), .unsupported), (.adapter(.unsupported("x")), .unsupported),
+        (.adapter(.blocked(.hardware)), .poweredOff), (.adapter(.poweredOff), .poweredOff),
+        (.adapter(.cannotPower("x")), .poweredOff), (.adapter(.closed), .poweredOff),
+        (.adapter(.failed(.lineLost)), .unknown), (.adapter(.hungUp("x")), .unknown),
+        (.cancelled, .unknown),
+    ])
+    func whatFailedToOpenSaysWhatItIs(_ error: BLEError, _ state: ManagerState) {
+        #expect(error.managerState == state)
+    }
+}

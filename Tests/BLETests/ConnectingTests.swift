@@ -1,0 +1,336 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+/// Making links: one initiator for all who wait, links that are shared, and what becomes of those that nobody
+/// wants any more.
+struct ConnectingTests {
+    private static let nowhere = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+
+    @Test(arguments: [false, true]) func aDeviceThatIsAwayIsWaitedForWhileOthersConnect(
+        _ extended: Bool
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client", extended: extended)
+            let early = try await bed.host("early", extended: extended)
+            let late = try await bed.host("late", extended: extended)
+            let other = try await bed.host("other", extended: extended)
+            try await early.serve([1])
+            _ = try await other.advertise()
+            let waiting = bed.task { try await client.connect(to: late, timeout: nil) }
+            await bed.wait(.seconds(60))
+            let first = try await client.connect(to: early)
+            #expect(try await first.connection.rssi() == -50)
+            // A scan goes on beside it.
+            let found = try await CentralManager(client).first(within: .seconds(5))
+            #expect(await found.address == other.address)
+            await bed.wait(.seconds(600))
+            try await late.serve([2])
+            let second = try await waiting.value
+            #expect(try await second.read(second.sample()) == [2])
+            #expect(try await first.read(first.sample()) == [1])
+            await first.disconnect()
+            await second.disconnect()
+        }
+    }
+
+    @Test(arguments: [UInt8(16), 2, 0]) func manyWaitAndEachIsConnectedWhenItComes(_ listSize: UInt8)
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client") { $0.acceptListSize = listSize }
+            var servers: [Adapter] = []
+            for number in 0..<6 { servers.append(try await bed.host("server \(number)")) }
+            let waiting = servers.map { server in
+                bed.task { try await client.connect(to: server, timeout: nil) }
+            }
+            await bed.wait(.seconds(30))
+            for number in [4, 1, 5, 0, 2, 3] {
+                try await servers[number].serve([UInt8(number)])
+                let device = try await waiting[number].value
+                #expect(try await device.read(device.sample()) == [UInt8(number)])
+            }
+        }
+    }
+
+    @Test func theListHoldsThoseWhoAreWaitedFor() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let one = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+            let two = DeviceAddress(0x00ff_ee00_0002, type: .public)
+            port.forget()
+            let first = bed.task { try await CentralManager(client).connect(to: one, timeout: nil) }
+            await bed.wait(.seconds(1))
+            let second = bed.task { try await CentralManager(client).connect(to: two, timeout: nil) }
+            await bed.wait(.seconds(1))
+            #expect(
+                port.opcodes == [
+                    .leCreateConnection, .leCreateConnectionCancel, .leAddDeviceToFilterAcceptList,
+                    .leAddDeviceToFilterAcceptList, .leCreateConnection,
+                ])
+            // Filter policy 0: the peer; 1: the list.
+            let policies = port.commands.filter { $0.opcode == .leCreateConnection }.map { $0.parameters[4] }
+            #expect(policies == [0, 1])
+            port.forget()
+            first.cancel()
+            #expect(await end(of: first) == .cancelled)
+            await bed.wait(.seconds(1))
+            #expect(port.opcodes == [.leCreateConnectionCancel, .leCreateConnection])
+            #expect(port.commands[1].parameters[4...11] == [0, 0, 2, 0, 0, 0xee, 0xff, 0])
+            port.forget()
+            second.cancel()
+            #expect(await end(of: second) == .cancelled)
+            await bed.wait(.seconds(1))
+            #expect(port.opcodes == [.leCreateConnectionCancel])
+        }
+    }
+
+    @Test func aSecondConnectJoinsTheFirst() async throws {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client")
+            let server = try await bed.host("server")
+            let one = bed.task { try await client.connect(to: server, timeout: nil) }
+            let two = bed.task { try await client.connect(to: server, timeout: .seconds(5)) }
+            let three = bed.task { try await client.connect(to: server, timeout: nil) }
+            await bed.wait(.seconds(1))
+            three.cancel()
+            #expect(await end(of: three) == .cancelled)
+            #expect(await end(of: two) == .timedOut("connecting", after: .seconds(5)))
+            let four = bed.task { try await client.connect(to: server, timeout: nil) }
+            try await server.serve()
+            let (first, second) = (try await one.value, try await four.value)
+            let third = try await client.connect(to: server)
+            let value = try await first.sample()
+            let left = bed.task { try await first.disconnection() }
+            await bed.wait(.milliseconds(1))
+            await first.disconnect()
+            #expect(try await left.value == .status(.connectionTerminatedByLocalHost))
+            // Once is enough: the others keep theirs.
+            await first.disconnect()
+            #expect(try await second.read(value) == [1])
+            await second.disconnect()
+            #expect(try await third.read(value) == [1])
+            await third.disconnect()
+            let gone = await failure { () throws(BLEError) in _ = try await third.read(value) }
+            #expect(gone == .disconnected(.status(.connectionTerminatedByLocalHost)))
+        }
+    }
+
+    @Test func aLinkThatTheDeviceMadeIsJoinedAndKept() async throws {
+        try await VirtualTestbed.run { bed in
+            let one = try await bed.host("one")
+            let two = try await bed.host("two")
+            try await one.serve([1])
+            try await PeripheralManager(two).publish([])
+            let made = try await two.connect(to: one)
+            let joined = try await one.connect(to: two)
+            #expect(try await joined.discover().services.contains { $0.uuid == 0x1800 })
+            await joined.disconnect()
+            #expect(try await made.read(made.sample()) == [1])
+            await made.disconnect()
+        }
+    }
+
+    @Test func aConnectMeetsALinkThatIsAboutToEnd() async throws {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client")
+            let server = try await bed.host("server")
+            try await server.serve()
+            let first = try await client.connect(to: server)
+            let ending = bed.task { await first.disconnect() }
+            await Task.yield()
+            let second = try await client.connect(to: server)
+            try await ending.value
+            #expect(try await second.read(second.sample()) == [1])
+            await second.disconnect()
+        }
+    }
+
+    @Test func aLinkThatComesAfterACancelIsEnded() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server")
+            var events = PeripheralManager(server).events().makeAsyncIterator()
+            let waiting = bed.task { try await client.connect(to: server, timeout: nil) }
+            await bed.wait(.seconds(1))
+            // The cancel comes too late: the controller has the link already, and refuses.
+            port.play { command in
+                command.opcode == .leCreateConnectionCancel
+                    ? [CommandComplete(command.opcode, status: .commandDisallowed).packet] : nil
+            }
+            waiting.cancel()
+            #expect(await end(of: waiting) == .cancelled)
+            try await server.serve()
+            guard case .connected(let central, _)? = try await events.next() else {
+                Issue.record("the link did not come")
+                return
+            }
+            var reason: DisconnectReason?
+            while let event = try await events.next() {
+                guard case .disconnected(central, let why) = event else { continue }
+                reason = why
+                break
+            }
+            #expect(reason == .status(.remoteUserTerminatedConnection))
+        }
+    }
+
+    @Test func aLinkThatComesAfterACancelIsHandedToWhoWantsItMeanwhile() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server")
+            let waiting = bed.task { try await client.connect(to: server, timeout: nil) }
+            await bed.wait(.seconds(1))
+            port.play { command in
+                command.opcode == .leCreateConnectionCancel
+                    ? [CommandComplete(command.opcode, status: .commandDisallowed).packet] : nil
+            }
+            waiting.cancel()
+            #expect(await end(of: waiting) == .cancelled)
+            let again = bed.task { try await client.connect(to: server, timeout: nil) }
+            try await server.serve()
+            let device = try await again.value
+            #expect(try await device.read(device.sample()) == [1])
+            await device.disconnect()
+        }
+    }
+
+    @Test func aControllerThatNeverTellsIsAskedAgain() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server")
+            try await server.serve()
+            // It takes both commands and does nothing.
+            port.play { command in
+                switch command.opcode {
+                case .leCreateConnection: [CommandStatus(status: .success, opcode: command.opcode).packet]
+                case .leCreateConnectionCancel: [CommandComplete(command.opcode, status: .success).packet]
+                default: nil
+                }
+            }
+            let silent = await failure { () throws(BLEError) in
+                _ = try await client.connect(to: server, timeout: .seconds(3))
+            }
+            #expect(silent == .timedOut("connecting", after: .seconds(3)))
+            port.play(nil)
+            let device = try await client.connect(to: server)
+            await device.disconnect()
+        }
+    }
+
+    @Test func refusalsAndFailuresAreToldToThoseWhoWait() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            port.play { command in
+                command.opcode == .leCreateConnection
+                    ? [CommandStatus(status: .connectionLimitExceeded, opcode: command.opcode).packet] : nil
+            }
+            let central = CentralManager(client)
+            let refused = await failure { () throws(BLEError) in
+                _ = try await central.connect(to: Self.nowhere, timeout: nil)
+            }
+            #expect(refused == .hci(.connectionLimitExceeded, command: .leCreateConnection))
+            port.play { command in
+                guard command.opcode == .leCreateConnection else { return nil }
+                return [
+                    CommandStatus(status: .success, opcode: command.opcode).packet,
+                    LEConnectionComplete(
+                        status: .hardwareFailure, connection: ConnectionHandle(0), role: .central,
+                        peer: HCIAddress(0, type: .public), interval: ConnectionInterval(rawValue: 0),
+                        latency: 0, supervisionTimeout: Centiseconds(rawValue: 0)
+                    ).packet,
+                ]
+            }
+            let failed = await failure { () throws(BLEError) in
+                _ = try await central.connect(to: Self.nowhere, timeout: nil)
+            }
+            #expect(failed == .connectFailed(.status(.hardwareFailure)))
+        }
+    }
+
+    @Test(arguments: [1, 3]) func aPeerThatNeverTakesPartIsTriedAsOftenAsTheOptionsSay(
+        _ attempts: Int
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            port.play { command in
+                guard command.opcode == .leCreateConnection else { return nil }
+                return [
+                    CommandStatus(status: .success, opcode: command.opcode).packet,
+                    LEConnectionComplete(
+                        connection: ConnectionHandle(0x40), role: .central,
+                        peer: HCIAddress(Self.nowhere), interval: ConnectionInterval(rawValue: 24),
+                        latency: 0, supervisionTimeout: Centiseconds(rawValue: 400)
+                    ).packet,
+                    DisconnectionComplete(
+                        connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
+                    ).packet,
+                ]
+            }
+            port.forget()
+            var options = ConnectionOptions()
+            options.establishmentAttempts = attempts
+            let failed = await failure { () throws(BLEError) in
+                _ = try await CentralManager(client).connect(to: Self.nowhere, options: options)
+            }
+            #expect(failed == .connectFailed(.status(.connectionFailedToBeEstablished)))
+            #expect(port.opcodes.count { $0 == .leCreateConnection } == attempts)
+        }
+    }
+
+    @Test func aLinkKeepsTimeAsItsFirstUserAndThenTheSecondWants() async throws {
+        try await VirtualTestbed.run { bed in
+            let client = try await bed.host("client")
+            let server = try await bed.host("server")
+            try await server.serve()
+            var options = ConnectionOptions()
+            options.timing = .init(interval: .milliseconds(50) ... .milliseconds(50))
+            let one = try await client.connect(to: server, options: options)
+            #expect(try await one.connection.parameters.timing?.interval == .milliseconds(50))
+            options.timing = .init(interval: .milliseconds(100) ... .milliseconds(100))
+            let two = try await client.connect(to: server, options: options)
+            #expect(try await one.connection.parameters.timing?.interval == .milliseconds(100))
+            await one.disconnect()
+            await two.disconnect()
+            options.timing = .init(interval: .milliseconds(5) ... .milliseconds(5))
+            let wrong = await failure { () throws(BLEError) in
+                _ = try await client.connect(to: server, options: options)
+            }
+            #expect(wrong == .timing(.interval(.milliseconds(5))))
+        }
+    }
+
+    @Test func closingEndsWhatTheControllerWasTold() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let waiting = bed.task {
+                try await CentralManager(client).connect(to: Self.nowhere, timeout: nil)
+            }
+            await bed.wait(.seconds(1))
+            port.forget()
+            await client.close()
+            #expect(await end(of: waiting) == .adapter(.closed))
+            #expect(port.opcodes == [.leCreateConnectionCancel])
+        }
+    }
+
+    /// How a connect ended.
+    private func end(of task: Task<Peripheral, any Error>) async -> BLEError? {
+        do {
+            _ = try await task.value
+            return nil
+        } catch {
+            return error as? BLEError
+        }
+    }
+}

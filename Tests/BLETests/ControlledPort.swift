@@ -1,0 +1,61 @@
+import BLECore
+import HCI
+import HCISocket
+
+/// A host's port whose controller a test can play in part: it keeps commands from it, answers them in its place,
+/// and tells events that it never sent.
+final class ControlledPort: PacketPort, Sendable {
+    private let inner: any PacketPort
+    private let loop: EventLoop
+    private let shared = Lock(Shared())
+
+    private struct Shared {
+        var rule: (@Sendable (HCICommandPacket) -> [HCIEventPacket]?)?
+        var commands: [HCICommandPacket] = []
+        var receive: (@Sendable (Span<UInt8>) -> Void)?
+    }
+
+    init(_ inner: any PacketPort, on loop: EventLoop) {
+        self.inner = inner
+        self.loop = loop
+    }
+
+    /// The commands that the host has sent since the last `forget`.
+    var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
+
+    /// Their opcodes.
+    var opcodes: [HCIOpcode] { commands.map(\.opcode) }
+
+    func forget() { shared.withLock { $0.commands = [] } }
+
+    /// From now on, a command for which `rule` has events gets these in place of what the controller would do;
+    /// nil: it goes to the controller.
+    func play(_ rule: (@Sendable (HCICommandPacket) -> [HCIEventPacket]?)?) {
+        shared.withLock { $0.rule = rule }
+    }
+
+    /// Tells the host an event.
+    func tell(_ event: HCIEventPacket) {
+        let octets = HCIPacket.event(event).encoded
+        loop.execute { [self] in shared.withLock { $0.receive }?(octets.span) }
+    }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        shared.withLock { $0.receive = handlers.receive }
+        try inner.start(handlers)
+    }
+
+    func send(_ packet: Span<UInt8>) {
+        guard case .command(let command)? = try? HCIPacket(packet) else { return inner.send(packet) }
+        let rule = shared.withLock { shared in
+            shared.commands.append(command)
+            return shared.rule
+        }
+        guard let events = rule?(command) else { return inner.send(packet) }
+        for event in events { tell(event) }
+    }
+
+    func close() { inner.close() }
+}

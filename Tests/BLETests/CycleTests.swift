@@ -1,0 +1,164 @@
+import Glibc
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// What is begun and cancelled, thousands of times, at any moment of it, leaves nothing behind. In a process of its own,
+/// where nobody else opens descriptors and takes memory.
+struct CycleTests {
+    @Test("thousands of connect, use and cancel cycles leave no task, descriptor or memory behind")
+    func cycles() async {
+        await #expect(processExitsWith: .success) {
+            try await VirtualTestbed.run { bed in
+                var cycles = try await Cycles(bed)
+                // Caches, pools and tables have their size after these.
+                try await cycles.run(1000)
+                let before = await cycles.usage()
+                try await cycles.run(3000)
+                let after = await cycles.usage()
+                #expect(after.descriptors == before.descriptors)
+                #expect(after.links == 0 && after.waiters == 0)
+                // A task that stayed for each cycle would be ten times as much.
+                #expect(before.memory > 0)
+                #expect(
+                    after.memory - before.memory < 512 * 1024, "\(before.memory) to \(after.memory) octets")
+                // Each way of ending is among them.
+                #expect(cycles.completed > 100 && cycles.cancelled > 1000, "\(cycles)")
+            }
+        }
+    }
+}
+
+/// One central and one peripheral that do something and are interrupted, as the seed has it.
+private struct Cycles {
+    let bed: VirtualTestbed
+    let central: CentralManager
+    let server: PeripheralManager
+    let sensor: DeviceAddress
+    var random = SplitMix64(seed: 6)
+    var completed = 0
+    var cancelled = 0
+
+    init(_ bed: VirtualTestbed) async throws {
+        self.bed = bed
+        server = PeripheralManager(try await bed.adapter("sensor"))
+        central = CentralManager(try await bed.adapter("gateway"))
+        sensor = await server.adapter.address
+        try await server.publish([
+            GATTService(0xfff0) {
+                GATTCharacteristic(
+                    0xfff1, properties: [.read, .write, .writeWithoutResponse, .notify],
+                    value: .stored([UInt8](repeating: 7, count: 300)))
+            }
+        ])
+        var content = AdvertisingContent()
+        content.name = "Sensor"
+        let plan = try AdvertisingPlan(content, kind: .connectable)
+        _ = try await server.advertise(AdvertisingRequest(plan), maximumLinks: 2)
+    }
+
+    mutating func run(_ count: Int) async throws {
+        for _ in 0..<count {
+            let task = Task(executorPreference: bed.loop) {
+                [central, server, sensor, choice = random.next() % 9] in
+                try await Self.use(central, server, sensor, choice)
+            }
+            // A whole cycle takes about a second.
+            await bed.wait(.milliseconds(Int64(random.next() % 1200)))
+            task.cancel()
+            switch await task.result {
+            case .success: completed += 1
+            case .failure: cancelled += 1
+            }
+            // The server hears of the end a little later.
+            await bed.wait(.seconds(5))
+        }
+    }
+
+    private static func use(
+        _ central: CentralManager, _ server: PeripheralManager, _ sensor: DeviceAddress, _ choice: UInt64
+    ) async throws {
+        switch choice {
+        case 0:
+            let nobody = DeviceAddress(0xc0_00_00_00_00_01, type: .random)
+            try await central.withConnection(to: nobody, timeout: nil) { _ in }
+        case 1:
+            _ = try await central.first(within: .seconds(1)) { $0.name == "Nobody" }
+        case 2:
+            for try await _ in central.maintain(Peripheral.Identifier(sensor)) {}
+        case 3:
+            let chain = central.channel("sensors").scan { $0.name = "Sensor" }.within(.seconds(1))
+            _ = try await chain.connect().read(CharacteristicKey<[UInt8]>(0xfff1))
+        case 4:
+            central.suspend()
+            defer { central.resume() }
+            for try await _ in central.scan() {}
+        default:
+            try await central.withConnection(to: sensor) { device in
+                let key = CharacteristicKey<[UInt8]>(0xfff1)
+                switch choice {
+                case 5:
+                    _ = try await device.read(key)
+                    try await device.write([UInt8](repeating: 1, count: 400), to: key)
+                case 6:
+                    for try await _ in try await device.values(of: key) {}
+                case 7:
+                    let found = try await device.discover().characteristics(0xfff1)
+                    guard let value = found.first else { return }
+                    let channel = device.commandChannel(writing: value, answers: value)
+                    try await channel.send([1])
+                    for try await _ in channel.answers {}
+                default:
+                    for _ in 0..<40 { try await device.write([1, 2, 3], to: key, type: .withoutResponse) }
+                    await server.adapter.endLinks()
+                    _ = try await device.read(key)
+                }
+            }
+        }
+    }
+
+    struct Usage {
+        var descriptors = 0
+        var links = 0
+        var waiters = 0
+        var memory = 0
+    }
+
+    /// The second number of the kernel's account of this process (proc(5)).
+    private static var residentPages: Int {
+        let file = open("/proc/self/statm", O_RDONLY)
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 128)
+        let count = read(file, &text, text.count)
+        let words = text.prefix(max(count, 0)).split(separator: UInt8(ascii: " "))
+        return words.count > 1 ? Int(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+    }
+
+    func usage() async -> Usage {
+        var usage = Usage()
+        for adapter in [central.adapter, server.adapter] {
+            usage.links += await adapter.linkCount
+            usage.waiters += await adapter.waiting
+        }
+        if let folder = opendir("/proc/self/fd") {
+            while readdir(folder) != nil { usage.descriptors += 1 }
+            closedir(folder)
+        }
+        usage.memory = Self.residentPages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        return usage
+    }
+}
+
+extension Adapter {
+    /// Tasks that wait for something of the adapter.
+    fileprivate var waiting: Int {
+        answers.count + transactions.count + confirmations.count + connects.count + endings.count
+            + procedures.count + securings.count + idle.count
+    }
+
+    fileprivate func endLinks() async {
+        for link in Array(links.keys) { await endLink(link) }
+    }
+}

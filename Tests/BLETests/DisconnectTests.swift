@@ -1,0 +1,93 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import SystemPackage
+import Testing
+
+/// Why links end, as both sides are told.
+struct DisconnectTests {
+    @Test(arguments: DisconnectCause.allCases) func thePeerIsToldTheCause(_ cause: DisconnectCause)
+        async throws
+    {
+        try await LinkedHosts.run { hosts in
+            var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
+            await hosts.bed.wait(.milliseconds(1))
+            let ended = hosts.bed.task { try await hosts.device.disconnection() }
+            await hosts.device.disconnect(telling: cause)
+            #expect(try await ended.value == .status(.connectionTerminatedByLocalHost))
+            let event = try await events.next()
+            #expect(event == .disconnected(hosts.central, .status(HCIStatus(rawValue: cause.rawValue))))
+        }
+    }
+
+    @Test func aServerSendsACentralAway() async throws {
+        try await LinkedHosts.run { hosts in
+            let ended = hosts.bed.task { try await hosts.device.disconnection() }
+            await hosts.bed.wait(.milliseconds(1))
+            await PeripheralManager(hosts.server).disconnect(hosts.central, telling: .powerOff)
+            let reason = try await ended.value
+            #expect(reason == .status(.remoteDeviceTerminatedPowerOff))
+            // Who asks later is told the same.
+            await hosts.bed.wait(.seconds(1))
+            #expect(try await hosts.device.disconnection() == reason)
+        }
+    }
+
+    @Test func aPeerThatFallsSilentIsLostAfterTheSupervisionTimeout() async throws {
+        try await LinkedHosts.run { hosts in
+            let ended = hosts.bed.task {
+                let reason = try await hosts.device.disconnection()
+                return (reason, hosts.bed.loop.now)
+            }
+            await hosts.bed.wait(.milliseconds(1))
+            let before = hosts.bed.loop.now
+            hosts.port.close()
+            let (reason, time) = try await ended.value
+            #expect(reason == .status(.connectionTimeout))
+            #expect(time == before + .seconds(4))
+        }
+    }
+
+    @Test(arguments: [
+        HCIStatus.connectionTerminatedMICFailure, .llResponseTimeout, HCIStatus(rawValue: 0xe7),
+    ])
+    func theControllersReasonIsKept(_ reason: HCIStatus) async throws {
+        try await LinkedHosts.run { hosts in
+            var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
+            await hosts.bed.wait(.milliseconds(1))
+            hosts.port.tell(DisconnectionComplete(connection: LinkedHosts.handle, reason: reason).packet)
+            let event = try await events.next()
+            #expect(event == .disconnected(hosts.central, .status(reason)))
+        }
+    }
+
+    @Test func aControllerThatDoesNotTellIsNotWaitedFor() async throws {
+        try await LinkedHosts.run { hosts in
+            hosts.port.play { command in
+                command.opcode == .disconnect
+                    ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
+            }
+            var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
+            await hosts.bed.wait(.milliseconds(1))
+            let before = hosts.bed.loop.now
+            await PeripheralManager(hosts.server).disconnect(hosts.central)
+            let event = try await events.next()
+            #expect(event == .disconnected(hosts.central, .unknown))
+            #expect(hosts.bed.loop.now == before + .seconds(5))
+        }
+    }
+
+    @Test func aFailedDisconnectionEndsNothing() async throws {
+        try await LinkedHosts.run { hosts in
+            hosts.port.tell(
+                DisconnectionComplete(
+                    status: .commandDisallowed, connection: LinkedHosts.handle,
+                    reason: .connectionTimeout
+                ).packet)
+            await hosts.bed.wait(.seconds(1))
+            let rssi = try await hosts.connection.rssi()
+            #expect(rssi == -50)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import HCI
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+/// What counts as a link that nobody refused, and is tried again.
+struct FailedEstablishmentTests {
+    @Test(arguments: [
+        BLEError.disconnected(.status(.connectionFailedToBeEstablished)),
+        .connectFailed(.status(.connectionFailedToBeEstablished)),
+        .disconnected(.errno(Errno.noFunction.rawValue)),
+        .connectFailed(.errno(Errno.noFunction.rawValue)),
+        .connectFailed(.errno(Errno.connectionReset.rawValue)),
+        .connectFailed(.errno(Errno.connectionAbort.rawValue)),
+    ])
+    func isTriedAgain(_ error: BLEError) { #expect(error.failedEstablishment != nil) }
+
+    @Test(arguments: [
+        BLEError.disconnected(.status(.remoteUserTerminatedConnection)),
+        .disconnected(.errno(Errno.connectionReset.rawValue)),
+        .connectFailed(.errno(Errno.permissionDenied.rawValue)),
+        .connectFailed(.status(.unknownConnectionIdentifier)),
+        .connectFailed(.unknown), .cancelled, .security(.insufficientAuthentication),
+    ])
+    func isTold(_ error: BLEError) { #expect(error.failedEstablishment == nil) }
+}

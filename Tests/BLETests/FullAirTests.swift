@@ -1,0 +1,90 @@
+import BLE
+import Foundation
+import Glibc
+import HCISocket
+import Testing
+
+/// An air with room for so many controllers and no more, or that keeps one waiting.
+struct FullAirTests {
+    private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).air").path
+
+    @Test(.timeLimit(.minutes(10))) func whoFindsItFullHearsSoAndHasRoomLater() async throws {
+        let air = AirServer(on: .shared, seed: 1, maximumControllers: 1)
+        _ = try await air.listen(at: .unix(path: path))
+        var options = AdapterOptions()
+        options.airPath = path
+        let first = try await Adapter.open(.virtual(name: nil), options: options)
+        let virtual = await failure { () throws(BLEError) in
+            _ = try await Adapter.open(.virtual(name: nil), options: options)
+        }
+        #expect(virtual == .adapter(.hungUp("the virtual air takes no more controllers, or has ended")))
+        let stream = await failure { () throws(BLEError) in
+            _ = try await Adapter.open(.stream(.unix(path: path)))
+        }
+        #expect(
+            stream == .adapter(.hungUp("the other end closed the connection at once, as a full air does")))
+        await first.close()
+        await air.idle(for: .zero)
+        let second = try await Adapter.open(.virtual(name: nil), options: options)
+        await second.close()
+        await air.close()
+    }
+
+    /// As where a machine has so much to do that the air's process takes longer to start than a controller may for an
+    /// answer.
+    @Test(.timeLimit(.minutes(10))) func anAirThatStartsSlowlyIsWaitedFor() async throws {
+        let air = AirServer(on: .shared, seed: 1)
+        var options = AdapterOptions()
+        options.airPath = path
+        options.airLauncher = AirLauncher { (path, loop) throws(BLEError) in
+            do throws(PortError) {
+                let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
+                Task {
+                    _ = await loop.sleep(for: .milliseconds(2500))
+                    try await air.listen(on: descriptor)
+                }
+            } catch {
+                throw .port(error)
+            }
+        }
+        let adapter = try await Adapter.open(.virtual(name: "slow"), options: options)
+        #expect(await air.population == 1)
+        await adapter.close()
+        await air.close()
+    }
+
+    /// As when its last client has left for so long that it ends, and somebody comes just then.
+    @Test(.timeLimit(.minutes(10))) func anAirThatEndsWhileItIsJoinedIsReplaced() async throws {
+        let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
+        Thread.detachNewThread {
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&ready, 1, 60_000)
+            let connection = accept(descriptor, nil, nil)
+            close(descriptor)
+            close(connection)
+        }
+        let next = AirServer(on: .shared, seed: 1)
+        var options = AdapterOptions()
+        options.airPath = path
+        options.airLauncher = AirLauncher { (path, loop) throws(BLEError) in
+            _ = try await next.listen(at: .unix(path: path))
+        }
+        let adapter = try await Adapter.open(.virtual(name: "late"), options: options)
+        #expect(await next.population == 1)
+        await adapter.close()
+        await next.close()
+    }
+
+    @Test func aPortOfTheCallersIsNotCalledAnAir() async throws {
+        let ended = try await VirtualTestbed.run { bed in
+            let adapter = try await bed.adapter("mine")
+            #expect(adapter.name == "mine")
+            #expect(adapter.specification == nil)
+            await bed.air.close()
+            return await failure { () throws(BLEError) in
+                _ = try await CentralManager(adapter).first(within: .seconds(1)) { _ in true }
+            }
+        }
+        #expect(ended == .adapter(.hungUp("the other end of the port closed it")))
+    }
+}

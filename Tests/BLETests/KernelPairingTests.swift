@@ -1,0 +1,312 @@
+import BLECore
+import HCISocket
+import SMP
+import Testing
+
+@testable import BLE
+
+private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
+private let stranger: [UInt8] = [9, 9, 9, 9, 9, 0xc9, 2]
+
+/// A key of LE Secure Connections, as New Long Term Key tells it, with the value 0x77.
+private func longTermKey(kind: UInt8) -> [UInt8] {
+    [1] + lampOctets + [kind, 0, 16] + [UInt8](repeating: 0, count: 10) + [0x77]
+        + [UInt8](repeating: 0, count: 15)
+}
+
+private func bond(isAuthenticated: Bool) -> Bond {
+    var bond = Bond(
+        with: lamp, as: DeviceAddress(0xc000_0000_0001, type: .random),
+        PairingStrength(isAuthenticated: isAuthenticated, isSecureConnections: true))
+    bond.centralKey = LongTermKey(0x77)
+    bond.peripheralKey = LongTermKey(0x77)
+    return bond
+}
+
+/// A user who answers as told, or not at all, and tells what was asked.
+private struct User: PairingDelegate {
+    let ioCapability = IOCapability.keyboardDisplay
+    var isWilling = true
+    var hesitates = false
+    let asked = AsyncStream<String>.makeStream()
+
+    /// The next question.
+    func next() async -> String? {
+        for await question in asked.stream { return question }
+        return nil
+    }
+
+    private func note(_ question: String) async {
+        asked.continuation.yield(question)
+        guard hesitates else { return }
+        // Ends with the task.
+        let (never, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in never {}
+        continuation.finish()
+        asked.continuation.yield("withdrawn")
+    }
+
+    func display(_ passkey: Passkey, for peer: DeviceAddress) async { await note("display \(passkey)") }
+    func enterPasskey(for peer: DeviceAddress) async -> Passkey? {
+        await note("enter")
+        return isWilling ? Passkey(123_456) : nil
+    }
+    func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool {
+        await note("compare \(passkey)")
+        return isWilling
+    }
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
+        await note(isBonded ? "authorize again" : "authorize")
+        return isWilling
+    }
+}
+
+/// What the kernel asks, what the user then hears, and the answers of a willing user and another.
+private let questions: [(UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)] = [
+    (
+        0x000f, lampOctets + [1, 0, 0, 0, 0], "authorize", .userConfirmationReply(lamp),
+        .userConfirmationNegativeReply(lamp)
+    ),
+    (
+        0x000f, lampOctets + [0, 0x2a, 0, 0, 0], "compare 000042", .userConfirmationReply(lamp),
+        .userConfirmationNegativeReply(lamp)
+    ),
+    (
+        0x0010, lampOctets, "enter", .userPasskeyReply(lamp, 123_456), .userPasskeyNegativeReply(lamp)
+    ),
+]
+
+/// How `user` pairs, where these bonds are.
+private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions {
+    var options = SecurityOptions()
+    options.delegate = user
+    options.managesKernelPairing = true
+    for bond in bonds { try options.bonds.insert(bond) }
+    return options
+}
+
+@Suite(.timeLimit(.minutes(10))) struct KernelPairingTests {
+    private func run(
+        _ security: SecurityOptions, _ body: @escaping @Sendable (KernelHost) async throws -> Void
+    ) async throws {
+        try await KernelHost.run(security: security) { host in
+            // IO capability, Secure Connections, bondable, long term keys, identity keys.
+            for _ in 0..<5 { _ = await host.nextCommand() }
+            try await body(host)
+        }
+    }
+
+    @Test("the kernel's settings and keys, and the settings back at the end")
+    func settings() async throws {
+        let commands = Lock<[ManagementCommand]>([])
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            // Who closes it twice hears twice when all is done.
+            let closings = (0..<2).map { _ in
+                Task(executorPreference: host.loop) {
+                    await host.adapter.close()
+                    return host.commands.count
+                }
+            }
+            for closing in closings { #expect(await closing.value == 8) }
+            commands.withLock { $0 = host.commands }
+        }
+        #expect(
+            commands.withLock { $0 } == [
+                .setIOCapability(4), .setSecureConnections(.on), .setBondable(true),
+                .loadLongTermKeys([
+                    Management.LongTermKey(peer: lamp, kind: .authenticatedP256, value: 0x77)
+                ]),
+                .loadIdentityKeys([]),
+                .setIOCapability(3), .setBondable(false), .setSecureConnections(.off),
+            ])
+    }
+
+    @Test("with nobody to ask and no bonds to keep, nothing is set")
+    func nothing() async throws {
+        try await KernelHost.run { host in
+            await host.adapter.close()
+            #expect(host.commands.isEmpty)
+        }
+    }
+
+    @Test("the user's answer goes to the kernel", arguments: questions, [true, false])
+    func answers(
+        question: (UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand), isWilling: Bool
+    ) async throws {
+        let user = User(isWilling: isWilling)
+        try await run(try security(user)) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.tell(question.0, question.1)
+            #expect(await user.next() == question.2)
+            #expect(await host.nextCommand() == (isWilling ? question.yes : question.no))
+        }
+    }
+
+    @Test("a passkey is shown, and nothing is answered; of other programs' links nobody is asked")
+    func display() async throws {
+        let user = User()
+        try await run(try security(user)) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.tell(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.tell(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            #expect(await user.next() == "display 123456")
+            host.tell(0x0010, lampOctets)
+            #expect(await user.next() == "enter")
+            #expect(await host.nextCommand() == .userPasskeyReply(lamp, 123_456))
+        }
+    }
+
+    @Test(
+        "a question is withdrawn when the pairing is over",
+        arguments: [
+            (0x0011, lampOctets + [5]), (0x000c, lampOctets + [0]), (0x000a, longTermKey(kind: 2)),
+        ] as [(UInt16, [UInt8])])
+    func withdrawn(code: UInt16, parameters: [UInt8]) async throws {
+        let user = User(hesitates: true)
+        try await run(try security(user)) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.tell(0x000f, lampOctets + [0, 1, 0, 0, 0])
+            #expect(await user.next() == "compare 000001")
+            host.tell(code, parameters)
+            #expect(await user.next() == "withdrawn")
+            #expect(host.commands.count == 5)
+        }
+    }
+
+    @Test("who was authenticated does not come back without that; a bond that was not may be renewed")
+    func downgrade() async throws {
+        for isAuthenticated in [true, false] {
+            let user = User()
+            try await run(try security(user, bond(isAuthenticated: isAuthenticated))) { host in
+                _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+                host.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+                #expect(
+                    await host.nextCommand()
+                        == (isAuthenticated
+                            ? .userConfirmationNegativeReply(lamp) : .userConfirmationReply(lamp)))
+            }
+        }
+    }
+
+    @Test("a peer that is bonded is asked about as that")
+    func again() async throws {
+        let user = User()
+        try await run(try security(user, bond(isAuthenticated: false))) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+            #expect(await user.next() == "authorize again")
+        }
+    }
+
+    @Test("bonds are kept when both sides want one; another program's removal is one here")
+    func bonds() async throws {
+        let options = try security(User())
+        try await run(options) { host in
+            let socket = KernelSocket(on: host.loop)
+            _ = await host.link(to: lamp, over: socket)
+            host.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
+            _ = await host.loop.sleep(for: .milliseconds(1))
+            #expect(await host.adapter.bonds == [])
+            host.tell(0x000a, longTermKey(kind: 3))
+            _ = await host.loop.sleep(for: .milliseconds(1))
+            #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
+            host.tell(0x0016, lampOctets)
+            _ = await host.loop.sleep(for: .milliseconds(1))
+            #expect(await host.adapter.bonds == [])
+        }
+    }
+
+    @Test("the kernel forgets a bond that is removed, and learns one that comes from elsewhere")
+    func changes() async throws {
+        let options = try security(User(), bond(isAuthenticated: true))
+        try await run(options) { host in
+            await host.adapter.removeBond(with: lamp)
+            #expect(await host.nextCommand() == .unpairDevice(lamp, disconnects: false))
+            try options.bonds.insert(bond(isAuthenticated: false))
+            #expect(
+                await host.nextCommand()
+                    == .loadLongTermKeys([
+                        Management.LongTermKey(peer: lamp, kind: .unauthenticatedP256, value: 0x77)
+                    ]))
+        }
+    }
+
+    @Test("a key that is too short, and one worth less than the bond, are taken from the kernel again")
+    func weak() async throws {
+        var short = longTermKey(kind: 3)
+        short[10] = 15
+        for (key, bonds) in [(short, []), (longTermKey(kind: 2), [bond(isAuthenticated: true)])]
+            as [([UInt8], [Bond])]
+        {
+            let options = try security(User())
+            for bond in bonds { try options.bonds.insert(bond) }
+            try await run(options) { host in
+                _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+                host.tell(0x000a, key)
+                #expect(await host.nextCommand() == .unpairDevice(lamp, disconnects: true))
+                #expect(await host.adapter.bonds == bonds)
+            }
+        }
+    }
+}
+
+@Test(
+    "what is set, and set back, depends on what the adapter was set to",
+    arguments: [
+        ([.bondable, .secureConnections], .preferred, true, [], []),
+        ([.bondable], .off, true, [], []),
+        (
+            [.classic], .preferred, true,
+            [.setSecureSimplePairing(true), .setSecureConnections(.on), .setBondable(true)],
+            [.setBondable(false), .setSecureConnections(.off), .setSecureSimplePairing(false)]
+        ),
+        (
+            [.classic, .secureSimplePairing, .secureConnections, .bondable], .only, false,
+            [.setSecureConnections(.only), .setBondable(false)],
+            [.setBondable(true), .setSecureConnections(.on)]
+        ),
+        (
+            [.secureConnections, .bondable], .off, true, [.setSecureConnections(.off)],
+            [.setSecureConnections(.on)]
+        ),
+    ]
+        as [(
+            Management.Settings, PairingPolicy.SecureConnections, Bool, [ManagementCommand],
+            [ManagementCommand]
+        )])
+func kernelSettings(
+    before: Management.Settings, wanted: PairingPolicy.SecureConnections, isBonding: Bool,
+    setUp: [ManagementCommand], tearDown: [ManagementCommand]
+) throws {
+    var options = try security(User())
+    options.secureConnections = wanted
+    options.isBonding = isBonding
+    let settings = KernelPairingSettings(options: options, before: before)
+    #expect(try settings.setUp([.secureConnections]) == [.setIOCapability(4)] + setUp)
+    #expect(settings.tearDown == [.setIOCapability(3)] + tearDown)
+}
+
+@Test("an adapter that has no Secure Connections pairs without, but not where nothing else will do")
+func kernelWithoutSecureConnections() throws {
+    var options = try security(User())
+    let without = KernelPairingSettings(options: options, before: [])
+    #expect(try without.setUp([]) == [.setIOCapability(4), .setBondable(true)])
+    options.secureConnections = .only
+    let only = KernelPairingSettings(options: options, before: [])
+    #expect(throws: BLEError.adapter(.unsupported("LE Secure Connections"))) { try only.setUp([]) }
+}
+
+@Test("of more keys than the kernel takes, it gets those that were used last")
+func kernelKeyLimit() {
+    let records = (1...2000).map { number in
+        var bond = bond(isAuthenticated: false)
+        bond.peer = DeviceAddress(UInt64(number), type: .public)
+        return BondRecord(bond, created: Timestamp(milliseconds: Int64(number)))
+    }
+    let keys = KernelKeys(records)
+    #expect(keys.encryption.count == 1820)
+    #expect(keys.encryption.first?.peer.value == 2000)
+    #expect(keys.encryption.last?.peer.value == 181)
+    #expect(keys.leftOut == 180)
+}

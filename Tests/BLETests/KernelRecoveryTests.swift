@@ -1,0 +1,166 @@
+import BLECore
+import HCI
+import HCISocket
+import Testing
+
+@testable import BLE
+
+/// A kernel adapter whose controller is silent: its power, and what the controller does all the while.
+@Suite(.timeLimit(.minutes(10))) struct KernelRecoveryTests {
+    private let silentScan = AdapterFault.silence(command: .leSetExtendedScanEnable)
+
+    /// Two restarts do not help; the power is being switched off.
+    private func reachPowerCycle(_ host: KernelHost) async throws {
+        host.port.script(.leSetExtendedScanEnable, .silence, times: 3)
+        let health = host.adapter.health()
+        let scan = host.central.scan()
+        let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+        for try await event in health where event == .recovering(silentScan, by: .powerCycle) { break }
+        _ = scanning
+        _ = await host.loop.sleep(for: .milliseconds(500))
+        #expect(host.powers == [false])
+    }
+
+    @Test("closing while the power is off waits until it is on again", arguments: [false, true])
+    func closing(wasOff: Bool) async throws {
+        try await KernelHost.run(wasOff: wasOff) { host in
+            try await reachPowerCycle(host)
+            await host.adapter.close()
+            #expect(host.powers == (wasOff ? [false, true, false] : [false, true]))
+        }
+    }
+
+    @Test("a power cycle: the kernel's own commands are no other program's")
+    func powerCycle() async throws {
+        try await KernelHost.run { host in
+            try await reachPowerCycle(host)
+            _ = await host.loop.sleep(for: .seconds(10))
+            let steps: [RecoveryStep] = [.reset, .reset, .powerCycle]
+            #expect(
+                host.health == steps.flatMap { [.recovering(silentScan, by: $0), .recovered(by: $0)] })
+            #expect(host.powers == [false, true])
+        }
+    }
+
+    @Test(
+        "what is stopped while a controller is brought back that was not reset goes off the air",
+        arguments: [false, true])
+    func stoppedMeanwhile(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let other = try await host.other()
+            let peripheral = PeripheralManager(host.adapter)
+            let stopped = try await peripheral.advertise(.beacon("A"))
+            let kept = isExtended ? try await peripheral.advertise(.beacon("B")) : stopped
+            try await silence(host, extended: isExtended) { await stopped.stop() }
+            let gone = await failure { () throws(BLEError) in
+                _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
+            }
+            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            if isExtended {
+                _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "B" }
+                await kept.stop()
+                let all = await failure { () throws(BLEError) in
+                    _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "B" }
+                }
+                #expect(all == .notFound("no device was found within 5.0 seconds"))
+            }
+            await other.close()
+        }
+    }
+
+    /// The controller does not answer once; `body` runs while it is brought back, for which a reset is told of
+    /// but not sent.
+    private func silence(
+        _ host: KernelHost, extended: Bool = true, during body: @Sendable () async throws -> Void = {}
+    ) async throws {
+        let enable: HCIOpcode = extended ? .leSetExtendedScanEnable : .leSetScanEnable
+        host.port.script(enable, .silence, times: 1)
+        let scan = host.central.scan()
+        let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+        _ = await host.loop.sleep(for: .milliseconds(2500))
+        #expect(host.health.last == .recovering(.silence(command: enable), by: .reset))
+        try await body()
+        _ = await host.loop.sleep(for: .seconds(10))
+        #expect(Array(host.health.suffix(2)) == .reset(after: enable))
+        scanning.cancel()
+        _ = await scanning.result
+        _ = await host.loop.sleep(for: .seconds(1))
+    }
+
+    private func train(_ sender: Adapter) async throws {
+        _ = try await PeripheralManager(sender).advertise(
+            try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
+    }
+
+    @Test("a train that the controller follows all the while is not lost; one that nobody wants is let go")
+    func followedTrain() async throws {
+        try await KernelHost.run { host in
+            let sender = try await host.other()
+            try await train(sender)
+            let address = await sender.address
+            let heard = Lock(0)
+            func follow() -> Task<Void, any Error> {
+                let stream = host.central.periodicAdvertising(of: address, set: 5)
+                return Task(executorPreference: host.loop) {
+                    for try await _ in stream { heard.withLock { $0 += 1 } }
+                }
+            }
+            let first = follow()
+            _ = await host.loop.sleep(for: .seconds(1))
+            try await silence(host)
+            #expect(heard.withLock { $0 } > 100)
+            #expect(host.port.heard.count { $0 == .lePeriodicAdvertisingCreateSync } == 1)
+            try await silence(host) {
+                first.cancel()
+                _ = await first.result
+            }
+            #expect(host.port.heard.last { $0 == .lePeriodicAdvertisingTerminateSync } != nil)
+            heard.withLock { $0 = 0 }
+            let second = follow()
+            _ = await host.loop.sleep(for: .seconds(2))
+            #expect(heard.withLock { $0 } > 5)
+            second.cancel()
+            _ = await second.result
+            await sender.close()
+        }
+    }
+
+    @Test("a train that the controller looks for all the while is found", arguments: [false, true])
+    func soughtTrain(isUnanswered: Bool) async throws {
+        try await KernelHost.run { host in
+            let sender = try await host.other()
+            let address = await sender.address
+            if isUnanswered {
+                host.port.script(.lePeriodicAdvertisingCreateSync, .answers { _ in [] }, times: 1)
+            }
+            let stream = host.central.periodicAdvertising(of: address, set: 5)
+            let hearing = Task(executorPreference: host.loop) {
+                for try await packet in stream { return packet.fields.bytes }
+                return []
+            }
+            if isUnanswered {
+                _ = await host.loop.sleep(for: .seconds(10))
+                #expect(host.health == .reset(after: .lePeriodicAdvertisingCreateSync))
+            } else {
+                _ = await host.loop.sleep(for: .seconds(1))
+                try await searchSilence(host)
+            }
+            try await train(sender)
+            #expect(try await hearing.value == [2, 1, 6])
+            let sent = host.port.heard.count { $0 == .lePeriodicAdvertisingCreateSync }
+            #expect(sent == (isUnanswered ? 2 : 1))
+            await sender.close()
+        }
+    }
+
+    /// The scan for the search is told anew, and that is not answered.
+    private func searchSilence(_ host: KernelHost) async throws {
+        host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
+        let scan = host.central.scan()
+        let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+        _ = await host.loop.sleep(for: .seconds(10))
+        #expect(Array(host.health.suffix(2)) == .reset(after: .leSetExtendedScanEnable))
+        scanning.cancel()
+        _ = await scanning.result
+    }
+}

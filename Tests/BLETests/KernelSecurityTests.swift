@@ -1,0 +1,161 @@
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import SMP
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
+
+@Suite(.timeLimit(.minutes(10))) struct KernelSecurityTests {
+    /// Runs `body` with a host, a link of the kernel's on it, and what the server tells.
+    private func run(
+        refusing refusal: PortError? = nil,
+        _ body: @escaping @Sendable (KernelHost, KernelSocket, LinkID) async throws -> Void
+    ) async throws {
+        try await KernelHost.run { host in
+            let socket = KernelSocket(on: host.loop, refusing: refusal)
+            let id = await host.link(to: lamp, over: socket)
+            try await body(host, socket, id)
+        }
+    }
+
+    private func raising(
+        _ host: KernelHost, _ id: LinkID, _ level: LinkSecurityLevel = .medium
+    ) -> Task<BLEError?, Never> {
+        Task(executorPreference: host.loop) {
+            await failure { () throws(BLEError) in try await host.adapter.secure(id, level) }
+        }
+    }
+
+    @Test("raising waits until the kernel has done it, once for all who want it, and is told")
+    func reached() async throws {
+        try await run { host, socket, id in
+            let events = PeripheralManager(host.adapter).events()
+            let raised = [raising(host, id), raising(host, id), raising(host, id, .high)]
+            _ = await host.loop.sleep(for: .seconds(20))
+            #expect(socket.required == [.medium])
+            socket.reach(.medium)
+            _ = await host.loop.sleep(for: .seconds(20))
+            #expect(socket.required == [.medium, .high])
+            socket.reach(.fips)
+            for each in raised { #expect(await each.value == nil) }
+            #expect(await failure { () throws(BLEError) in try await host.adapter.secure(id, .fips) } == nil)
+            #expect(socket.required == [.medium, .high])
+            var told: [PeripheralEvent] = []
+            for try await event in events {
+                told.append(event)
+                if told.count == 2 { break }
+            }
+            let central = Central(address: lamp, link: id)
+            #expect(
+                told == [
+                    .security(central, LinkSecurity(level: .encrypted)),
+                    .security(central, LinkSecurity(level: .secureConnections)),
+                ])
+        }
+    }
+
+    @Test("less than was asked for is refused, and the link stays")
+    func less() async throws {
+        try await run { host, socket, id in
+            let raised = raising(host, id, .high)
+            _ = await host.loop.sleep(for: .seconds(1))
+            socket.reach(.medium)
+            #expect(await raised.value == .pairing(.local(.authenticationRequirements)))
+            #expect(await host.adapter.linkCount == 1)
+        }
+    }
+
+    @Test("a pairing that fails or takes more than 30 s ends the link, for the kernel takes nothing for it")
+    func failed() async throws {
+        try await run { host, _, id in
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            host.tell(0x0011, lampOctets + [5])
+            #expect(await raised.value == .kernelPairing(.authenticationFailed))
+            _ = await host.loop.sleep(for: .seconds(2))
+            #expect(await host.adapter.linkCount == 0)
+        }
+        try await run { host, _, id in
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .milliseconds(29_900))
+            #expect(await host.adapter.linkCount == 1)
+            _ = await host.loop.sleep(for: .milliseconds(200))
+            #expect(await raised.value == .pairing(.timeout))
+            _ = await host.loop.sleep(for: .seconds(2))
+            #expect(await host.adapter.linkCount == 0)
+        }
+    }
+
+    @Test("a peer that has lost its key is not paired with anew: the error says what it lacks")
+    func keyMissing() async throws {
+        try await run { host, _, id in
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            host.port.say(
+                EncryptionChange(
+                    status: .pinOrKeyMissing, connection: ConnectionHandle(0x40), mode: .off
+                ).packet)
+            #expect(await raised.value == .bondLost(lamp))
+        }
+    }
+
+    @Test("the end of the link ends the wait, and cancelling it does not end the link")
+    func otherEnds() async throws {
+        try await run { host, socket, id in
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            host.loop.execute { socket.lose() }
+            #expect(
+                await raised.value == .disconnected(.errno(Errno.connectionReset.rawValue)))
+        }
+        try await run { host, socket, id in
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            raised.cancel()
+            #expect(await raised.value == .cancelled)
+            #expect(await host.adapter.linkCount == 1)
+            let again = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            host.loop.execute { socket.reach(.medium) }
+            #expect(await again.value == nil)
+        }
+    }
+
+    @Test("a kernel without a Security Manager for the adapter is told as that, and the link stays")
+    func unsupported() async throws {
+        try await run(refusing: .system(.invalidArgument, during: "setsockopt BT_SECURITY")) { host, _, id in
+            #expect(
+                await raising(host, id).value
+                    == .adapter(
+                        .unsupported(
+                            "pairing: the kernel has it only when management switched the adapter on")))
+            #expect(await host.adapter.linkCount == 1)
+        }
+    }
+
+    @Test("what the peer began is told when the kernel has acted on the controller's event")
+    func passive() async throws {
+        try await run { host, socket, id in
+            let events = PeripheralManager(host.adapter).events()
+            host.port.script(.readRSSI, .late(.milliseconds(3)))
+            host.port.say(
+                EncryptionChange(status: .success, connection: ConnectionHandle(0x40), mode: .on).packet
+            )
+            _ = await host.loop.sleep(for: .milliseconds(1))
+            socket.set(.medium, keySize: 7)
+            for try await event in events {
+                #expect(
+                    event
+                        == .security(
+                            Central(address: lamp, link: id), LinkSecurity(level: .encrypted, keySize: 7)))
+                break
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import BLECore
+import HCI
+import HCISocket
+import SystemPackage
+
+@testable import BLE
+
+/// A link of the kernel's, without a kernel: what it is asked for, and what becomes of that, is the test's.
+final class KernelSocket: L2CAPSocket, Sendable {
+    private let inner: MemoryPort
+    /// The peer's end.
+    let peer: MemoryPort
+    private let shared = Lock(Shared())
+
+    private struct Shared {
+        var level = LinkSecurityLevel.low
+        var keySize = 0
+        var required: [LinkSecurityLevel] = []
+        var refusal: PortError?
+        var writable: (@Sendable () -> Void)?
+        var closed: (@Sendable (PortError) -> Void)?
+    }
+
+    init(on loop: EventLoop, refusing refusal: PortError? = nil) {
+        (inner, peer) = MemoryPort.pair(on: loop)
+        shared.withLock { $0.refusal = refusal }
+    }
+
+    /// What was asked for.
+    var required: [LinkSecurityLevel] { shared.withLock { $0.required } }
+
+    /// The kernel has encrypted the link.
+    func reach(_ level: LinkSecurityLevel, keySize: Int = 16) {
+        set(level, keySize: keySize)
+        shared.withLock { $0.writable }?()
+    }
+
+    func set(_ level: LinkSecurityLevel, keySize: Int = 16) {
+        shared.withLock { ($0.level, $0.keySize) = (level, keySize) }
+    }
+
+    /// The link is gone.
+    func lose() { shared.withLock { $0.closed }?(.system(.connectionReset, during: "recvmmsg")) }
+
+    func security() -> (level: LinkSecurityLevel?, keySize: Int) {
+        shared.withLock { ($0.level, $0.keySize) }
+    }
+
+    func require(_ level: LinkSecurityLevel) throws(PortError) {
+        shared.withLock { $0.required.append(level) }
+        if let refusal = shared.withLock({ $0.refusal }) { throw refusal }
+    }
+
+    func connectionHandle() -> ConnectionHandle { ConnectionHandle(0x40) }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        shared.withLock {
+            $0.writable = handlers.writable
+            $0.closed = handlers.closed
+        }
+        try inner.start(handlers)
+    }
+
+    func send(_ packet: Span<UInt8>) { inner.send(packet) }
+    func close() { inner.close() }
+}
+
+extension KernelHost {
+    /// A link to `peer`, which the kernel has.
+    func link(
+        to peer: DeviceAddress, as role: LinkRole = .peripheral, over socket: KernelSocket
+    ) async -> LinkID {
+        await adapter.link(to: peer, as: role, over: socket)
+    }
+}
+
+extension Adapter {
+    var linkCount: Int { links.count }
+
+    fileprivate func link(to peer: DeviceAddress, as role: LinkRole, over socket: KernelSocket) -> LinkID {
+        addLink(to: peer, as: role, over: .socket(L2CAPChannel(port: socket, peer: peer)))
+    }
+}

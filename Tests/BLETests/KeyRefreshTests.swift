@@ -1,0 +1,115 @@
+import BLE
+import BLECore
+import GATTServer
+import HCISocket
+import SMP
+import Testing
+
+/// New keys for links that are encrypted, while values go over them.
+struct KeyRefreshTests {
+    /// What the server has told of a link's security.
+    private static let safe = LinkSecurity(level: .encrypted, isBonded: true)
+
+    /// Notifies a hundred numbers, a millisecond apart, and meanwhile does `refresh`, of which the server tells so
+    /// many times.
+    private static func refreshing(
+        times: Int, refresh: @escaping @Sendable (PairedHosts, Peripheral, Central) async throws -> Void
+    ) async throws {
+        try await PairedHosts.run { hosts in
+            let (device, central) = try await hosts.connectFromBothSides()
+            try await device.pair()
+            let characteristic = try #require(try await device.discover().characteristics(0xaa00).first)
+            let values = try await device.values(of: characteristic)
+            let manager = PeripheralManager(hosts.server)
+            let events = manager.events()
+            let loop = hosts.server.loop
+            let sending = Task(executorPreference: loop) {
+                for number in UInt8(0)..<100 {
+                    _ = try await manager.update(
+                        characteristic.valueHandle, to: [number], for: [central])
+                    _ = await loop.sleep(for: .milliseconds(1))
+                }
+            }
+            try await refresh(hosts, device, central)
+            try await sending.value
+            var received: [UInt8] = []
+            for try await value in values {
+                received += value.value
+                if received.last == 99 { break }
+            }
+            #expect(received == Array(0..<100))
+            #expect(try await device.security == safe)
+            await device.disconnect()
+            var told: [LinkSecurity] = []
+            for try await event in events {
+                if case .security(_, let security) = event { told.append(security) }
+                if case .disconnected = event { break }
+            }
+            #expect(told == Array(repeating: safe, count: times))
+        }
+    }
+
+    @Test func aCentralRefreshesTheSessionKey() async throws {
+        try await Self.refreshing(times: 3) { hosts, device, _ in
+            let bonds = await hosts.client.bonds
+            for _ in 0..<3 { try await device.refreshEncryption() }
+            #expect(await hosts.client.bonds == bonds)
+        }
+    }
+
+    @Test func aPeripheralAsksItsCentralForThat() async throws {
+        try await Self.refreshing(times: 2) { hosts, _, central in
+            let bonds = await hosts.server.bonds
+            for _ in 0..<2 { try await PeripheralManager(hosts.server).refreshEncryption(of: central) }
+            #expect(await hosts.server.bonds == bonds)
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
+        }
+    }
+
+    @Test func anotherPairingMakesAnotherBond() async throws {
+        try await Self.refreshing(times: 2) { hosts, device, _ in
+            let before = try #require(await hosts.client.bonds.first)
+            #expect(try await device.renewBond() == Self.safe)
+            let after = try #require(await hosts.client.bonds.first)
+            #expect(await hosts.client.bonds.count == 1)
+            #expect(after.centralKey != before.centralKey)
+            #expect(await hosts.server.bonds.first?.peripheralKey == after.centralKey)
+            // Nobody took the peer's place: it has the key.
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize", "authorize"])
+            try await device.refreshEncryption()
+        }
+    }
+
+    @Test func onlyTheKeyOfABondCanBeRefreshed() async throws {
+        try await PairedHosts.run { server, _ in
+            server.isBonding = false
+        } _: { hosts in
+            let (device, central) = try await hosts.connectFromBothSides()
+            let wanted = BLEError.invalidRequest(
+                "the link to \(hosts.address) is not encrypted with the key of a bond")
+            #expect(await failure { () throws(BLEError) in try await device.refreshEncryption() } == wanted)
+            try await device.pair()
+            #expect(await failure { () throws(BLEError) in try await device.refreshEncryption() } == wanted)
+            #expect(await failure { () throws(BLEError) in _ = try await device.renewBond() } == wanted)
+            let manager = PeripheralManager(hosts.server)
+            let refused = await failure { () throws(BLEError) in
+                try await manager.refreshEncryption(of: central)
+            }
+            #expect(
+                refused
+                    == .invalidRequest(
+                        "the link to \(central.address) is not encrypted with the key of a bond"))
+        }
+    }
+
+    /// A link that was encrypted cannot go on without a key (Core Specification 5.4, Vol 6, Part B, 5.1.3.2).
+    @Test func aPeerWithoutTheKeyLosesTheLink() async throws {
+        try await PairedHosts.run { hosts in
+            let device = try await hosts.connect()
+            try await device.pair()
+            await hosts.server.removeBond(with: await hosts.client.address)
+            let lost = await failure { () throws(BLEError) in try await device.refreshEncryption() }
+            #expect(lost == .disconnected(.status(.pinOrKeyMissing)))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import BLE
+import BLECore
+import GATTServer
+import SMP
+import Testing
+
+/// Bonds that change while links to their peers are up, as other processes change them.
+struct LiveBondTests {
+    /// Links are there before they are encrypted.
+    private static var plain: ConnectionOptions {
+        var options = ConnectionOptions()
+        options.encryptsIfBonded = false
+        return options
+    }
+
+    @Test func aBondThatGoesIsOfNoUseToALinkThatIsUp() async throws {
+        let bonds = BondStore()
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            await first.disconnect()
+            let second = try await hosts.connect(Self.plain)
+            #expect(bonds.remove(try #require(bonds.records().first).id))
+            _ = await hosts.server.loop.sleep(for: .seconds(1))
+            let lost = await failure { () throws(BLEError) in _ = try await second.pair() }
+            #expect(lost == .bondLost(hosts.address))
+        }
+    }
+
+    @Test func aBondThatComesIsThatOfALinkThatIsUp() async throws {
+        let stores = (BondStore(), BondStore())
+        try await PairedHosts.run { server, client in
+            (server.bonds, client.bonds) = stores
+        } _: { hosts in
+            let device = try await hosts.connect(Self.plain)
+            // Neither side can show or ask anything, so only a bond can be worth so much.
+            let (here, there) = (await hosts.client.address, hosts.address)
+            try stores.0.insert(.sample(with: here, as: there))
+            try stores.1.insert(.sample(with: there, as: here))
+            _ = await hosts.server.loop.sleep(for: .seconds(1))
+            #expect(try await device.pair(.fips) == LinkSecurity(level: .secureConnections, isBonded: true))
+            #expect(try await hosts.read(0xaa03, of: device) == [3])
+        }
+    }
+
+    /// LE legacy pairing names its keys, for centrals whose address tells nothing of who they are.
+    @Test func aCentralIsKnownByTheNameOfItsKey() async throws {
+        let stores = (BondStore(), BondStore())
+        try await PairedHosts.run { server, client in
+            (server.bonds, client.bonds) = stores
+        } _: { hosts in
+            let (here, there) = (await hosts.client.address, hosts.address)
+            let elsewhere = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+            var theirs = Bond.sample(with: there, as: here)
+            theirs.centralKey = LongTermKey(7, ediv: 0x1234, random: 0x5678)
+            var ours = Bond.sample(with: elsewhere, as: there)
+            ours.peripheralKey = theirs.centralKey
+            try stores.0.insert(ours)
+            try stores.1.insert(theirs)
+            let events = PeripheralManager(hosts.server).events()
+            let device = try await hosts.connect()
+            #expect(try await device.security == LinkSecurity(level: .secureConnections, isBonded: true))
+            for try await event in events {
+                guard case .security(let central, let security) = event else { continue }
+                #expect(central.address == here)
+                #expect(security == LinkSecurity(level: .secureConnections, isBonded: true))
+                break
+            }
+        }
+    }
+
+    @Test func aBondedPeerThatCannotEncryptIsConnectedToAllTheSame() async throws {
+        let bonds = BondStore()
+        try await PairedHosts.run(serverRadio: .init(encrypts: false)) { _, client in
+            client.bonds = bonds
+        } _: { hosts in
+            try bonds.insert(.sample(with: hosts.address, as: await hosts.client.address))
+            let device = try await hosts.connect()
+            #expect(try await device.security == .none)
+            #expect(try await hosts.read(0xaa00, of: device) == [0])
+            let refused = await failure { () throws(BLEError) in _ = try await device.pair() }
+            #expect(refused == .encryption(.unsupportedRemoteFeature))
+        }
+    }
+}
+
+extension Bond {
+    /// A bond of LE Secure Connections whose key is 9, with a passkey.
+    fileprivate static func sample(with peer: DeviceAddress, as local: DeviceAddress) -> Bond {
+        var bond = Bond(
+            with: peer, as: local, PairingStrength(isAuthenticated: true, isSecureConnections: true))
+        bond.centralKey = LongTermKey(9)
+        bond.peripheralKey = LongTermKey(9)
+        return bond
+    }
+}

@@ -1,0 +1,161 @@
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCI
+import HCISocket
+import SMP
+import VirtualController
+
+/// Two hosts on one air whose users read each other's screens.
+struct PairedHosts: Sendable {
+    /// What one of them has as controller, and whether it hides.
+    struct Radio: Sendable {
+        /// With the extended commands it also resolves addresses.
+        var isExtended = false
+        var privacy = PrivacyOptions.off
+        /// What a controller that is unlike ours does in place of some commands.
+        var play: (@Sendable (HCICommandPacket) -> [HCIEventPacket]?)?
+        /// Without it the controller refuses to encrypt.
+        var encrypts = true
+
+        var configuration: VirtualController.Configuration {
+            var configuration = VirtualController.Configuration(extended: isExtended ? .init() : nil)
+            configuration.encrypts = encrypts
+            return configuration
+        }
+
+        fileprivate func port(_ bed: VirtualTestbed) async -> any PacketPort {
+            let port = ControlledPort(await bed.air.attach(configuration), on: bed.loop)
+            port.play(play)
+            return port
+        }
+    }
+
+    let air: AirServer
+    let server: Adapter
+    let client: Adapter
+    let serverUser: ScriptedUser
+    let clientUser: ScriptedUser
+    let address: DeviceAddress
+
+    /// Runs `body` with a server of values that want more and more security, and a client.
+    static func run(
+        server serverIO: IOCapability = .noInputNoOutput, client clientIO: IOCapability = .noInputNoOutput,
+        serverRadio: Radio = Radio(), clientRadio: Radio = Radio(),
+        _ change: @escaping @Sendable (inout SecurityOptions, inout SecurityOptions) -> Void = { _, _ in },
+        _ body: @escaping @Sendable (PairedHosts) async throws -> Void
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let screen = Screen()
+            let users = (ScriptedUser(serverIO, screen), ScriptedUser(clientIO, screen))
+            var (serverOptions, clientOptions) = (SecurityOptions(), SecurityOptions())
+            (serverOptions.delegate, clientOptions.delegate) = users
+            change(&serverOptions, &clientOptions)
+            let server = try await bed.adapter(
+                "server", on: await serverRadio.port(bed),
+                options: AdapterOptions(security: serverOptions, privacy: serverRadio.privacy))
+            let client = try await bed.adapter(
+                "client", on: await clientRadio.port(bed),
+                options: AdapterOptions(security: clientOptions, privacy: clientRadio.privacy))
+            try await PeripheralManager(server).serveSecrets()
+            try await body(
+                PairedHosts(
+                    air: bed.air, server: server, client: client, serverUser: users.0, clientUser: users.1,
+                    address: await server.address))
+        }
+    }
+
+    /// A link to the server.
+    func connect(
+        to address: DeviceAddress? = nil, _ options: ConnectionOptions = ConnectionOptions()
+    ) async throws -> Peripheral {
+        try await CentralManager(client).connect(
+            to: address ?? self.address, timeout: .seconds(5), options: options)
+    }
+
+    /// A link to the server, and the server's view of it.
+    func connectFromBothSides() async throws -> (Peripheral, Central) {
+        let events = PeripheralManager(server).events()
+        let device = try await connect()
+        for try await event in events {
+            if case .connected(let central, _) = event { return (device, central) }
+        }
+        throw BLEError.notFound("the central")
+    }
+
+    /// The value of a characteristic, by its UUID.
+    func read(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> [UInt8] {
+        guard let found = try await device.discover().characteristics(uuid).first else {
+            throw BLEError.notFound("characteristic \(uuid)")
+        }
+        return try await device.read(found)
+    }
+}
+
+extension PeripheralManager {
+    /// Values that want more and more: 0xAA00 nothing, 0xAA01 encryption, 0xAA02 authentication, 0xAA03 LE Secure
+    /// Connections; 0xAA04 takes signed writes.
+    fileprivate func serveSecrets() async throws {
+        let wants: [AttributeAccess] = [.open, .encrypted, .authenticated, .secureConnections]
+        try await publish([
+            GATTService(
+                0xaaff,
+                characteristics: wants.enumerated().map { index, access in
+                    GATTCharacteristic(
+                        BluetoothUUID(UInt16(0xaa00 + index)), properties: [.read, .notify],
+                        permissions: AttributePermissions(read: access), value: .stored([UInt8(index)]))
+                } + [
+                    GATTCharacteristic(
+                        0xaa04, properties: [.read, .authenticatedSignedWrites], value: .stored([0]))
+                ])
+        ])
+        var content = AdvertisingContent()
+        content.name = "Secrets"
+        _ = try await advertise(
+            AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)), maximumLinks: 4)
+    }
+}
+
+/// What both users see.
+final class Screen: Sendable {
+    let shown = AsyncStream<Passkey>.makeStream()
+}
+
+/// Reads the other's screen, and remembers what it was asked.
+struct ScriptedUser: PairingDelegate {
+    let ioCapability: IOCapability
+    let screen: Screen
+    let asked = Lock<[String]>([])
+    /// Changes what the user answers.
+    let slip = Lock<Slip?>(nil)
+
+    enum Slip { case otherPasskey, otherNumber, noPairing }
+
+    init(_ ioCapability: IOCapability, _ screen: Screen) {
+        self.ioCapability = ioCapability
+        self.screen = screen
+    }
+
+    func display(_ passkey: Passkey, for peer: DeviceAddress) async {
+        asked.withLock { $0.append("display") }
+        screen.shown.continuation.yield(passkey)
+    }
+
+    func enterPasskey(for peer: DeviceAddress) async -> Passkey? {
+        asked.withLock { $0.append("enter") }
+        var shown = screen.shown.stream.makeAsyncIterator()
+        guard let passkey = await shown.next() else { return nil }
+        return slip.withLock { $0 } == .otherPasskey ? Passkey(lowestDigitsOf: passkey.value + 1) : passkey
+    }
+
+    func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool {
+        asked.withLock { $0.append("compare \(passkey)") }
+        return slip.withLock { $0 } != .otherNumber
+    }
+
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
+        asked.withLock { $0.append(isBonded ? "authorize again" : "authorize") }
+        return !isBonded && slip.withLock { $0 } != .noPairing
+    }
+}

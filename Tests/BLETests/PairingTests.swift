@@ -1,0 +1,236 @@
+import ATT
+import BLE
+import BLECore
+import GATTServer
+import HCISocket
+import SMP
+import Testing
+
+/// Pairing on links of ours, from what needs it to the key in the controller.
+struct PairingTests {
+    @Test func whatNeedsEncryptionPairsOnceAndTheBondServesTheNextLink() async throws {
+        try await PairedHosts.run { hosts in
+            let first = try await hosts.connect()
+            #expect(try await hosts.read(0xaa00, of: first) == [0])
+            #expect(try await first.security == .none)
+            #expect(try await hosts.read(0xaa01, of: first) == [1])
+            #expect(try await first.security == LinkSecurity(level: .encrypted, isBonded: true))
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
+            await first.disconnect()
+
+            // The next link is encrypted when it is there.
+            let second = try await hosts.connect()
+            #expect(try await second.security == LinkSecurity(level: .encrypted, isBonded: true))
+            #expect(try await hosts.read(0xaa01, of: second) == [1])
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
+            // More than the bond has is asked for in vain: neither side can show or ask anything.
+            let refused = await failure { () throws(BLEError) in _ = try await second.pair(.high) }
+            #expect(refused == .cannotPair(.requirements))
+        }
+    }
+
+    @Test(arguments: [
+        (IOCapability.displayOnly, IOCapability.keyboardOnly, ["display"], ["enter"]),
+        (.keyboardOnly, .displayOnly, ["enter"], ["display"]),
+        (.displayYesNo, .keyboardOnly, ["display"], ["enter"]),
+    ])
+    func aPasskeyAuthenticates(
+        _ server: IOCapability, _ client: IOCapability, _ serverAsked: [String], _ clientAsked: [String]
+    ) async throws {
+        try await PairedHosts.run(server: server, client: client) { hosts in
+            let device = try await hosts.connect()
+            #expect(try await device.pair(.fips) == LinkSecurity(level: .secureConnections, isBonded: true))
+            #expect(try await hosts.read(0xaa03, of: device) == [3])
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"] + serverAsked)
+            #expect(hosts.clientUser.asked.withLock { $0 } == clientAsked)
+        }
+    }
+
+    @Test func bothUsersCompareTheSameNumber() async throws {
+        try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
+            let device = try await hosts.connect()
+            #expect(try await device.pair(.high).level == .secureConnections)
+            let asked = hosts.clientUser.asked.withLock { $0 }
+            #expect(asked.count == 1)
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"] + asked)
+        }
+    }
+
+    @Test(arguments: [ScriptedUser.Slip.otherPasskey, .noPairing])
+    func whatTheUserDoesWrongEndsThePairingAndNotTheLink(_ slip: ScriptedUser.Slip) async throws {
+        try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in
+            hosts.serverUser.slip.withLock { $0 = slip }
+            let device = try await hosts.connect()
+            let refused = await failure { () throws(BLEError) in _ = try await device.pair(.high) }
+            guard case .pairing = refused else {
+                Issue.record("\(String(describing: refused))")
+                return
+            }
+            #expect(try await device.security == .none)
+            #expect(try await hosts.read(0xaa00, of: device) == [0])
+            #expect(await hosts.server.bonds.isEmpty)
+        }
+    }
+
+    @Test func aPeerThatHasLostTheBondIsNotPairedAnewUnlessThatIsAskedFor() async throws {
+        try await PairedHosts.run { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            await first.disconnect()
+            await hosts.server.removeBond(with: await hosts.client.address)
+
+            let second = try await hosts.connect()
+            #expect(try await second.security == .none)
+            #expect(try await hosts.read(0xaa00, of: second) == [0])
+            let lost = await failure { () throws(BLEError) in _ = try await second.pair() }
+            #expect(lost == .bondLost(hosts.address))
+            await hosts.client.removeBond(with: hosts.address)
+            #expect(try await second.pair().level == .encrypted)
+        }
+    }
+
+    @Test func aBondedPeerThatWantsToPairAnewIsRefused() async throws {
+        try await PairedHosts.run { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            await first.disconnect()
+            await hosts.client.removeBond(with: hosts.address)
+
+            let second = try await hosts.connect()
+            let refused = await failure { () throws(BLEError) in _ = try await second.pair() }
+            guard case .pairing = refused else {
+                Issue.record("\(String(describing: refused))")
+                return
+            }
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize", "authorize again"])
+            #expect(await hosts.server.bonds.count == 1)
+        }
+    }
+
+    @Test func aServerMayAskForSecurity() async throws {
+        try await PairedHosts.run { hosts in
+            let manager = PeripheralManager(hosts.server)
+            let events = manager.events()
+            let (device, central) = try await hosts.connectFromBothSides()
+            #expect(try await manager.requestSecurity(of: central).level == .encrypted)
+            #expect(try await device.security.level == .encrypted)
+            await device.disconnect()
+            var told: [LinkSecurity] = []
+            for try await event in events {
+                if case .security(_, let security) = event { told.append(security) }
+                if case .disconnected = event { break }
+            }
+            #expect(told.last == LinkSecurity(level: .encrypted, isBonded: true))
+        }
+    }
+
+    @Test func withoutBondingTheKeyIsForOneLink() async throws {
+        try await PairedHosts.run { server, _ in
+            server.isBonding = false
+        } _: { hosts in
+            let first = try await hosts.connect()
+            #expect(try await first.pair() == LinkSecurity(level: .encrypted, isBonded: false))
+            await first.disconnect()
+            let second = try await hosts.connect()
+            #expect(try await second.security == .none)
+            #expect(try await second.pair() == LinkSecurity(level: .encrypted, isBonded: false))
+        }
+    }
+
+    @Test func aBondedCentralKeepsItsSubscriptions() async throws {
+        try await PairedHosts.run { hosts in
+            let manager = PeripheralManager(hosts.server)
+            let (first, central) = try await hosts.connectFromBothSides()
+            try await first.pair()
+            let characteristic = try #require(try await first.discover().characteristics(0xaa00).first)
+            let events = manager.events()
+            let values = try await first.values(of: characteristic)
+            for try await event in events { if case .subscribed = event { break } }
+            // The server ends the link, so that the client cannot take anything back.
+            await manager.disconnect(central)
+            _ = await failure { () throws(BLEError) in for try await _ in values {} }
+
+            let again = manager.events()
+            let second = try await hosts.connect()
+            #expect(try await second.security.isBonded)
+            for try await event in again {
+                guard case .subscribed(_, let handle, _, _) = event else { continue }
+                #expect(handle == characteristic.valueHandle)
+                break
+            }
+        }
+    }
+
+    @Test func aBondedCentralEncryptsWhenItsPeripheralAsks() async throws {
+        try await PairedHosts.run { hosts in
+            let (first, _) = try await hosts.connectFromBothSides()
+            try await first.pair()
+            await first.disconnect()
+            // It forgets to encrypt by itself, as other hosts do.
+            let (second, central) = try await hosts.connectFromBothSides()
+            #expect(try await second.security.isBonded)
+            let manager = PeripheralManager(hosts.server)
+            #expect(try await manager.requestSecurity(of: central).isBonded)
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
+        }
+    }
+
+    @Test func oneEventTellsOfAPairing() async throws {
+        try await PairedHosts.run { hosts in
+            let events = PeripheralManager(hosts.server).events()
+            let device = try await hosts.connect()
+            try await device.pair()
+            await device.disconnect()
+            var told: [LinkSecurity] = []
+            for try await event in events {
+                if case .security(_, let security) = event { told.append(security) }
+                if case .disconnected = event { break }
+            }
+            #expect(told == [LinkSecurity(level: .encrypted, isBonded: true)])
+        }
+    }
+
+    @Test func aPairingSaysWhatIsWrongInWords() {
+        #expect(
+            "\(BLEError.pairing(.peer(.confirmValueFailed)))"
+                == "pairing failed: the peer: Confirm Value Failed")
+        #expect(
+            "\(BLEError.cannotPair(.requirements))"
+                == "cannot pair: this side can neither show nor be asked what that security takes")
+    }
+
+    @Test func signedWritesAreTakenFromBondedPeersWithoutEncryption() async throws {
+        try await PairedHosts.run { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            let noted = try #require(try await first.discover().characteristics(0xaa04).first)
+            await first.disconnect()
+            var options = ConnectionOptions()
+            options.encryptsIfBonded = false
+            for number in UInt8(1)...2 {
+                let device = try await hosts.connect(options)
+                #expect(try await device.security == .none)
+                try await device.writeSigned([number], to: noted.valueHandle)
+                #expect(try await device.read(noted.valueHandle) == [number])
+                #expect(try await device.security == .none)
+                await device.disconnect()
+            }
+            // The server's count outlives the link: what was taken once is not taken again.
+            let bond = try #require(await hosts.client.bonds.first)
+            let key = ATTSigningKey(csrk: try #require(bond.localSigningKey))
+            let device = try await hosts.connect(options)
+            try await device.writeSigned([9], to: noted.valueHandle, with: key, counter: 1)
+            #expect(try await device.read(noted.valueHandle) == [2])
+        }
+    }
+
+    @Test func withoutABondNothingCanBeSigned() async throws {
+        try await PairedHosts.run { hosts in
+            let device = try await hosts.connect()
+            let refused = await failure { () throws(BLEError) in
+                try await device.writeSigned([1], to: AttributeHandle(3))
+            }
+            #expect(refused == .noSigningKey(await hosts.server.address))
+        }
+    }
+}

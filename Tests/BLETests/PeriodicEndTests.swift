@@ -1,0 +1,65 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+/// How searches for periodic trains end.
+@Suite(.timeLimit(.minutes(10))) struct PeriodicEndTests {
+    private let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+
+    @Test("a reset makes no search longer, be its time over or not", arguments: [false, true])
+    func limit(isOver: Bool) async throws {
+        try await ScriptedHost.run(extended: true) { host in
+            try await host.open { adapter in
+                var options = PeriodicSyncOptions()
+                options.establishing = .seconds(3)
+                let before = host.loop.now
+                let stream = CentralManager(adapter).periodicAdvertising(of: absent, set: 5, options: options)
+                let waiting = Task(executorPreference: host.loop) {
+                    let error = await failure { () throws(BLEError) in for try await _ in stream {} }
+                    return (error, before.duration(until: host.loop.now))
+                }
+                if isOver {
+                    // Its time limit of 2 s ends in a reset.
+                    host.port.script(.lePeriodicAdvertisingCreateSyncCancel, .silence, times: 1)
+                } else {
+                    _ = await host.loop.sleep(for: .seconds(2))
+                    host.port.say(HardwareError(hardwareCode: 1).packet)
+                }
+                let (error, passed) = await waiting.value
+                #expect(error == .timedOut("finding the periodic train", after: .seconds(3)))
+                #expect(passed >= .seconds(isOver ? 5 : 3) && passed < .seconds(isOver ? 6 : 4))
+            }
+        }
+    }
+
+    @Test("a train that is found while the adapter is closed makes the radio scan for no other one")
+    func closing() async throws {
+        try await ScriptedHost.run(extended: true) { host in
+            try await host.open { adapter in
+                let central = CentralManager(adapter)
+                let streams = [5, 6].map { central.periodicAdvertising(of: absent, set: $0) }
+                let others = Task(executorPreference: host.loop) {
+                    await failure { () throws(BLEError) in _ = try await central.connect(to: absent) }
+                }
+                _ = await host.loop.sleep(for: .seconds(1))
+                // Closing waits for this.
+                host.port.script(.leCreateConnectionCancel, .late(.seconds(1)), times: 1)
+                let begun = host.port.heard.count { $0 == .leSetExtendedScanParameters }
+                let closing = Task(executorPreference: host.loop) { await adapter.close() }
+                _ = await host.loop.sleep(for: .milliseconds(500))
+                let train = PeriodicTrain(
+                    sync: SyncHandle(rawValue: 7), sid: 5, advertiser: HCIAddress(absent), phy: .le1M,
+                    interval: ConnectionInterval(rawValue: 80))
+                host.port.say(LEPeriodicAdvertisingSyncEstablished(status: .success, train: train).packet)
+                await closing.value
+                #expect(await others.value != nil)
+                #expect(host.port.heard.count { $0 == .leSetExtendedScanParameters } == begun)
+                #expect(host.port.heard.contains(.lePeriodicAdvertisingTerminateSync))
+                _ = streams
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+import BLECore
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// Periodic trains on the virtual air.
+struct PeriodicTests {
+    /// A host that sends a train of 100 ms with set number 5.
+    private func sender(_ hosts: ScanHosts, _ data: [UInt8]) async throws -> Adapter {
+        let sender = try await hosts.host(named: "sender", .init(extended: .init()))
+        _ = try await PeripheralManager(sender).advertise(
+            try .train(PeriodicAdvertisingTrain(data, every: .milliseconds(100)), sid: 5))
+        return sender
+    }
+
+    private func failure(of stream: BoundedStream<PeriodicAdvertisement>) async -> BLEError? {
+        await BLETests.failure { () throws(BLEError) in for try await _ in stream {} }
+    }
+
+    @Test("a train is found beside its advertising, followed, and let go with its stream")
+    func follow() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await sender(hosts, [2, 1, 6])
+            var options = ScanOptions()
+            options.isPassive = true
+            let heard = try await hosts.hear(options, for: .seconds(1))
+            let announced = try #require(heard.first { $0.report.sid == 5 })
+            #expect(announced.report.periodicInterval?.duration == .milliseconds(100))
+            hosts.forget()
+            var packets: [PeriodicAdvertisement] = []
+            let address = await sender.address
+            for try await packet in hosts.central.periodicAdvertising(of: address, set: 5) {
+                packets.append(packet)
+                if packets.count == 5 { break }
+            }
+            #expect(Set(packets.map(\.fields.bytes)) == [[2, 1, 6]])
+            #expect(packets.allSatisfy { $0.address == address && $0.set == 5 && !$0.isTruncated })
+            for (one, next) in zip(packets, packets.dropFirst()) {
+                #expect(one.received.duration(until: next.received) == .milliseconds(100))
+            }
+            await hosts.scanner.radioIdle()
+            _ = await hosts.loop.sleep(for: .milliseconds(10))
+            // Looks for it, in a scan begun meanwhile, scans no more, lets it go.
+            #expect(hosts.commands.map { $0.prefix(4) } == ["4120", "4420", "4220", "4220", "4620"])
+            #expect(hosts.commands[1].hasPrefix("44200e" + "00" + "05" + "01"))
+            await sender.close()
+        }
+    }
+
+    @Test("long data come in several reports and are told as one")
+    func longData() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
+            let sender = try await sender(hosts, long)
+            for try await packet in hosts.central.periodicAdvertising(of: await sender.address, set: 5) {
+                #expect(packet.fields.bytes == long)
+                break
+            }
+            await sender.close()
+        }
+    }
+
+    @Test("two streams share a train; it is let go with the second")
+    func shared() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await sender(hosts, [1])
+            let address = await sender.address
+            let (one, two) = (
+                hosts.central.periodicAdvertising(of: address, set: 5),
+                hosts.central.periodicAdvertising(of: address, set: 5)
+            )
+            for try await _ in one { break }
+            let stopping = Task(executorPreference: hosts.loop) { for try await _ in two { break } }
+            _ = await stopping.result
+            _ = await hosts.loop.sleep(for: .milliseconds(10))
+            #expect(hosts.commands.filter { $0.hasPrefix("4420") }.count == 1)
+            await sender.close()
+        }
+    }
+
+    @Test("a train that falls silent is lost")
+    func lost() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await sender(hosts, [1])
+            let address = await sender.address
+            var options = PeriodicSyncOptions()
+            options.timeout = .seconds(1)
+            let stream = hosts.central.periodicAdvertising(of: address, set: 5, options: options)
+            for try await _ in stream { break }
+            let again = hosts.central.periodicAdvertising(of: address, set: 5, options: options)
+            let waiting = Task(executorPreference: hosts.loop) { await failure(of: again) }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            await sender.close()
+            #expect(await waiting.value == .syncLost(address, set: 5))
+        }
+    }
+
+    @Test("a train that is not there is looked for as long as wanted; the next one in turn is found")
+    func notFound() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await sender(hosts, [1])
+            let address = await sender.address
+            var options = PeriodicSyncOptions()
+            options.establishing = .seconds(3)
+            let before = hosts.loop.now
+            let missing = hosts.central.periodicAdvertising(of: address, set: 9, options: options)
+            let there = hosts.central.periodicAdvertising(of: address, set: 5, options: options)
+            let waiting = Task(executorPreference: hosts.loop) { await failure(of: missing) }
+            #expect(await waiting.value == .timedOut("finding the periodic train", after: .seconds(3)))
+            #expect(before.duration(until: hosts.loop.now) >= .seconds(3))
+            for try await packet in there {
+                #expect(packet.set == 5)
+                break
+            }
+            await sender.close()
+        }
+    }
+
+    @Test("a train whose first packets are lost on the air is looked for again, within the time limit")
+    func notEstablished() async throws {
+        try await ScanHosts.run { hosts in
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            // The search is the test's; cancelling it is refused by the controller, which knows of none.
+            port.play { command in
+                guard command.opcode == .lePeriodicAdvertisingCreateSync else { return nil }
+                return [CommandStatus(status: .success, opcode: command.opcode).packet]
+            }
+            var options = PeriodicSyncOptions()
+            options.establishing = .seconds(3)
+            let address = DeviceAddress(0xc000_0000_0001, type: .random)
+            let stream = CentralManager(adapter).periodicAdvertising(of: address, set: 5, options: options)
+            let before = hosts.loop.now
+            let waiting = Task(executorPreference: hosts.loop) { await failure(of: stream) }
+            for attempts in 1...3 {
+                _ = await hosts.loop.sleep(for: .milliseconds(500))
+                #expect(port.opcodes.count { $0 == .lePeriodicAdvertisingCreateSync } == attempts)
+                let failed = LEPeriodicAdvertisingSyncEstablished(
+                    status: .connectionFailedToBeEstablished,
+                    train: PeriodicTrain(
+                        sync: SyncHandle(rawValue: 0), sid: 5, advertiser: HCIAddress(address), phy: .le1M,
+                        interval: ConnectionInterval(rawValue: 80)))
+                port.tell(failed.packet)
+            }
+            #expect(await waiting.value == .timedOut("finding the periodic train", after: .seconds(3)))
+            #expect(before.duration(until: hosts.loop.now) >= .seconds(3))
+            await adapter.close()
+        }
+    }
+
+    @Test("out of range, or on a controller without, nothing begins")
+    func refused() async throws {
+        let address = DeviceAddress(1, type: .random)
+        try await ScanHosts.run { hosts in
+            #expect(
+                await failure(of: hosts.central.periodicAdvertising(of: address, set: 1))
+                    == .adapter(.unsupported("periodic advertising")))
+            #expect(
+                await failure(of: hosts.central.periodicAdvertising(of: address, set: 16))
+                    == .limit("the number of an advertising set", limit: 15, value: 16))
+            var options = PeriodicSyncOptions()
+            options.skip = 500
+            #expect(
+                await failure(of: hosts.central.periodicAdvertising(of: address, set: 1, options: options))
+                    == .limit("the skipped events of a periodic train", limit: 499, value: 500))
+        }
+    }
+
+    @Test("a train on a PHY that the controller has not is refused, and scans that run go on")
+    func refusedPHY() async throws {
+        try await ScanHosts.run(.init(extended: .init(phys: .le2M))) { hosts in
+            let lamp = try await hosts.advertiser(named: "Lamp")
+            let scan = hosts.central.scan()
+            let hearing = Task(executorPreference: hosts.loop) {
+                for try await found in scan where found.name == "Late" { return true }
+                return false
+            }
+            var options = PeriodicSyncOptions()
+            options.phys = [.coded]
+            let refused = hosts.central.periodicAdvertising(of: await lamp.address, set: 1, options: options)
+            #expect(
+                await failure(of: refused) == .adapter(.unsupported("scanning on the Coded PHY")))
+            options.phys = []
+            let nowhere = hosts.central.periodicAdvertising(of: await lamp.address, set: 1, options: options)
+            #expect(
+                await failure(of: nowhere)
+                    == .invalidRequest("a periodic train is looked for on one PHY at least"))
+            _ = try await hosts.advertiser(named: "Late")
+            #expect(try await hearing.value)
+        }
+    }
+
+    @Test("a search that ends because the radio cannot scan does not end the next one")
+    func scanRefused() async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let sender = try await sender(hosts, [2, 1, 6])
+            let address = await sender.address
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            let central = CentralManager(adapter)
+            port.forget()
+            port.play { command in
+                guard command.opcode == .leSetExtendedScanParameters,
+                    port.opcodes.count(where: { $0 == command.opcode }) == 1
+                else { return nil }
+                return [CommandComplete(command.opcode, status: .memoryCapacityExceeded).packet]
+            }
+            let first = central.periodicAdvertising(of: address, set: 6)
+            let second = central.periodicAdvertising(of: address, set: 5)
+            #expect(
+                await failure(of: first)
+                    == .hci(.memoryCapacityExceeded, command: .leSetExtendedScanParameters))
+            for try await packet in second {
+                #expect(packet.fields.bytes == [2, 1, 6])
+                break
+            }
+            await adapter.close()
+            await sender.close()
+        }
+    }
+
+    @Test("the time limit of a search that a reset has ended does not end the next one")
+    func limitOfAnother() async throws {
+        try await ScanHosts.run { hosts in
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            let sender = try await hosts.host(named: "sender", .init(extended: .init()))
+            let central = CentralManager(adapter)
+            let address = await sender.address
+            var options = PeriodicSyncOptions()
+            options.establishing = .seconds(10)
+            let first = central.periodicAdvertising(of: address, set: 1, options: options)
+            let leaving = Task(executorPreference: hosts.loop) { await failure(of: first) }
+            options.establishing = nil
+            let second = central.periodicAdvertising(of: address, set: 5, options: options)
+            let hearing = Task(executorPreference: hosts.loop) {
+                for try await packet in second { return packet.fields.bytes }
+                return []
+            }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            // The first one leaves while the controller is set up.
+            port.play { command in
+                if command.opcode == .readLocalVersionInformation { leaving.cancel() }
+                return nil
+            }
+            port.tell(HardwareError(hardwareCode: 1).packet)
+            _ = await hosts.loop.sleep(for: .seconds(20))
+            _ = try await PeripheralManager(sender).advertise(
+                try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
+            #expect(try await hearing.value == [2, 1, 6])
+            await adapter.close()
+        }
+    }
+
+    @Test("reports are put together; what is too long or lost is marked")
+    func assembler() {
+        typealias Report = LEPeriodicAdvertisingReport
+        func report(_ data: [UInt8], _ status: Report.DataStatus) -> Report {
+            Report(sync: SyncHandle(rawValue: 1), rssi: -50, dataStatus: status, data: data)
+        }
+        var assembler = PeriodicAssembler()
+        #expect(assembler.take(report([1], .moreToCome)) == nil)
+        #expect(assembler.take(report([2], .complete))?.data == [1, 2])
+        #expect(assembler.take(report([3], .moreToCome)) == nil)
+        let cut = assembler.take(report([4], .truncated))
+        #expect(cut?.data == [3, 4] && cut?.isTruncated == true)
+        let whole = assembler.take(report([5], .complete))
+        #expect(whole?.data == [5] && whole?.isTruncated == false)
+        let part = [UInt8](repeating: 1, count: 247)
+        for _ in 0..<7 { #expect(assembler.take(report(part, .moreToCome)) == nil) }
+        let long = assembler.take(report([], .complete))
+        #expect(long?.data.count == 1650 && long?.isTruncated == true)
+    }
+}

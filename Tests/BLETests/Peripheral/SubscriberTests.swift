@@ -1,0 +1,150 @@
+import ATT
+import BLE
+import BLECore
+import GATTServer
+import Testing
+
+/// Who wants values, and how many fit.
+struct SubscriberTests {
+    @Test func aFullLinkTakesNothingUntilItHasRoom() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = StallingPort(await bed.port())
+            let server = try await bed.host("server", on: port)
+            let client = try await bed.host("client")
+            try await server.serve([0])
+            let manager = PeripheralManager(server)
+            let device = try await client.connect(to: server)
+            let sample = try await device.sample()
+            let handle = sample.valueHandle
+            #expect(await manager.subscribers(of: handle) == [])
+            var values = try await device.values(of: sample).makeAsyncIterator()
+            let subscribers = await manager.subscribers(of: handle)
+            #expect(subscribers.map(\.maximumUpdateLength) == [512])
+            #expect(subscribers.map(\.prefersIndications) == [false])
+            #expect(subscribers.map(\.central.address) == [await client.address])
+
+            port.stall()
+            var sent: UInt8 = 0
+            while sent < 100, try await manager.tryUpdate(handle, to: [sent]) { sent += 1 }
+            // Four on their way to the controller, 64 in the bearer.
+            #expect(sent == 68)
+            // What was refused is not stored either.
+            let waiting = bed.task { try await manager.readyToUpdate(handle) }
+            await bed.wait(.seconds(1))
+            port.resume()
+            try await waiting.value
+            #expect(try await device.read(sample) == [67])
+            let isSent = try await manager.tryUpdate(handle, to: [0xff])
+            #expect(isSent)
+            for expected in Array(0..<68) + [0xff] {
+                let value = try await values.next()
+                #expect(value?.value == [UInt8(expected)])
+            }
+            let long = await failure { () throws(BLEError) in
+                _ = try await manager.tryUpdate(handle, to: [UInt8](repeating: 0, count: 515))
+            }
+            #expect(long == .limit("a value for \(await client.address)", limit: 514, value: 515))
+        }
+    }
+
+    @Test func aConfirmationMakesRoomForTheNextIndication() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            let manager = PeripheralManager(server)
+            try await server.serveIndications()
+            let device = try await client.connect(to: server)
+            let sample = try await device.sample()
+            var values = try await device.values(of: sample, indications: true).makeAsyncIterator()
+            var sent: UInt8 = 0
+            while sent < 100, try await manager.tryUpdate(sample.valueHandle, to: [sent]) { sent += 1 }
+            #expect(sent > 1 && sent < 100)
+            try await manager.readyToUpdate(sample.valueHandle)
+            let isSent = try await manager.tryUpdate(sample.valueHandle, to: [0xff])
+            #expect(isSent)
+            for expected in Array(0..<sent) + [0xff] {
+                let value = try await values.next()
+                #expect(value?.value == [expected])
+            }
+        }
+    }
+
+    @Test func anUpdateWaitsForRoomForItsIndication() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serveIndications()
+            let manager = PeripheralManager(server)
+            let device = try await bed.host("client").connect(to: server)
+            let sample = try await device.sample()
+            var values = try await device.values(of: sample, indications: true).makeAsyncIterator()
+            var sent: UInt8 = 0
+            while sent < 100, try await manager.tryUpdate(sample.valueHandle, to: [sent]) { sent += 1 }
+            let reached = try await manager.update(sample.valueHandle, to: [0xff])
+            #expect(reached.count == 1)
+            for expected in Array(0..<sent) + [0xff] {
+                let value = try await values.next()
+                #expect(value?.value == [expected])
+            }
+        }
+    }
+
+    /// One that does not confirm loses its bearer after 30 s, and is no failure of the others.
+    @Test func whoDoesNotConfirmIsNoFailureOfTheOthers() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serveIndications(maximumLinks: 2)
+            let manager = PeripheralManager(server)
+            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let deaf = try await bed.host("deaf", on: port).connect(to: server)
+            let client = try await bed.host("client")
+            let device = try await client.connect(to: server)
+            let sample = try await device.sample()
+            let lost = try await deaf.values(of: try await deaf.sample(), indications: true)
+            var values = try await device.values(of: sample, indications: true).makeAsyncIterator()
+            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            let reached = try await manager.update(sample.valueHandle, to: [7])
+            #expect(reached.map(\.address) == [await client.address])
+            let again = try await manager.update(sample.valueHandle, to: [8])
+            #expect(again.map(\.address) == [await client.address])
+            try await manager.readyToUpdate(sample.valueHandle)
+            for expected in [7, 8] as [UInt8] {
+                let value = try await values.next()
+                #expect(value?.value == [expected])
+            }
+            withExtendedLifetime(lost) {}
+        }
+    }
+
+    @Test func theLatencyOfALinkIsAskedFor() async throws {
+        try await LinkedHosts.run { hosts in
+            let manager = PeripheralManager(hosts.server)
+            let now = try await manager.setDesiredConnectionLatency(.high, for: hosts.central)
+            let timing = try #require(now.timing)
+            #expect((Duration.milliseconds(240) ... .milliseconds(300)).contains(timing.interval))
+            #expect(timing.latency == 2)
+            #expect(timing.supervisionTimeout == .seconds(6))
+        }
+    }
+
+    @Test func servicesAreBuiltFromStatements() {
+        let service = GATTService(.batteryService) {
+            GATTCharacteristic(.batteryLevel, properties: .read)
+            for number in [1, 2, 3] as [UInt16] {
+                if number < 3 { GATTCharacteristic(BluetoothUUID(0xfff0 + number), properties: .read) }
+            }
+        }
+        #expect(service.characteristics.map(\.uuid) == [0x2a19, 0xfff1, 0xfff2])
+    }
+}
+
+extension Adapter {
+    /// Serves one value that is indicated, and advertises.
+    fileprivate func serveIndications(maximumLinks: Int = 1) async throws {
+        try await PeripheralManager(self).publish([
+            GATTService(Sample.service) {
+                GATTCharacteristic(Sample.value, properties: [.read, .indicate], value: .stored([0]))
+            }
+        ])
+        _ = try await advertise(maximumLinks: maximumLinks)
+    }
+}

@@ -1,0 +1,307 @@
+import BLE
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import SMP
+import Testing
+import VirtualController
+
+/// Hosts that hide behind resolvable private addresses, and peers that know them by their bonds.
+struct PrivacyTests {
+    typealias Radio = PairedHosts.Radio
+
+    /// With controllers that resolve addresses, and where the host does it.
+    static let radios = [Radio(), Radio(isExtended: true)]
+
+    @Test(arguments: radios) func anAdvertiserThatHidesIsNobodyToStrangersAndItselfToBondedPeers(
+        _ radio: Radio
+    ) async throws {
+        var hidden = radio
+        hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: radio) { hosts in
+            let stranger = try await Adapter.open(
+                on: await hosts.air.attach(radio.configuration), name: "stranger",
+                options: AdapterOptions(loop: hosts.client.loop))
+            let shown = try #require(await hosts.server.privateAddress)
+            #expect(shown.kind == .resolvable)
+            let device = try await hosts.connect(to: shown)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+
+            var addresses: Set<DeviceAddress> = [shown]
+            for _ in 0..<3 {
+                try await hosts.pass(.seconds(61))
+                let seen = try #require(try await hosts.find(by: stranger).address)
+                #expect(seen.kind == .resolvable)
+                #expect(try await hosts.find(by: stranger).identity == nil)
+                addresses.insert(seen)
+                #expect(try await hosts.find(by: hosts.client).identity == hosts.address)
+            }
+            #expect(addresses.count == 4)
+
+            // By its identity, or by what it was called once.
+            for name in [hosts.address, shown] {
+                let again = try await hosts.connect(to: name)
+                #expect(again.address == hosts.address)
+                #expect(try await again.security == LinkSecurity(level: .encrypted, isBonded: true))
+                await again.disconnect()
+            }
+            #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
+            await stranger.close()
+        }
+    }
+
+    @Test(arguments: radios) func aCentralThatHidesIsKnownAgain(_ radio: Radio) async throws {
+        var hidden = radio
+        hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
+        try await PairedHosts.run(serverRadio: radio, clientRadio: hidden) { hosts in
+            let (first, stranger) = try await hosts.connectFromBothSides()
+            #expect(stranger.address.kind == .resolvable)
+            #expect(try await hosts.read(0xaa01, of: first) == [1])
+            await first.disconnect()
+            try await hosts.pass(.seconds(61))
+
+            let (second, friend) = try await hosts.connectFromBothSides()
+            let identity = await hosts.client.address
+            #expect(friend.address == identity)
+            #expect(try await second.security == LinkSecurity(level: .encrypted, isBonded: true))
+            #expect(await hosts.server.bonds.map(\.peer) == [identity])
+        }
+    }
+
+    /// The addresses that pairing computes with are those on air, also when the controller tells an identity instead.
+    @Test(arguments: radios) func aKnownPeerPairsForMoreBehindItsNextAddress(_ radio: Radio) async throws {
+        var hidden = radio
+        hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
+        for secureConnections in [PairingPolicy.SecureConnections.off, .preferred] {
+            try await PairedHosts.run(
+                server: .displayOnly, client: .keyboardOnly, serverRadio: hidden, clientRadio: hidden
+            ) { server, client in
+                server.secureConnections = secureConnections
+                client.secureConnections = secureConnections
+            } _: { hosts in
+                let shown = try #require(await hosts.server.privateAddress)
+                let first = try await hosts.connect(to: shown)
+                _ = try await first.pair(.high)
+                await first.disconnect()
+                try await hosts.pass(.seconds(61))
+                try await hosts.server.forgetPeers()
+
+                let second = try await hosts.connect()
+                let lost = await failure { () throws(BLEError) in _ = try await second.pair(.high) }
+                #expect(lost == .bondLost(hosts.address))
+                await hosts.client.removeBond(with: hosts.address)
+                #expect(try await second.pair(.high).isBonded)
+            }
+        }
+    }
+
+    /// Links, a scan and the wait for a link go on beside the change of an address.
+    @Test(arguments: radios) func whatGoesOnTheRadioSurvivesTheChangeOfAnAddress(_ radio: Radio) async throws
+    {
+        var hidden = radio
+        hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(10))
+        try await PairedHosts.run(serverRadio: radio, clientRadio: hidden) { hosts in
+            let device = try await hosts.connect()
+            let later = try await Adapter.open(
+                on: await hosts.air.attach(), name: "later",
+                options: AdapterOptions(loop: hosts.client.loop))
+            let address = await later.address
+            let client = hosts.client
+            async let waiting = Task(executorPreference: client.loop) { () throws(BLEError) in
+                try await CentralManager(client).connect(to: address, timeout: nil)
+            }.value
+            var options = ScanOptions()
+            options.repeats = .every(.seconds(1))
+            let scan = CentralManager(client).scan(options)
+            let before = await client.privateAddress
+            try await hosts.pass(.seconds(35))
+            let after = await client.privateAddress
+            #expect(before != after)
+
+            var content = AdvertisingContent()
+            content.name = "Later"
+            let advertising = try await PeripheralManager(later).advertise(
+                AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)))
+            let found = try await waiting
+            #expect(found.address == address)
+            #expect(try await hosts.read(0xaa00, of: device) == [0])
+            for try await sighting in scan where sighting.name == "Later" { break }
+            await advertising.stop()
+            await later.close()
+        }
+    }
+
+    @Test func aFilterByAnIdentityFindsWhoHidesBehindOtherAddresses() async throws {
+        var hidden = Radio()
+        hidden.privacy = .on
+        try await PairedHosts.run(serverRadio: hidden) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(hosts.address)]
+            let found = try await CentralManager(hosts.client).first(options, within: .seconds(5))
+            #expect(found.identity == hosts.address)
+            #expect(found.address?.kind == .resolvable)
+        }
+    }
+
+    /// One that has a list and no use for it, and one that has no room after all.
+    @Test(arguments: [
+        (HCIOpcode.leSetAddressResolutionEnable, HCIStatus.success),
+        (.leAddDeviceToResolvingList, .memoryCapacityExceeded),
+    ])
+    func whereTheControllerDoesNotResolveTheHostDoes(_ command: HCIOpcode, _ status: HCIStatus) async throws {
+        var poor = Radio(isExtended: true)
+        poor.play = { $0.opcode == command ? [CommandComplete(command, status: status).packet] : nil }
+        let hidden = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: poor) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            try await hosts.pass(.seconds(61))
+            let again = try await hosts.connect()
+            #expect(again.address == hosts.address)
+            #expect(try await again.security.isBonded)
+        }
+    }
+
+    /// The link was made by a private address, and the next one is asked for by the identity.
+    @Test func whoWaitsForTheEndOfALinkGetsTheNextOneByItsIdentity() async throws {
+        let hidden = Radio(privacy: .on)
+        try await PairedHosts.run(serverRadio: hidden) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            #expect(device.address != hosts.address)
+            let client = hosts.client
+            let ending = Task(executorPreference: client.loop) { await device.disconnect() }
+            let waiting = Task(executorPreference: client.loop) { () throws(BLEError) in
+                try await CentralManager(client).connect(to: hosts.address, timeout: nil)
+            }
+            #expect(try await waiting.value.address == hosts.address)
+            await ending.value
+        }
+    }
+
+    /// Somebody waits for a stranger's address, and then that stranger pairs from another one.
+    @Test(arguments: radios) func whoIsWaitedForByAPrivateAddressIsFoundByTheNext(_ radio: Radio) async throws
+    {
+        var hidden = radio
+        hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: radio) { hosts in
+            let old = try #require(await hosts.server.privateAddress)
+            try await hosts.pass(.seconds(61))
+            let client = hosts.client
+            let waiting = Task(executorPreference: client.loop) { () throws(BLEError) in
+                try await CentralManager(client).connect(to: old, timeout: nil)
+            }
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            #expect(try await waiting.value.address == hosts.address)
+        }
+    }
+
+    @Test func aListThatMayNotBeChangedNowIsChangedLater() async throws {
+        var busy = Radio(isExtended: true)
+        let refusals = Lock(2)
+        busy.play = { command in
+            guard command.opcode == .leSetAddressResolutionEnable,
+                refusals.withLock({
+                    $0 -= 1; return $0 >= 0
+                })
+            else { return nil }
+            return [CommandComplete(command.opcode, status: .commandDisallowed).packet]
+        }
+        let hidden = Radio(isExtended: true, privacy: .on)
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: busy) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            #expect(try await hosts.find(by: hosts.client).address?.kind == .resolvable)
+            try await hosts.pass(.seconds(25))
+            #expect(try await hosts.find(by: hosts.client).address == hosts.address)
+        }
+    }
+
+    @Test func anAddressThatMayNotBeChangedNowIsChangedLater() async throws {
+        var busy = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
+        let commands = Lock(0)
+        // The identity and the first address are set; the second address is refused once.
+        busy.play = { command in
+            guard command.opcode == .leSetRandomAddress,
+                commands.withLock({
+                    $0 += 1; return $0
+                }) == 3
+            else {
+                return nil
+            }
+            return [CommandComplete(command.opcode, status: .commandDisallowed).packet]
+        }
+        try await PairedHosts.run(serverRadio: busy) { hosts in
+            let first = await hosts.server.privateAddress
+            try await hosts.pass(.seconds(65))
+            #expect(await hosts.server.privateAddress == first)
+            #expect(try await hosts.find(by: hosts.client).address == first)
+            try await hosts.pass(.seconds(10))
+            #expect(await hosts.server.privateAddress != first)
+            #expect(try await hosts.find(by: hosts.client).address != first)
+        }
+    }
+
+    @Test func aBondThatIsGoneMakesAPeerAStranger() async throws {
+        var hidden = Radio(isExtended: true)
+        hidden.privacy = .on
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: Radio(isExtended: true)) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            #expect(try await hosts.find(by: hosts.client).address == hosts.address)
+            await hosts.client.removeBond(with: hosts.address)
+            try await hosts.pass(.seconds(1))
+            #expect(try await hosts.find(by: hosts.client).address == hosts.server.privateAddress)
+        }
+    }
+
+    @Test func onlyWhoHidesGivesTheKeyOfItsAddresses() async throws {
+        for options in [PrivacyOptions.off, .on] {
+            try await PairedHosts.run(serverRadio: Radio(privacy: options)) { hosts in
+                let device = try await hosts.connect(to: await hosts.server.privateAddress ?? hosts.address)
+                #expect(try await hosts.read(0xaa01, of: device) == [1])
+                let bond = try #require(await hosts.client.bonds.first)
+                #expect((bond.peerIdentityKey != nil) == options.isEnabled)
+                #expect(bond.peer == hosts.address)
+            }
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(999), .seconds(3601)])
+    func anAddressLivesForASecondToAnHour(_ lifetime: Duration) async throws {
+        let options = AdapterOptions(privacy: PrivacyOptions(isEnabled: true, addressLifetime: lifetime))
+        let refused = await failure { () throws(BLEError) in
+            _ = try await Adapter.open(.virtual(name: nil), options: options)
+        }
+        #expect(refused == .invalidRequest("a private address is used for 1 s to 1 h, not \(lifetime)"))
+    }
+}
+
+extension PairedHosts {
+    /// Lets virtual time go by.
+    fileprivate func pass(_ time: Duration) async throws {
+        _ = try? await CentralManager(client).first(within: time) { _ in false }
+    }
+
+    /// The server, as a host hears it.
+    fileprivate func find(by host: Adapter) async throws -> Advertisement {
+        try await CentralManager(host).first(within: .seconds(5)) { $0.name == "Secrets" }
+    }
+}
+
+extension Adapter {
+    /// Loses all bonds.
+    fileprivate func forgetPeers() async throws {
+        for bond in bonds { removeBond(with: bond.peer) }
+    }
+}

@@ -1,0 +1,51 @@
+import BLE
+import BLECore
+import HCI
+import Testing
+import VirtualController
+
+/// Several scans, of which the controller refuses what one asks for.
+@Suite(.timeLimit(.minutes(10))) struct RefusedScanTests {
+    @Test("only the scan that asked for it ends", arguments: [false, true])
+    func coded(atOnce: Bool) async throws {
+        try await ScanHosts.run { hosts in
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            let central = CentralManager(adapter)
+            // Bit 2 of the PHYs, behind address type and filter policy: LE Coded.
+            port.play { command in
+                guard command.opcode == .leSetExtendedScanParameters, command.parameters[2] & 4 != 0 else {
+                    return nil
+                }
+                return [CommandComplete(command.opcode, status: .invalidCommandParameters).packet]
+            }
+            let plain = central.scan()
+            let hearing = Task(executorPreference: hosts.loop) {
+                for try await found in plain where found.name == "Late" { return true }
+                return false
+            }
+            if !atOnce { _ = await hosts.loop.sleep(for: .seconds(1)) }
+            var options = ScanOptions()
+            options.phys = [.oneMegabit, .coded]
+            let coded = central.scan(options)
+            let refused = await failure { () throws(BLEError) in for try await _ in coded {} }
+            #expect(refused == .hci(.invalidCommandParameters, command: .leSetExtendedScanParameters))
+            _ = try await hosts.advertiser(named: "Late")
+            #expect(try await hearing.value)
+            await adapter.close()
+        }
+    }
+
+    @Test("no PHY at all is refused before it reaches the controller") func nowhere() async throws {
+        try await ScanHosts.run { hosts in
+            hosts.forget()
+            var options = ScanOptions()
+            options.phys = []
+            let nowhere = hosts.central.scan(options)
+            #expect(
+                await failure { () throws(BLEError) in for try await _ in nowhere {} }
+                    == .invalidRequest("a scan listens on one PHY at least"))
+            #expect(hosts.commands.isEmpty)
+        }
+    }
+}

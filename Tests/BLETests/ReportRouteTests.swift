@@ -1,0 +1,58 @@
+import BLECore
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// Advertising reports do not take the way of other packets: what is one, and to which scan it belongs.
+struct ReportRouteTests {
+    @Test(
+        "data of a connection are no report, whatever its handle and their length",
+        arguments: [0x03e, 0x13e, 0xe3e], [0x02, 0x0d])
+    func data(handle: Int, length: Int) async throws {
+        try await ScanHosts.run(extended: true) { hosts in
+            let header = [0x02, UInt8(handle & 0xff), UInt8(handle >> 8) | 0x20, UInt8(length), 0]
+            let packet = header + [UInt8](repeating: 0, count: length)
+            #expect(await hosts.scanner.takesForReports(packet) == false)
+        }
+    }
+
+    @Test("what one scan heard half of is not the beginning of what the next one hears")
+    func halves() async throws {
+        try await ScanHosts.run { hosts in
+            let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            let sender = HCIAddress(DeviceAddress(0xc000_0000_0001, type: .random))
+            func report(_ data: [UInt8], _ status: AdvertisingEventType.DataStatus) -> HCIEventPacket {
+                let type = AdvertisingEventType().with(status)
+                return LEExtendedAdvertisingReports(reports: [
+                    .init(type: type, address: sender, secondaryPHY: .le1M, sid: 1, rssi: -50, data: data)
+                ]).packet
+            }
+            let first = CentralManager(adapter).scan()
+            let listening = Task(executorPreference: hosts.loop) { for try await _ in first {} }
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
+            port.tell(report([3, 0xff, 1], .moreToCome))
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
+            listening.cancel()
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
+
+            let second = CentralManager(adapter).scan()
+            let hearing = Task(executorPreference: hosts.loop) {
+                for try await found in second { return found.fields.bytes }
+                return []
+            }
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
+            port.tell(report([2, 1, 6], .complete))
+            #expect(try await hearing.value == [2, 1, 6])
+            await adapter.close()
+        }
+    }
+}
+
+extension Adapter {
+    /// Whether it takes a packet for advertising reports; nil when it takes it for malformed ones.
+    fileprivate func takesForReports(_ packet: [UInt8]) -> Bool? { try? hearReports(packet.span) }
+}

@@ -1,0 +1,247 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+import Glibc
+import HCISocket
+import SMP
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+/// What a peripheral manager brings back whose process has died.
+struct PeripheralRestorationTests {
+    /// A service of one value that centrals write and one that the program sets.
+    private static func service(_ uuid: BluetoothUUID = 0xfff0, first: UInt8 = 1) -> GATTService {
+        GATTService(uuid) {
+            GATTCharacteristic(0xfff1, properties: [.read, .write], value: .stored([first]))
+            GATTCharacteristic(0xfff2, properties: [.read, .notify], value: .stored([first]))
+            GATTCharacteristic(0xfff3, properties: .read, onRead: { _ in .value([first]) })
+        }
+    }
+
+    private static func request(_ name: String = "sensor") throws -> AdvertisingRequest {
+        var content = AdvertisingContent()
+        content.name = name
+        return AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse))
+    }
+
+    /// The three values, as a central reads them, and the handle of the first.
+    private static func read(_ world: LivesAndDeaths) async throws -> (
+        values: [UInt8], handle: AttributeHandle
+    ) {
+        let found = try await CentralManager(world.peer).first(within: .seconds(30)) { $0.name == "sensor" }
+        let address = try #require(found.address)
+        return try await CentralManager(world.peer).withConnection(to: address) { device in
+            let database = try await device.discover(refreshing: true)
+            var values: [UInt8] = []
+            for uuid in [0xfff1, 0xfff2, 0xfff3] as [BluetoothUUID] {
+                guard let found = database.characteristics(uuid).first else {
+                    throw BLEError.notFound("\(uuid)")
+                }
+                values += try await device.read(found)
+            }
+            return (values, database.characteristics(0xfff1).first?.valueHandle ?? .none)
+        }
+    }
+
+    @Test func handlesValuesAndAdvertisingComeBack() async throws {
+        try await LivesAndDeaths.run { world in
+            let first = try await world.rise()
+            var handle = AttributeHandle.none
+            do {
+                let manager = try await world.server(first)
+                #expect(manager.restored == RestoredPeripheralState())
+                try await manager.publish([GATTService(0x180f), Self.service()])
+                let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
+                let beacon = try await manager.advertise(Self.request("beacon"))
+                // One that was stopped is not wanted.
+                await beacon.stop()
+                let device = try await CentralManager(world.peer).connect(to: await first.address)
+                let database = try await device.discover()
+                let characteristic = try #require(database.characteristics(0xfff1).first)
+                handle = characteristic.valueHandle
+                try await device.write([42], to: characteristic)
+                let second = try #require(database.characteristics(0xfff2).first)
+                try await manager.update(second.valueHandle, to: [43])
+                await world.die(first)
+                withExtendedLifetime(advertising) {}
+            }
+            await world.bed.wait(.seconds(60))
+
+            let second = try await world.rise()
+            let manager = try await world.server(second)
+            let restored = manager.restored
+            #expect(restored.problems.isEmpty)
+            #expect(restored.services.map(\.uuid).suffix(2) == [0x180f, 0xfff0])
+            #expect(restored.values[handle] == [42] && restored.values.count == 2)
+            #expect(
+                restored.advertising == [RestoredAdvertising(request: try Self.request(), maximumLinks: 2)])
+            // Nothing is said that takes links before there is something to serve.
+            let silence = await failure { () throws(BLEError) in
+                _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "sensor" }
+            }
+            #expect(silence == .notFound("no device was found within 5.0 seconds"))
+            // In another order, with others, and with other values to begin with.
+            try await manager.publish([GATTService(0x1809), Self.service(first: 9), GATTService(0x180f)])
+            let found = try await Self.read(world)
+            #expect(found.values == [42, 43, 9] && found.handle == handle)
+            // The same request takes up what is on the air.
+            let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
+            try await manager.dismissRestored()
+            _ = try await Self.read(world)
+            try await advertising.update(Self.request("other"))
+            await world.die(second)
+
+            let third = try await world.rise()
+            let last = try await world.server(third)
+            #expect(last.restored.advertising.map(\.request) == [try Self.request("other")])
+            // The new one has handles that none had before.
+            let highest = restored.services.map(\.endHandle).max() ?? .none
+            #expect(last.restored.services.first { $0.uuid == 0x1809 }.map { $0.handle > highest } == true)
+        }
+    }
+
+    @Test func aServiceOfAnotherMakeHasOtherHandles() async throws {
+        try await LivesAndDeaths.run { world in
+            let first = try await world.rise()
+            let manager = try await world.server(first)
+            try await manager.publish([])
+            let range = try #require(try await manager.add([Self.service(0xfff0), Self.service(0xffe0)]))
+            let value = try #require(await manager.valueHandle(of: 0xfff1))
+            #expect(try await manager.tryUpdate(value, to: [5]))
+            await world.die(first)
+
+            let second = try await world.rise()
+            let next = try await world.server(second)
+            try await next.publish([])
+            // One by one, the last first: each has its place.
+            let other = try #require(try await next.add([Self.service(0xffe0)]))
+            #expect(other.end == range.end && other.start > range.start)
+            var changed = Self.service(0xfff0)
+            changed.characteristics[1].properties = .read
+            let moved = try #require(try await next.add([changed]))
+            #expect(moved.start > range.end)
+            #expect(
+                await second.server.gatt.database[await next.valueHandle(of: 0xfff1, in: 0xfff0)]?.value == [
+                    1
+                ])
+            // What is taken back is forgotten, but not that its handles were used.
+            try await next.removeService(at: moved.start)
+            await world.die(second)
+            let third = try await world.rise()
+            let last = try await world.server(third)
+            #expect(last.restored.services.map(\.uuid).filter { $0 == 0xfff0 }.isEmpty)
+            try await last.publish([])
+            #expect(try #require(try await last.add([Self.service(0xfff0)])).start > moved.end)
+        }
+    }
+
+    @Test func whatCentralsWriteIsOnTheDiskBeforeTheyAreTold() async throws {
+        try await LivesAndDeaths.run { world in
+            let isFull = Lock(false)
+            let disk = Disk { step throws(Errno) in
+                if case .create = step, isFull.withLock({ $0 }) { throw .noSpace }
+            }
+            let host = try await world.rise()
+            let manager = try await world.server(host, keepsUpdates: false, disk)
+            try await manager.publish([Self.service()])
+            let advertising = try await manager.advertise(Self.request())
+            let device = try await CentralManager(world.peer).connect(to: await host.address)
+            let database = try await device.discover()
+            let written = try #require(database.characteristics(0xfff1).first)
+            let set = try #require(database.characteristics(0xfff2).first)
+            try await device.write([7], to: written)
+            #expect(await world.keptValues() == [written.valueHandle: [7]])
+            // Of what the program sets nothing is kept here, so no disk is asked.
+            isFull.withLock { $0 = true }
+            try await manager.update(set.valueHandle, to: [8])
+            let refused = await failure { () throws(BLEError) in try await device.write([9], to: written) }
+            #expect(refused == .att(ATTErrorResponse(.writeRequest, .none, .unlikelyError)))
+            isFull.withLock { $0 = false }
+            try await device.write([10], to: written)
+            #expect(await world.keptValues() == [written.valueHandle: [10]])
+            isFull.withLock { $0 = true }
+            let full = await failure { () throws(BLEError) in
+                _ = try await manager.add([Self.service(0xffe0)])
+            }
+            guard case .restoration(.state(.system(.noSpace, _))) = full else {
+                Issue.record("\(String(describing: full))")
+                return
+            }
+            await advertising.stop()
+        }
+    }
+
+    @Test func aBondedCentralIsSubscribedStill() async throws {
+        try await LivesAndDeaths.run { world in
+            let first = try await world.rise(bonded: true)
+            let manager = try await world.server(first)
+            try await manager.publish([Self.service()])
+            let advertising = try await manager.advertise(Self.request())
+            let central = CentralManager(world.peer)
+            let device = try await central.connect(to: await first.address)
+            try await device.pair()
+            let database = try await device.discover()
+            let characteristic = try #require(database.characteristics(0xfff2).first)
+            let values = try await device.values(of: characteristic)
+            await world.die(first)
+            withExtendedLifetime((values, advertising)) {}
+            await world.bed.wait(.seconds(60))
+
+            let second = try await world.rise(bonded: true)
+            let next = try await world.server(second)
+            try await next.publish([Self.service()])
+            _ = try await central.connect(to: await second.address)
+            await world.bed.wait(.seconds(5))
+            // The central has said nothing anew.
+            #expect(await next.hasSubscribers(characteristic.valueHandle))
+        }
+    }
+
+    @Test func oneNameServesAnAdapter() async throws {
+        try await LivesAndDeaths.run { world in
+            let host = try await world.rise()
+            let manager = try await world.server(host)
+            let second = await failure { () throws(BLEError) in _ = try await world.server(host) }
+            #expect(second == .restoration(.inUse("sensor", process: getpid())))
+            let other = await failure { () throws(BLEError) in
+                _ = try await PeripheralManager(host, restoring: "other", in: world.folder.path)
+            }
+            #expect(other == .invalidRequest("this adapter's server is restored by another name already"))
+            // A central manager may have the same name.
+            _ = try await CentralManager(host, restoring: "sensor", in: world.folder.path)
+            try await manager.publish([Self.service()])
+            await host.close()
+            let next = try await world.rise()
+            #expect(try await world.server(next).restored.services.count == 3)
+        }
+    }
+}
+
+extension PeripheralManager {
+    fileprivate func valueHandle(
+        of characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async -> AttributeHandle {
+        await adapter.server.gatt.database.valueHandle(of: characteristic, in: service) ?? .none
+    }
+}
+
+extension LivesAndDeaths {
+    /// A peripheral manager of the host's that is restored by the name `sensor`.
+    func server(
+        _ host: Adapter, keepsUpdates: Bool = true, _ disk: Disk = Disk()
+    ) async throws(BLEError) -> PeripheralManager {
+        try await PeripheralManager(
+            host, restoring: "sensor", in: folder.path, keepsUpdates: keepsUpdates, disk)
+    }
+
+    /// The values that the disk has.
+    fileprivate func keptValues() async -> [AttributeHandle: [UInt8]] {
+        guard let octets = try? Disk().contents("\(folder.path)/restoring/sensor.peripheral") else {
+            return [:]
+        }
+        return StateTextTests.read(octets, as: ServingState.self).0.values
+    }
+}

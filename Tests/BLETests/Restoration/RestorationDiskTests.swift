@@ -1,0 +1,192 @@
+import BLECore
+import Glibc
+import HCISocket
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+/// What a disk is left with that refuses, does no more, or whose process is killed.
+struct RestorationDiskTests {
+    let folder: StateFolder
+    init() throws { folder = try StateFolder() }
+
+    private var path: String { "\(folder.path)/restoring" }
+
+    private func open(
+        steps: Int = .max, _ seen: Lock<[Disk.Step]> = Lock([])
+    ) async throws(BLEError) -> KeptState<CentralState>? {
+        let disk = Disk { step throws(Errno) in
+            let isAllowed = seen.withLock { seen -> Bool in
+                seen.append(step)
+                return seen.count <= steps
+            }
+            if !isAllowed { throw .noSpace }
+        }
+        return try await KeptState.open("x.central", in: path, disk, for: .shared)
+    }
+
+    private static func device(_ number: UInt64) -> Peripheral.Identifier {
+        Peripheral.Identifier(DeviceAddress(number, type: .public))
+    }
+
+    @Test("a new file is on the disk before it takes the old one's name, and the name before flush returns")
+    func order() async throws {
+        let seen = Lock<[Disk.Step]>([])
+        let state = try #require(try await open(steps: .max, seen))
+        #expect(seen.withLock { $0 } == [.makeFolder(path), .synchronize(folder.path)])
+        seen.withLock { $0 = [] }
+        state.change { $0.note(Self.device(1), at: SampleBonds.noon) }
+        try await state.flush()
+        // Nothing has changed since.
+        try await state.flush()
+        let file = "\(path)/x.central"
+        #expect(
+            seen.withLock { $0 } == [
+                .create("\(file).new"), .write("\(file).new"), .synchronize("\(file).new"),
+                .rename("\(file).new", to: file), .synchronize(path),
+            ])
+        #expect(try folder.mode(file) == 0o600)
+        #expect(try folder.mode(path) == 0o700)
+        // What comes together is written together.
+        seen.withLock { $0 = [] }
+        for number in 2..<UInt64(50) { state.change { $0.note(Self.device(number), at: SampleBonds.noon) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { try await state.flush() } }
+            try await group.waitForAll()
+        }
+        #expect(seen.withLock { $0 }.count == 5)
+        await state.end(.cancelled).value
+        #expect(try await open()?.value.latest.count == 49)
+    }
+
+    @Test("a disk that stops at any step has the old or the new, and another try brings the new")
+    func everyStep() async throws {
+        let before = try #require(try await open())
+        before.change { $0.note(Self.device(1), at: SampleBonds.noon) }
+        try await before.flush()
+        await before.end(.cancelled).value
+        var outcomes: [Bool] = []
+        for steps in 0... {
+            let isOver = Lock(false)
+            let count = Lock(0)
+            let disk = Disk { _ throws(Errno) in
+                let isAllowed = count.withLock { count -> Bool in
+                    count += 1
+                    return count <= steps
+                }
+                if !isAllowed, !isOver.withLock({ $0 }) { throw .noSpace }
+            }
+            let state = try #require(
+                try await KeptState<CentralState>.open("x.central", in: path, disk, for: .shared))
+            let new = Self.device(1000 + UInt64(steps))
+            state.change { $0.note(new, at: SampleBonds.noon) }
+            let problem = await failure { () throws(BLEError) in try await state.flush() }
+            // As a process finds it that comes after this one was killed now.
+            let octets = try #require(try Disk().contents("\(path)/x.central"))
+            let (found, problems) = StateTextTests.read(octets, as: CentralState.self)
+            #expect(problems.isEmpty && found.latest.contains(Self.device(1)))
+            outcomes.append(found.latest.contains(new))
+            if problem != nil {
+                isOver.withLock { $0 = true }
+                try await state.flush()
+            }
+            await state.end(.cancelled).value
+            let last = try #require(try await open())
+            #expect(last.value.latest.contains(new))
+            await last.end(.cancelled).value
+            if problem == nil { break }
+        }
+        // Create, write, bring to the disk, rename, bring the name to the disk.
+        #expect(outcomes == [false, false, false, false, true, true])
+    }
+
+    @Test("of a damaged file the rest is used, and all of it is kept beside")
+    func damaged() async throws {
+        let first = try #require(try await open())
+        first.change { state in
+            state.links[state.number()] = RestoredPeripheral(Self.device(1))
+            state.scans[state.number()] = ScanOptions()
+            state.note(Self.device(2), at: SampleBonds.noon)
+        }
+        try await first.flush()
+        await first.end(.cancelled).value
+        let file = "\(path)/x.central"
+        var octets = try #require(try Disk().contents(file))
+        octets[30] ^= 1
+        try Disk().write(octets, to: file)
+        let second = try #require(try await open())
+        #expect(second.value.links.isEmpty && second.value.scans.count == 1)
+        #expect(second.value.latest == [Self.device(2)])
+        #expect(second.problems == [.damaged(path: file, line: 9, reason: "the checksum is wrong")])
+        #expect(try Disk().contents("\(file).damaged") == octets)
+        await second.end(.cancelled).value
+        // It is told once.
+        let third = try #require(try await open())
+        #expect(third.problems.isEmpty && third.value.scans.count == 1)
+        await third.end(.cancelled).value
+        // One of a later release stays whole beside what is written now.
+        let newer = Array("bletool scan 2\nchecksum 00000000\n".utf8)
+        try Disk().write(newer, to: file)
+        let fourth = try #require(try await open())
+        #expect(fourth.problems == [.newer(path: file, version: 2)])
+        #expect(try Disk().contents("\(file).version-2") == newer)
+        await fourth.end(.cancelled).value
+    }
+
+    @Test("after the end nothing is written, and whoever waits hears of it")
+    func end() async throws {
+        let state = try #require(try await open())
+        #expect(try await open() == nil)
+        #expect(StateFile.owner(of: "\(path)/x.central", Disk()) == getpid())
+        await state.end(.adapter(.closed)).value
+        #expect(state.change { $0.number() } == nil)
+        #expect(await failure { () throws(BLEError) in try await state.flush() } == .adapter(.closed))
+        #expect(try await open() != nil)
+    }
+
+    @Test(
+        "a process that is killed at any moment has on the disk whatever it was told",
+        arguments: [3, 6, 11, 40, 77, 123, 254, 301])
+    func killed(step: Int) async throws {
+        let acknowledged = "\(folder.path)/acknowledged"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, acknowledged = acknowledged as String, step = step as Int] in
+            let count = Lock(0)
+            // Some of the writers may be told something in this moment.
+            let disk = Disk { _ in
+                let isLast = count.withLock { count -> Bool in
+                    count += 1
+                    return count == step
+                }
+                if isLast { kill(getpid(), SIGKILL) }
+            }
+            let state = try #require(
+                try await KeptState<CentralState>.open("x.central", in: path, disk, for: .shared))
+            let out = Glibc.open(acknowledged, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            await withTaskGroup(of: Void.self) { group in
+                for writer in 0..<3 as Range<UInt64> {
+                    group.addTask {
+                        for number in 0..<UInt64(300) {
+                            let id = Peripheral.Identifier(
+                                DeviceAddress(writer << 32 | number, type: .public))
+                            state.change { $0.note(id, at: Timestamp(milliseconds: Int64(number))) }
+                            guard (try? await state.flush()) != nil else { return }
+                            // One line in one call: whole or not at all.
+                            let line = Array("\(id.address)\n".utf8)
+                            _ = line.withUnsafeBytes { write(out, $0.baseAddress, $0.count) }
+                        }
+                    }
+                }
+            }
+        }
+        let told = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
+            .split(separator: "\n").compactMap { DeviceAddress($0) }
+        let state = try #require(try await open())
+        #expect(state.problems.isEmpty)
+        // Making the folder and its name takes two steps, each write five.
+        #expect(told.isEmpty == (step <= 7))
+        #expect(Set(told.map { Peripheral.Identifier($0) }).isSubset(of: Set(state.value.latest)))
+        await state.end(.cancelled).value
+    }
+}

@@ -1,0 +1,145 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import Testing
+
+@testable import BLE
+
+/// When a subscription is brought back, and when nobody wants it any more.
+struct RestoredSubscriptionTests {
+    /// What the next process finds; the one before is killed.
+    private static func subscriptions(
+        after host: Adapter, in world: LivesAndDeaths
+    ) async throws -> [RestoredSubscription] {
+        await world.die(host)
+        let next = try await world.rise()
+        let restored = try await world.manager(next).restored.peripherals
+        await world.die(next)
+        #expect(restored.count == 1)
+        return restored.flatMap(\.subscriptions)
+    }
+
+    @Test func ofTwoStreamsTheLastOneKeepsTheSubscription() async throws {
+        for leaving in 1...2 {
+            try await LivesAndDeaths.run { world in
+                try await world.peer.serve()
+                let host = try await world.rise()
+                let central = try await world.manager(host)
+                let device = try await central.connect(to: Peripheral.Identifier(await world.peer.address))
+                let sample = try await device.sample()
+                let streams = [try await device.values(of: sample), try await device.values(of: sample)]
+                for stream in streams.prefix(leaving) { try await world.leave(stream, of: central) }
+                let found = try await Self.subscriptions(after: host, in: world)
+                #expect(found.map(\.characteristic) == (leaving == 1 ? [Sample.value] : []))
+                withExtendedLifetime(streams) {}
+            }
+        }
+    }
+
+    @Test func aStreamThatEndsBecauseItsLinkFailsIsWantedStill() async throws {
+        try await LivesAndDeaths.run { world in
+            let port = MeddledPort(await world.bed.air.attach(), on: world.bed.loop)
+            let silent = try await world.bed.host("silent", on: port)
+            try await silent.serve()
+            let host = try await world.rise()
+            let central = try await world.manager(host)
+            let links = central.maintain(Peripheral.Identifier(await silent.address))
+            for try await device in links {
+                let sample = try await device.sample()
+                let values = try await device.values(of: sample)
+                port.meddle(silencing(.readResponse))
+                let silence = BLEError.timedOut("the peer's answer", after: .seconds(30))
+                let asked = await failure { () throws(BLEError) in _ = try await device.read(sample) }
+                #expect(asked == silence)
+                let end = await failure { () throws(BLEError) in for try await _ in values {} }
+                #expect(end == silence)
+                try await central.restoration?.kept.flush()
+                let kept = central.restoration?.kept.value.links.values.flatMap(\.subscriptions)
+                #expect(kept?.map(\.characteristic) == [Sample.value])
+                break
+            }
+        }
+    }
+
+    @Test func whatTheOwnerOfALinkHasNoUseForCanBeGivenUp() async throws {
+        try await LivesAndDeaths.run { world in
+            try await world.peer.serve(maximumLinks: 2)
+            let peer = Peripheral.Identifier(await world.peer.address)
+            let first = try await world.rise()
+            do {
+                let device = try await world.manager(first).connect(to: peer)
+                let sample = try await device.sample()
+                let streams = [
+                    try await device.values(of: sample),
+                    try await device.values(of: sample, buffer: .newest(3)),
+                    try await device.values(of: sample, buffer: .newest(4)),
+                ]
+                await world.die(first)
+                withExtendedLifetime(streams) {}
+            }
+            await world.bed.wait(.seconds(60))
+
+            let second = try await world.rise()
+            let central = try await world.manager(second)
+            await world.bed.wait(.seconds(10))
+            let device = try await central.connect(to: peer)
+            // What was asked for is not given up, also when it was left and asked for again.
+            let sample = try await device.sample()
+            let wanted = try await device.values(of: sample)
+            try await world.leave(try await device.values(of: sample, buffer: .newest(3)), of: central)
+            try await central.dismissRestored(peer)
+            let later = try await device.values(of: sample, buffer: .newest(3))
+            #expect(await central.state(of: peer) == .connected)
+            let found = try await Self.subscriptions(after: second, in: world)
+            #expect(found.map(\.buffer) == [.standard, .newest(3)])
+            withExtendedLifetime((wanted, later)) {}
+        }
+    }
+
+    @Test func whatNobodyHasAskedForIsNotSubscribedToAnyMore() async throws {
+        try await LivesAndDeaths.run { world in
+            try await world.peer.serve(maximumLinks: 2)
+            let peer = Peripheral.Identifier(await world.peer.address)
+            let server = PeripheralManager(world.peer)
+            let first = try await world.rise()
+            do {
+                let device = try await world.manager(first).connect(to: peer)
+                let values = try await device.values(of: device.sample())
+                await world.die(first)
+                withExtendedLifetime(values) {}
+            }
+            await world.bed.wait(.seconds(60))
+
+            let second = try await world.rise()
+            let central = try await world.manager(second)
+            await world.bed.wait(.seconds(10))
+            let device = try await central.connect(to: peer)
+            await world.bed.wait(.seconds(1))
+            #expect(await server.hasSubscribers(world.peer.sampleHandle))
+            try await central.dismissRestored()
+            await world.bed.wait(.seconds(1))
+            #expect(await !server.hasSubscribers(world.peer.sampleHandle))
+            #expect(await central.state(of: peer) == .connected)
+            #expect(try await Self.subscriptions(after: second, in: world).isEmpty)
+            withExtendedLifetime(device) {}
+        }
+    }
+}
+
+extension LivesAndDeaths {
+    /// Leaves a stream, and waits until the disk has that.
+    fileprivate func leave(
+        _ stream: BoundedStream<ReceivedValue>, of central: CentralManager
+    ) async throws {
+        let leaving = bed.task {
+            for try await _ in stream {}
+        }
+        await bed.wait(.seconds(1))
+        leaving.cancel()
+        _ = await leaving.result
+        await bed.wait(.seconds(1))
+        try await central.restoration?.kept.flush()
+    }
+}

@@ -1,0 +1,146 @@
+import BLECore
+import HCI
+import Testing
+
+@testable import BLE
+
+/// What one consumer of a scan is told.
+struct ScanFilterTests {
+    /// Which of `packets`, one each second, are told, by their places.
+    private func told(
+        _ repeats: ScanOptions.Repeats, _ packets: [AdvertisingReport],
+        _ change: (inout ScanOptions) -> Void = { _ in }
+    ) -> [Int] {
+        var options = ScanOptions()
+        options.repeats = repeats
+        change(&options)
+        var (table, filter) = (DeviceTable(), ScanFilter(options))
+        return packets.enumerated().compactMap { second, packet in
+            let sighting = table.merge(packet, at: .zero + .seconds(second))
+            return filter.admits(sighting) ? second : nil
+        }
+    }
+
+    private let a: [UInt8] = [2, 1, 6]
+    private let b: [UInt8] = [2, 1, 4]
+    private let name: [UInt8] = [3, 9, 0x4c, 0x65]
+    private let response: AdvertisingEventType = [.legacy, .scannable, .scanResponse]
+
+    /// Two devices, a scan response, a change and a change back.
+    private var packets: [AdvertisingReport] {
+        [
+            report(1, a), report(2, a), report(1, a), report(1, response, name), report(1, a), report(1, b),
+            report(2, a), report(1, a), report(2, b), report(1, response, name),
+        ]
+    }
+
+    @Test("who hears legacy advertising only is told no other")
+    func family() {
+        let packets = [report(1, a), report(2, [], set: 3, a), report(2, [.connectable], set: 3, b)]
+        for (family, expected) in [(ScanOptions.Family.off, [0]), (.auto, [0, 1, 2]), (.on, [0, 1, 2])] {
+            #expect(told(.all, packets) { $0.extended = family } == expected)
+        }
+    }
+
+    @Test func once() { #expect(told(.once, packets) == [0, 1]) }
+    @Test func all() { #expect(told(.all, packets) == Array(0...9)) }
+
+    @Test("what a device says with its scan response counts, not the packet")
+    func changes() { #expect(told(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
+
+    @Test("the pause begins with the last one told")
+    func every() {
+        #expect(told(.every(.seconds(3)), packets) == [0, 1, 3, 6, 7])
+        #expect(told(.every(.seconds(100)), packets) == [0, 1])
+    }
+
+    @Test("each set counts by itself, and an anonymous advertiser is what it says")
+    func senders() {
+        let packets = [
+            report(1, a), report(1, [], set: 0, a), report(1, [], set: 1, a), report(1, [], set: 0, a),
+            report(nil, [], set: 0, a), report(nil, [], set: 0, b), report(nil, [], set: 0, a),
+        ]
+        #expect(told(.once, packets) == [0, 1, 2, 4, 5])
+        #expect(told(.changes, packets) == [0, 1, 2, 4, 5])
+        #expect(told(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("what was filtered away was not told: the next that passes is")
+    func weakFirst() {
+        let packets = [
+            report(1, rssi: -90, a), report(1, rssi: -60, a), report(1, rssi: 127, b), report(1, b),
+        ]
+        #expect(told(.once, packets) { $0.minimumRSSI = -60 } == [1])
+        #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [1, 3])
+    }
+
+    @Test("a change that nobody was told of is none when it is taken back")
+    func unseenChange() {
+        let packets = [report(1, a), report(1, rssi: -90, b), report(1, a)]
+        #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [0])
+    }
+
+    /// Service lists of all widths, complete or not, 180f or its 128-bit form.
+    @Test(arguments: [
+        ("03020f18", true), ("03030f18", true), ("050209180f18", true), ("05040f180000", true),
+        ("05050f180000", true), ("1106fb349b5f80000080001000000f180000", true),
+        ("1107fb349b5f80000080001000000f180000", true),
+        // Asked for, data of it, another one, cut off.
+        ("03140f18", false), ("04160f1801", false), ("03031018", false), ("02030f", false), ("", false),
+    ])
+    func services(_ hex: String, _ passes: Bool) throws {
+        let payload = try #require([UInt8](hex: hex))
+        #expect(told(.all, [report(1, payload)]) { $0.services = [0x180f] } == (passes ? [0] : []))
+        let long = BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fb as UInt128)
+        #expect(told(.all, [report(1, payload)]) { $0.services = [0x1234, long] } == (passes ? [0] : []))
+    }
+
+    @Test("a company's data, in any of its structures; cut ones are none")
+    func companies() {
+        let cases: [([UInt8], Bool)] = [
+            ([3, 0xff, 0x4c, 0], true), ([5, 0xff, 0x4c, 0, 1, 2], true), ([2, 0xff, 0x4c], false),
+            ([3, 0xff, 1, 0], false), ([3, 0xff, 1, 0, 3, 0xff, 0x4c, 0], true), ([3, 9, 0x4c, 0], false),
+        ]
+        for (payload, passes) in cases {
+            #expect(told(.all, [report(1, payload)]) { $0.companies = [.apple] } == (passes ? [0] : []))
+        }
+        #expect(told(.all, [report(1, [3, 0xff, 2, 0])]) { $0.companies = [.apple, 2] } == [0])
+    }
+
+    @Test("one of each kind is enough, and each kind is needed")
+    func combined() {
+        let battery: [UInt8] = [3, 3, 0x0f, 0x18]
+        let packets = [
+            report(1, battery + name), report(2, battery), report(3, name), report(4, battery + name),
+            report(5, battery), report(5, response, name),
+        ]
+        let wish: (inout ScanOptions) -> Void = {
+            $0.services = [0x1809, 0x180f]
+            $0.name = "l?"
+            $0.addresses = [
+                AddressFilter(1), AddressFilter(DeviceAddress(4, type: .public)),
+                AddressFilter(DeviceAddress(5, type: .random)),
+            ]
+        }
+        // 4 is another type of address; 5 has its name in the scan response.
+        #expect(told(.all, packets, wish) == [0, 5])
+    }
+
+    @Test("of more senders than are remembered the one not heard of for longest is new again")
+    func memory() {
+        var options = ScanOptions()
+        options.repeats = .once
+        var (table, filter) = (DeviceTable(), ScanFilter(options))
+        var isTold: (UInt64) -> Bool {
+            { filter.admits(table.merge(report($0, []), at: .zero)) }
+        }
+        for address in 0..<4096 as Range<UInt64> { #expect(isTold(address)) }
+        // 0 is heard again, so the next new one pushes 1 out.
+        #expect(!isTold(0))
+        #expect(isTold(5000))
+        #expect(!isTold(0))
+        #expect(isTold(1))
+        #expect(isTold(2))
+        #expect(!isTold(5000))
+    }
+}

@@ -1,0 +1,166 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+
+/// A controller that does not do what the specification says, while it is opened.
+@Suite(.timeLimit(.minutes(10))) struct ScriptedBringUpTests {
+    static let silent = HCIEventPacket(code: .commandComplete, parameters: [1, 0, 0])
+
+    static let table: [ScriptCase] = [
+        // Silence and time.
+        .init("no answer", .reset, .silence, throws: .controllerSilent(command: .reset)),
+        .init("an answer in time", .reset, .late(.milliseconds(1900))),
+        .init(
+            "an answer too late", .reset, .late(.milliseconds(2100)),
+            throws: .controllerSilent(command: .reset)),
+        .init("two answers", .reset, .twice),
+        .init("two answers", .leReadBufferSize, .twice),
+        .init(
+            "no answer to what is optional", .leReadFilterAcceptListSize, .silence,
+            throws: .controllerSilent(command: .leReadFilterAcceptListSize)),
+        // Errors.
+        .init(
+            "refused", .reset, .refuses(.reset, .hardwareFailure),
+            throws: .hci(.hardwareFailure, command: .reset)),
+        .init(
+            "refused", .leSetEventMask, .refuses(.leSetEventMask, .invalidCommandParameters),
+            throws: .hci(.invalidCommandParameters, command: .leSetEventMask)),
+        .init(
+            "refused, and optional", .leReadFilterAcceptListSize,
+            .refuses(.leReadFilterAcceptListSize, .unknownCommand)),
+        .init(
+            "refused, and optional", .leReadMaximumDataLength,
+            .refuses(.leReadMaximumDataLength, .commandDisallowed)),
+        .init(
+            "refused, and optional", .readLocalSupportedFeatures,
+            .says([CommandStatus(status: .unknownCommand, opcode: .readLocalSupportedFeatures).packet])),
+        // Nonsense.
+        .init(
+            "Command Status for a command that completes", .reset,
+            .says([CommandStatus(status: .success, opcode: .reset).packet]),
+            throws: .controllerMisbehaves(command: .reset, "an answer without status")),
+        .init(
+            "Command Complete without status", .reset,
+            .says([
+                CommandComplete(credits: 1, opcode: .reset, returnParameters: []).packet
+            ]),
+            throws: .controllerMisbehaves(command: .reset, "an answer without status")),
+        .init(
+            "too few octets", .leReadBufferSize, .answers { [$0.dropping(1)] },
+            throws: .controllerMisbehaves(
+                command: .leReadBufferSize, "LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left")),
+        .init("too few octets, and optional", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
+        .init(
+            "the answer to another command", .readLocalVersionInformation,
+            .says([CommandComplete(.leRand, status: .success).packet]),
+            throws: .controllerSilent(command: .readLocalVersionInformation)),
+        .init(
+            "beside the answer one to what was never asked", .readLocalVersionInformation,
+            .answers { [CommandComplete(.leRand, status: .success).packet, $0] }),
+        .init(
+            "an event of no octets, and the answer", .reset,
+            .answers { event in
+                [HCIEventPacket(code: .commandComplete, parameters: []), event]
+            }),
+        .init(
+            "an unknown event, and the answer", .reset,
+            .answers { event in
+                [HCIEventPacket(code: HCIEventCode(rawValue: 0x99), parameters: [1, 2, 3]), event]
+            }),
+        .init(
+            "a hardware error, and the answer", .leSetEventMask,
+            .answers { event in
+                [HardwareError(hardwareCode: 1).packet, event]
+            }, times: 1),
+        .init(
+            "a hardware error each time, and the answer", .leSetEventMask,
+            .answers { event in
+                [HardwareError(hardwareCode: 1).packet, event]
+            }, throws: .adapter(.failed(.hardwareError(1)))),
+        // Credits.
+        .init("room for 255 commands", .reset, .answers { [$0.granting(255)] }),
+        .init(
+            "room for no command, and never any", .reset, .answers { [$0.granting(0)] },
+            throws: .controllerSilent(command: .readLocalVersionInformation)),
+        .init("room for no command, then for one", .reset, .answers { [$0.granting(0), silent] }),
+        // Buffers.
+        .init(
+            "no buffers at all", .leReadBufferSize,
+            .answers { event in
+                [HCIEventPacket(code: event.code, parameters: event.parameters.prefix(4) + [0, 0, 0])]
+            }),
+    ]
+
+    @Test(arguments: table) func outcomes(_ script: ScriptCase) async throws {
+        try await ScriptedHost.run { host in
+            let lamp = try await host.lamp()
+            await script.check(on: host) {
+                try await host.open { try await host.hear("Lamp", on: $0) }
+            }
+            #expect(host.health == script.health)
+            await lamp.close()
+        }
+    }
+
+    @Test("an extended controller may refuse to tell of its sets: one is assumed")
+    func extendedLimits() async throws {
+        try await ScriptedHost.run(extended: true) { host in
+            host.port.script(
+                .leReadNumberOfSupportedAdvertisingSets,
+                .refuses(.leReadNumberOfSupportedAdvertisingSets, .commandDisallowed), times: 1)
+            try await host.open { adapter in
+                let controller = await adapter.controller
+                #expect(controller.numberOfAdvertisingSets == 1)
+                #expect(controller.maximumAdvertisingDataLength == 1650)
+                #expect(controller.acceptListSize == 16)
+                #expect(!controller.isDualMode)
+                #expect(controller.aclLength == 251 && controller.aclPackets == 12)
+            }
+        }
+    }
+
+    @Test("a controller is told what its links begin with, and asked only for what it has")
+    func defaults() async throws {
+        try await ScriptedHost.run(extended: true) { host in
+            try await host.open { _ in }
+            let heard = host.port.heard
+            #expect(heard.first == .reset)
+            #expect(heard.contains(.leWriteSuggestedDefaultDataLength))
+            #expect(heard.contains(.leSetDefaultPHY))
+            #expect(!heard.contains(.writeLEHostSupport) && !heard.contains(.readBufferSize))
+        }
+        try await ScriptedHost.run { host in
+            try await host.open { _ in }
+            #expect(!host.port.heard.contains(.leSetDefaultPHY))
+            #expect(!host.port.heard.contains(.leReadNumberOfSupportedAdvertisingSets))
+        }
+    }
+
+    @Test("a dual-mode controller is told that its host does Low Energy, before all else")
+    func dualMode() async throws {
+        try await ScriptedHost.run { host in
+            host.port.script(
+                .readLocalSupportedFeatures,
+                .says([
+                    CommandComplete(
+                        ReadLocalSupportedFeatures.self, returning: Returned(.leSupported)
+                    ).packet
+                ]))
+            host.port.script(
+                .readLocalSupportedCommands,
+                .answers { event in
+                    // Octet 24, bit 6: Write LE Host Support.
+                    var parameters = event.parameters
+                    parameters[4 + 24] |= 1 << 6
+                    return [HCIEventPacket(code: event.code, parameters: parameters)]
+                })
+            host.port.script(.writeLEHostSupport, .refuses(.writeLEHostSupport, .success))
+            try await host.open { #expect(await $0.controller.isDualMode) }
+            let heard = host.port.heard
+            let told = heard.firstIndex(of: .writeLEHostSupport)
+            #expect(told != nil && told == heard.firstIndex(of: .setEventMask).map { $0 - 1 })
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import BLECore
+import HCI
+import HCISocket
+
+/// A controller that does not keep to the specification: one of the virtual air behind a script that says
+/// what becomes of its answers.
+final class ScriptedPort: PacketPort, @unchecked Sendable {
+    // Sendable: touched on the loop only, but for `shared`.
+    private let inner: any PacketPort
+    private let loop: EventLoop
+    private let shared = Lock(Shared())
+
+    /// What the controller does with a command.
+    enum Behaviour: Sendable {
+        /// Nothing, and it says nothing.
+        case silence
+        /// It carries it out and answers later.
+        case late(Duration)
+        /// It says this and does nothing.
+        case says([HCIEventPacket])
+        /// It carries it out and answers with what becomes of the answer.
+        case answers(@Sendable (HCIEventPacket) -> [HCIEventPacket])
+
+        /// It answers twice.
+        static let twice = answers { [$0, $0] }
+        /// It refuses it, with the status alone.
+        static func refuses(_ opcode: HCIOpcode, _ status: HCIStatus) -> Behaviour {
+            says([CommandComplete(opcode, status: status).packet])
+        }
+    }
+
+    private struct Rule {
+        let opcode: HCIOpcode
+        let behaviour: Behaviour
+        /// How often it still holds.
+        var times: Int
+    }
+
+    private struct Shared {
+        var rules: [Rule] = []
+        var heard: [HCIOpcode] = []
+        var handlers: PacketPortHandlers?
+        /// Commands whose answers a rule meddles with.
+        var meddled: [(opcode: HCIOpcode, behaviour: Behaviour)] = []
+    }
+
+    init(_ inner: any PacketPort, on loop: EventLoop) { (self.inner, self.loop) = (inner, loop) }
+
+    /// The next `times` commands of that number are met so.
+    func script(_ opcode: HCIOpcode, _ behaviour: Behaviour, times: Int = .max) {
+        shared.withLock { $0.rules.append(Rule(opcode: opcode, behaviour: behaviour, times: times)) }
+    }
+
+    /// What the host has asked for, in order.
+    var heard: [HCIOpcode] { shared.withLock { $0.heard } }
+
+    /// Says something unasked.
+    func say(_ event: HCIEventPacket) {
+        loop.execute { [self] in deliver(event) }
+    }
+
+    /// The host overhears somebody else's command, as on a raw socket.
+    func overhear(_ command: HCICommandPacket) {
+        let octets = HCIPacket.command(command).encoded
+        loop.execute { [self] in shared.withLock { $0.handlers }?.receive(octets.span) }
+    }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        shared.withLock { $0.handlers = handlers }
+        var mine = handlers
+        mine.receive = { [weak self] packet in self?.received(packet) }
+        try inner.start(mine)
+    }
+
+    func send(_ packet: Span<UInt8>) {
+        guard let command = Self.command(packet) else { return inner.send(packet) }
+        let behaviour = shared.withLock { shared -> Behaviour? in
+            shared.heard.append(command.opcode)
+            guard let index = shared.rules.firstIndex(where: { $0.opcode == command.opcode && $0.times > 0 })
+            else { return nil }
+            shared.rules[index].times -= 1
+            return shared.rules[index].behaviour
+        }
+        switch behaviour {
+        case .silence?: break
+        case .says(let events)?: for event in events { say(event) }
+        case .late?, .answers?:
+            if let behaviour { shared.withLock { $0.meddled.append((command.opcode, behaviour)) } }
+            inner.send(packet)
+        case nil: inner.send(packet)
+        }
+    }
+
+    func close() {
+        shared.withLock { $0.handlers = nil }
+        inner.close()
+    }
+
+    private func received(_ packet: Span<UInt8>) {
+        guard let event = Self.answer(packet), let behaviour = meddling(with: event.opcode) else {
+            return shared.withLock { $0.handlers }?.receive(packet) ?? ()
+        }
+        switch behaviour {
+        case .late(let time):
+            Task(executorPreference: loop) { [self] in
+                if await loop.sleep(for: time) { deliver(event.packet) }
+            }
+        case .answers(let make): for each in make(event.packet) { deliver(each) }
+        case .silence, .says: break
+        }
+    }
+
+    private func meddling(with opcode: HCIOpcode) -> Behaviour? {
+        shared.withLock { shared in
+            shared.meddled.firstIndex { $0.opcode == opcode }.map { shared.meddled.remove(at: $0).behaviour }
+        }
+    }
+
+    private func deliver(_ event: HCIEventPacket) {
+        let octets = [HCIPacketType.event.rawValue] + event.encoded
+        shared.withLock { $0.handlers }?.receive(octets.span)
+    }
+
+    private static func command(_ packet: Span<UInt8>) -> HCICommandPacket? {
+        guard case .command(let command) = try? HCIPacket([UInt8](copying: packet)) else { return nil }
+        return command
+    }
+
+    private static func answer(_ packet: Span<UInt8>) -> (packet: HCIEventPacket, opcode: HCIOpcode)? {
+        guard case .event(let packet) = try? HCIPacket([UInt8](copying: packet)) else { return nil }
+        switch try? HCIEvent(packet) {
+        case .commandComplete(let event): return (packet, event.opcode)
+        case .commandStatus(let event): return (packet, event.opcode)
+        default: return nil
+        }
+    }
+}
+
+extension HCIEventPacket {
+    /// The same event with fewer octets of parameters.
+    func dropping(_ count: Int) -> HCIEventPacket {
+        HCIEventPacket(code: code, parameters: parameters.dropLast(count))
+    }
+
+    /// A Command Complete with another number of commands that may follow.
+    func granting(_ credits: UInt8) -> HCIEventPacket {
+        HCIEventPacket(code: code, parameters: [credits] + parameters.dropFirst())
+    }
+}

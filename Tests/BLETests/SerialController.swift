@@ -1,0 +1,102 @@
+import BLE
+import BLECore
+import Glibc
+import HCI
+import HCISocket
+
+/// A controller of the virtual air behind a pseudo terminal: the host opens the terminal as a serial port.
+/// What the controller says on the line can be meddled with, octet by octet.
+final class SerialController: Sendable {
+    /// The terminal's file, for `serial:PATH`.
+    let path: String
+    private let terminal: CInt
+    private let loop: EventLoop
+    private let line: H4Port
+    private let controller: any PacketPort
+    private let shared = Lock(Shared())
+
+    fileprivate struct Shared {
+        var meddle: (@Sendable ([UInt8]) -> [UInt8])?
+        var resets = 0
+        var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    init(_ controller: any PacketPort, on loop: EventLoop) throws {
+        // TIOCSPTLCK and TIOCGPTN: Swift's Glibc has no posix_openpt.
+        var (unlocked, number): (CInt, CInt) = (0, 0)
+        let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard terminal >= 0, ioctl(terminal, 0x4004_5431, &unlocked) == 0,
+            ioctl(terminal, 0x8004_5430, &number) == 0
+        else { throw BLEError.notFound("a pseudo terminal") }
+        path = "/dev/pts/\(number)"
+        // As a UART has them: no echo, whether or not the host has set its side up yet.
+        var settings = termios()
+        tcgetattr(terminal, &settings)
+        cfmakeraw(&settings)
+        tcsetattr(terminal, TCSANOW, &settings)
+        (self.terminal, self.loop, self.controller) = (terminal, loop, controller)
+        line = H4Port(terminal, on: loop, expecting: HCIPacketType.fromHost)
+    }
+
+    /// Starts both ends. On the loop.
+    func start() throws(PortError) {
+        try controller.start(
+            PacketPortHandlers(
+                receive: { [terminal, shared] packet in
+                    let octets = [UInt8](copying: packet)
+                    let meddled = shared.withLock { shared in
+                        guard let meddle = shared.meddle else { return octets }
+                        let meddled = meddle(octets)
+                        if meddled != octets { shared.meddle = nil }
+                        return meddled
+                    }
+                    _ = meddled.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+                }, writable: {}, closed: { _ in }))
+        try line.start(
+            PacketPortHandlers(
+                receive: { [controller, shared] packet in
+                    if packet.count == 4, packet[0] == 1, packet[1] == 0x03, packet[2] == 0x0c {
+                        let waiter = shared.withLock { $0.countReset() }
+                        waiter?.resume()
+                    }
+                    controller.send(packet)
+                }, writable: {}, closed: { _ in }))
+    }
+
+    /// The next packet of the controller that `meddle` changes comes so; those behind it as they are.
+    func meddle(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) { shared.withLock { $0.meddle = meddle } }
+
+    /// How many Resets the host has sent.
+    var resets: Int { shared.withLock { $0.resets } }
+
+    /// Waits until the host has sent so many.
+    func resets(reach count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = shared.withLock { shared in
+                if shared.resets < count { shared.waiting = (count, continuation) }
+                return shared.resets >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Pulls the plug.
+    func unplug() async {
+        await withCheckedContinuation { done in
+            loop.execute { [self] in
+                line.close()
+                controller.close()
+                done.resume()
+            }
+        }
+    }
+}
+
+extension SerialController.Shared {
+    fileprivate mutating func countReset() -> CheckedContinuation<Void, Never>? {
+        resets += 1
+        guard let waiting, waiting.count <= resets else { return nil }
+        self.waiting = nil
+        return waiting.continuation
+    }
+}

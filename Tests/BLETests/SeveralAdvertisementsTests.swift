@@ -1,0 +1,332 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+/// Several advertisements on controllers of both families.
+@Suite struct SeveralAdvertisementsTests {
+    private func beacon(
+        _ data: [UInt8] = [1, 2, 3], every interval: Duration = .milliseconds(100)
+    ) throws -> AdvertisingRequest {
+        var content = AdvertisingContent()
+        content.manufacturer = [ManufacturerData(.test, data)]
+        let plan = try AdvertisingPlan(content, kind: .nonconnectable)
+        var request = AdvertisingRequest(plan, kind: .nonconnectable)
+        request.interval = interval
+        return request
+    }
+
+    @Test("a beacon beside a connectable service", arguments: [false, true])
+    func beaconBesideService(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            let service = try await hosts.serveThermometer()
+            let beacon = try await hosts.peripheral.advertise(try self.beacon())
+            for _ in 0..<2 {
+                #expect(try await hosts.hears([1, 2, 3]))
+                let address = try await hosts.find()
+                try await hosts.central.withConnection(to: address) { device in
+                    // The link is taken: the beacon goes on, and nobody else can connect.
+                    #expect(try await hosts.hears([1, 2, 3]))
+                    #expect(try await !hosts.isConnectable(within: .seconds(5)))
+                    let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                    #expect(try await device.read(temperature.valueHandle) == [0xb2, 0x08])
+                }
+            }
+            await service.stop()
+            #expect(try await service.ended() == .stopped)
+            #expect(try await !hosts.isConnectable(within: .seconds(5)))
+            #expect(try await hosts.hears([1, 2, 3]))
+            await beacon.stop()
+            #expect(try await !hosts.hears([1, 2, 3]))
+        }
+    }
+
+    @Test("connectable again while links are free", arguments: [false, true])
+    func moreLinks(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            _ = try await hosts.serveThermometer(maximumLinks: 2)
+            let address = try await hosts.find()
+            try await hosts.central.withConnection(to: address) { _ in
+                #expect(try await hosts.isConnectable(within: .seconds(5)))
+                let third = try await hosts.another(extended: isExtended)
+                let link = try await CentralManager(third).connect(to: address)
+                #expect(try await !hosts.isConnectable(within: .seconds(5)))
+                await link.disconnect()
+                #expect(try await hosts.isConnectable(within: .seconds(5)))
+                await third.close()
+            }
+        }
+    }
+
+    @Test func moreThanThereAreSetsAreAllHeard() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            for number in 0..<6 as Range<UInt8> {
+                _ = try await hosts.peripheral.advertise(try self.beacon([number]))
+            }
+            for number in 0..<6 as Range<UInt8> {
+                #expect(try await hosts.hears([number], within: .seconds(7)))
+            }
+        }
+    }
+
+    @Test("data change without a gap", arguments: [false, true])
+    func updateInPlace(_ isExtended: Bool) async throws {
+        // Controllers of 4.2 send what nobody can connect to every 100 ms at most.
+        let interval: Duration = isExtended ? .milliseconds(20) : .milliseconds(100)
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            let beacon = try await hosts.peripheral.advertise(try self.beacon([0], every: interval))
+            let heard = Task(executorPreference: hosts.loop) { try await hosts.times(of: 60) }
+            for number in 1...20 as ClosedRange<UInt8> {
+                _ = await hosts.loop.sleep(for: interval * 5 / 2)
+                try await beacon.update(try self.beacon([number], every: interval))
+            }
+            let times = try await heard.value
+            // The interval and the 10 ms that the controller adds at most; what is taken off the air and put
+            // on again sends an event at once, that is early.
+            for (before, after) in zip(times, times.dropFirst()) {
+                let step = before.time.duration(until: after.time)
+                #expect(step >= interval && step <= interval + .milliseconds(10))
+            }
+            #expect(Set(times.map(\.data)).count > 15)
+            #expect(try await hosts.hears([20]))
+        }
+    }
+
+    @Test func otherParametersAreOnAirWhenUpdateReturns() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            let advertising = try await hosts.peripheral.advertise(try self.beacon())
+            var content = AdvertisingContent()
+            content.manufacturer = [ManufacturerData(.test, [UInt8](repeating: 9, count: 240))]
+            let name = String(repeating: "n", count: 100)
+            content.name = name
+            let plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
+            var request = AdvertisingRequest(plan, kind: .nonconnectable)
+            (request.secondaryPHY, request.power) = (.le2M, -7)
+            try await advertising.update(request)
+            #expect(await advertising.power == -7)
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.name == name }
+            #expect(found.report.secondaryPHY == .le2M && found.report.data.count == 346)
+            // Data of more than one command, while it is on air.
+            content.manufacturer.append(ManufacturerData(.test, [UInt8](repeating: 8, count: 240)))
+            content.name = "longer"
+            request.plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
+            try await advertising.update(request)
+            let next = try await hosts.central.first(within: .seconds(5)) { $0.name == "longer" }
+            #expect(next.report.data.count == 244 * 2 + 8)
+        }
+    }
+
+    @Test("as much data as the controller takes, in pieces; more is refused by name")
+    func dataOfASmallerController() async throws {
+        try await ScanHosts.run { hosts in
+            let controller = await hosts.air.attach(.init(extended: .init(advertisingDataLength: 600)))
+            let port = ControlledPort(controller, on: hosts.loop)
+            let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
+            for (kind, opcode) in [
+                (AdvertisingKind.nonconnectable, HCIOpcode.leSetExtendedAdvertisingData),
+                (.scannable, .leSetExtendedScanResponseData),
+            ] {
+                // Five structures, each with four octets of header, 600 octets together.
+                var content = AdvertisingContent()
+                content.manufacturer = (0..<5).map {
+                    ManufacturerData(.test, [UInt8](repeating: $0, count: 116))
+                }
+                var request = AdvertisingRequest(
+                    try AdvertisingPlan(content, kind: kind, extended: true), kind: kind)
+                port.forget()
+                let advertising = try await PeripheralManager(adapter).advertise(request)
+                let pieces = port.commands.filter { $0.opcode == opcode }.map(\.parameters)
+                // Set, operation (first, intermediate, last), preference, octets.
+                #expect(
+                    pieces.map { Array($0.prefix(4)) } == [
+                        [0xef, 1, 1, 251], [0xef, 0, 1, 251], [0xef, 2, 1, 98],
+                    ])
+                #expect(pieces.flatMap { $0.dropFirst(4) } == request.plan.extended)
+                content.manufacturer[4].data.append(0)
+                request.plan = try AdvertisingPlan(content, kind: kind, extended: true)
+                let tooLong = request
+                let error = await failure { () throws(BLEError) in try await advertising.update(tooLong) }
+                #expect(error == .limit("the advertising data of this controller", limit: 600, value: 601))
+                await advertising.stop()
+            }
+            await adapter.close()
+        }
+    }
+
+    @Test("a refused change leaves what was on air") func refusedChange() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            let advertising = try await hosts.peripheral.advertise(try self.beacon())
+            var content = AdvertisingContent()
+            content.manufacturer = (0..<6).map { _ in
+                ManufacturerData(.test, [UInt8](repeating: 9, count: 240))
+            }
+            // More than 20 ms have room for: three announcements take 1,308 us, a full packet 17,340, one more
+            // octet in another packet 1,820.
+            var request = AdvertisingRequest(
+                try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .nonconnectable)
+            request.interval = .milliseconds(20)
+            request.secondaryPHY = .leCoded
+            let error = await failure { () throws(BLEError) in try await advertising.update(request) }
+            #expect(error == .limit("the advertising data within its interval", limit: 242, value: 1464))
+            #expect(try await hosts.hears([1, 2, 3]))
+            await advertising.stop()
+            let stopped = await failure { () throws(BLEError) in try await advertising.update(request) }
+            #expect(stopped == .invalidRequest("the advertisement has ended"))
+        }
+    }
+
+    @Test("time and event limits end it", arguments: [false, true])
+    func limits(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            var request = try self.beacon()
+            request.duration = .seconds(3)
+            let advertising = try await hosts.peripheral.advertise(request)
+            let begun = hosts.loop.now
+            #expect(try await hosts.hears([1, 2, 3]))
+            #expect(try await advertising.ended() == .timeLimit)
+            let lasted = begun.duration(until: hosts.loop.now)
+            #expect(lasted >= .milliseconds(2990) && lasted <= .milliseconds(3010))
+            #expect(try await !hosts.hears([1, 2, 3]))
+
+            request.duration = nil
+            request.maximumEvents = 5
+            let wanted = request
+            guard isExtended else {
+                let error = await failure { () throws(BLEError) in
+                    _ = try await hosts.peripheral.advertise(wanted)
+                }
+                return #expect(error == .adapter(.unsupported("counting advertising events")))
+            }
+            let heard = Task(executorPreference: hosts.loop) { try await hosts.times(of: 5) }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            let counted = try await hosts.peripheral.advertise(wanted)
+            #expect(try await counted.ended() == .eventLimit)
+            let times = try await heard.value
+            #expect(times.count == 5)
+            // The fifth was the last.
+            #expect(
+                (times.last?.time).map { $0.duration(until: hosts.loop.now) <= .milliseconds(10) } == true)
+            #expect(try await !hosts.hears([1, 2, 3]))
+        }
+    }
+
+    @Test("directed: the one who is meant can connect", arguments: [false, true])
+    func directed(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            let peer = await hosts.client.address
+            let short = try await hosts.peripheral.advertise(
+                AdvertisingRequest(to: AdvertisingDirection(peer, dutyCycle: .high)))
+            let begun = hosts.loop.now
+            #expect(try await short.ended() == .timeLimit)
+            let lasted = begun.duration(until: hosts.loop.now)
+            #expect(lasted >= .milliseconds(1270) && lasted <= .milliseconds(1290))
+
+            _ = try await hosts.peripheral.advertise(AdvertisingRequest(to: AdvertisingDirection(peer)))
+            try await hosts.central.withConnection(to: await hosts.server.address) { _ in }
+            let other = try await hosts.another(extended: isExtended)
+            let error = await failure { () throws(BLEError) in
+                _ = try await CentralManager(other).connect(
+                    to: await hosts.server.address, timeout: .seconds(5))
+            }
+            #expect(error != nil)
+            await other.close()
+        }
+    }
+
+    @Test func anonymousShowsNoAddress() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            var content = AdvertisingContent()
+            content.name = "nobody"
+            var request = AdvertisingRequest(
+                try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .nonconnectable)
+            request.isAnonymous = true
+            request.tellsPower = true
+            request.sid = 9
+            _ = try await hosts.peripheral.advertise(request)
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.name == "nobody" }
+            #expect(found.address == nil && found.report.sid == 9 && found.report.txPower == 0)
+        }
+    }
+
+    @Test func theFirstSetsHaveNumbersOfTheirOwn() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            var sids: Set<UInt8?> = []
+            for name in ["a", "b", "c"] {
+                var content = AdvertisingContent()
+                content.name = name
+                let plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
+                _ = try await hosts.peripheral.advertise(AdvertisingRequest(plan, kind: .nonconnectable))
+                sids.insert(try await hosts.central.first(within: .seconds(5)) { $0.name == name }.report.sid)
+            }
+            #expect(sids == [0, 1, 2])
+        }
+    }
+
+    @Test func closingTheAdapterEndsAll() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            let advertisements = [
+                try await hosts.serveThermometer(), try await hosts.peripheral.advertise(try self.beacon()),
+            ]
+            await hosts.server.close()
+            for advertising in advertisements { #expect(try await advertising.ended() == .stopped) }
+        }
+    }
+
+    @Test func theRadioThatGoesAwayEndsAllWithAnError() async throws {
+        try await TwoHosts.run { hosts in
+            let advertising = try await hosts.serveThermometer()
+            await hosts.air.close()
+            let error = await failure { () throws(BLEError) in _ = try await advertising.ended() }
+            #expect(error == .adapter(.hungUp("the other end of the port closed it")))
+        }
+    }
+}
+
+extension TwoHosts {
+    /// Whether the client hears a beacon with that test company's data.
+    fileprivate func hears(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
+        try await sees(within: limit) {
+            AdvertisingData($0.report.data).manufacturerData == [ManufacturerData(.test, data)]
+        }
+    }
+
+    /// Whether the client hears that one can connect to the server.
+    fileprivate func isConnectable(within limit: Duration) async throws -> Bool {
+        try await sees(within: limit) { $0.report.type.contains(.connectable) }
+    }
+
+    private func sees(
+        within limit: Duration, _ isMeant: @escaping @Sendable (Advertisement) -> Bool
+    ) async throws -> Bool {
+        do {
+            var options = ScanOptions()
+            options.repeats = .all
+            _ = try await central.first(options, within: limit, where: isMeant)
+            return true
+        } catch BLEError.notFound {
+            return false
+        }
+    }
+
+    /// When the client hears that many packets, and what is in them.
+    fileprivate func times(of count: Int) async throws -> [(time: Instant, data: [UInt8])] {
+        var options = ScanOptions()
+        options.repeats = .all
+        options.isPassive = true
+        var times: [(time: Instant, data: [UInt8])] = []
+        for try await found in central.scan(options) {
+            times.append((found.received, found.report.data))
+            if times.count == count { break }
+        }
+        return times
+    }
+
+    /// One more host on the same air.
+    fileprivate func another(extended: Bool) async throws -> Adapter {
+        try await Adapter.open(
+            on: await air.attach(.init(extended: extended ? .init() : nil)), name: "another",
+            options: AdapterOptions(loop: loop))
+    }
+}

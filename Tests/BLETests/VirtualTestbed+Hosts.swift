@@ -1,0 +1,82 @@
+import ATT
+import BLE
+import BLECore
+import GATTClient
+import GATTServer
+import HCISocket
+import VirtualController
+
+extension VirtualTestbed {
+    /// A host on a controller of that kind.
+    func host(
+        _ name: String, extended: Bool = false,
+        _ change: (inout VirtualController.Configuration) -> Void = { _ in }
+    ) async throws -> Adapter {
+        try await host(name, on: await port(extended: extended, change))
+    }
+
+    /// A host on a controller behind that port.
+    func host(
+        _ name: String, on port: any PacketPort, security: SecurityOptions = SecurityOptions()
+    ) async throws -> Adapter {
+        try await adapter(name, on: port, options: AdapterOptions(security: security))
+    }
+
+    /// The host's end of a controller of that kind.
+    func port(
+        extended: Bool = false, _ change: (inout VirtualController.Configuration) -> Void = { _ in }
+    ) async -> any PacketPort {
+        var configuration = VirtualController.Configuration(extended: extended ? .init() : nil)
+        change(&configuration)
+        return await air.attach(configuration)
+    }
+
+    /// Runs `body` beside the caller, on the loop, so that time waits for it.
+    func task<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error>
+    {
+        Task(executorPreference: loop) { try await body() }
+    }
+}
+
+extension Adapter {
+    /// Serves one value, 0xfff1, which begins with `value`, and advertises.
+    @discardableResult
+    func serve(_ value: [UInt8] = [1], maximumLinks: Int = 1) async throws -> Advertising {
+        let peripheral = PeripheralManager(self)
+        try await peripheral.publish([
+            GATTService(
+                Sample.service,
+                characteristics: [
+                    GATTCharacteristic(
+                        Sample.value, properties: [.read, .write, .notify], value: .stored(value))
+                ])
+        ])
+        return try await advertise(maximumLinks: maximumLinks)
+    }
+
+    /// Advertises its name.
+    func advertise(maximumLinks: Int = 1) async throws -> Advertising {
+        var content = AdvertisingContent()
+        content.name = "peer"
+        let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
+        return try await PeripheralManager(self).advertise(
+            AdvertisingRequest(plan), maximumLinks: maximumLinks)
+    }
+
+    /// Connects to another host.
+    func connect(
+        to other: Adapter, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
+    ) async throws(BLEError) -> Peripheral {
+        try await CentralManager(self).connect(to: await other.address, timeout: timeout, options: options)
+    }
+}
+
+extension Peripheral {
+    /// The value that `serve` serves.
+    func sample() async throws -> RemoteCharacteristic {
+        guard let found = try await discover().characteristics(Sample.value).first else {
+            throw BLEError.notFound("the sample")
+        }
+        return found
+    }
+}

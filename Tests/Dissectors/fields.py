@@ -1,0 +1,167 @@
+"""Which field of tshark is which of ours.
+
+Names as in `bletool decode --json`, with dots for what is inside. Of several fields of tshark the one counts that the
+frame has; one may have the field that it is in before it, as "btatt.attribute_data/btatt.uuid16", and nothing before
+the slash at the top. Where tshark shows no field of its own for something, or shows it in another unit, there is no
+line.
+"""
+
+# What a command returns; tshark's other fields of Command Complete are too many to tell apart.
+COMPLETE = {
+    "credits": ["bthci_evt.num_command_packets"],
+    "page": ["bthci_evt.page_number"],
+    "lastPage": ["bthci_evt.max_page_number"],
+    "isoLength": ["bthci_evt.iso_data_pkt_len"],
+    "isoPackets": ["bthci_evt.total_num_iso_data_pkts"],
+    "lmpSubversion": ["bthci_evt.lmp_sub_vers_nr"],
+    "company": ["bthci_evt.comp_id"],
+    "synchronousLength": ["bthci_evt.max_data_length_sco"],
+}
+
+FIELDS = {
+    # HCI commands and events.
+    "status": ["bthci_evt.status"],
+    "connection": ["bthci_acl.chandle", "bthci_evt.connection_handle", "bthci_cmd.connection_handle"],
+    "credits": ["bthci_evt.num_command_packets"],
+    "reason": ["bthci_evt.reason", "bthci_cmd.reason"],
+    "completed.connection": ["bthci_evt.connection_handle"],
+    "completed.count": ["bthci_evt.num_compl_packets"],
+    "peer": ["bthci_evt.bd_addr", "bthci_cmd.bd_addr"],
+    "device": ["bthci_cmd.bd_addr"],
+    "peerResolvable": ["bthci_evt.le_peer_rpa"],
+    "localResolvable": ["bthci_evt.le_local_rpa"],
+    "interval": ["bthci_evt.le_con_interval"],
+    "latency": ["bthci_evt.le_con_latency", "btl2cap.slave_latency"],
+    "supervisionTimeout": ["bthci_evt.le_supv_timeout", "btl2cap.timeout_multiplier"],
+    "clockAccuracy": ["bthci_evt.le_master_clock_accuracy"],
+    "subversion": ["bthci_evt.lmp_sub_vers_nr"],
+    "company": ["bthci_evt.comp_id"],
+    "features": ["bthci_evt.le_features"],
+    "transmit.octets": ["bthci_evt.max_tx_octets", "bthci_cmd.le_tx_octets"],
+    "transmit.time": ["bthci_evt.max_tx_time", "bthci_cmd.le_tx_time"],
+    "receive.octets": ["bthci_evt.max_rx_octets"],
+    "receive.time": ["bthci_evt.max_rx_time"],
+    "set": ["bthci_evt.adv_handle", "bthci_cmd.advertising_handle"],
+    "completedEvents": ["bthci_evt.num_compl_ext_adv_events"],
+    "scanInterval": ["bthci_cmd.le_scan_interval"],
+    "scanWindow": ["bthci_cmd.le_scan_window"],
+    "filterPolicy": ["bthci_cmd.le_initiator_filter_policy", "bthci_cmd.le_advts_filter_policy",
+                     "bthci_cmd.le_scan_filter_policy"],
+    "ownAddressType": ["bthci_cmd.le_own_address_type"],
+    "intervalMin": ["bthci_cmd.le_advts_interval_min", "btl2cap.min_interval"],
+    "intervalMax": ["bthci_cmd.le_advts_interval_max", "btl2cap.max_interval"],
+    "parameters.intervalMin": ["bthci_cmd.le_con_interval_min"],
+    "parameters.intervalMax": ["bthci_cmd.le_con_interval_max"],
+    "parameters.latency": ["bthci_cmd.le_con_latency"],
+    "parameters.supervisionTimeout": ["bthci_cmd.le_supv_timeout"],
+    "parameters.eventMin": ["bthci_cmd.le_min_ce_length"],
+    "parameters.eventMax": ["bthci_cmd.le_max_ce_length"],
+    "phys.phys": ["bthci_cmd.le_init_phys", "bthci_cmd.le_scan_phys"],
+    "phys.values.interval": ["bthci_cmd.le_scan_interval"],
+    "phys.values.window": ["bthci_cmd.le_scan_window"],
+    "phys.values.type": ["bthci_cmd.le_scan_type"],
+    "phys.values.scanInterval": ["bthci_cmd.le_scan_interval"],
+    "phys.values.scanWindow": ["bthci_cmd.le_scan_window"],
+    "phys.values.parameters.intervalMin": ["bthci_cmd.le_con_interval_min"],
+    "phys.values.parameters.intervalMax": ["bthci_cmd.le_con_interval_max"],
+    "phys.values.parameters.latency": ["bthci_cmd.le_con_latency"],
+    "phys.values.parameters.supervisionTimeout": ["bthci_cmd.le_supv_timeout"],
+    "sets.set": ["bthci_cmd.advertising_handle"],
+    "sets.duration": ["bthci_cmd.adv_duration"],
+    "sets.maxEvents": ["bthci_cmd.max_extended_advertising_events"],
+    "fragment.operation": ["bthci_cmd.adv_data_operation"],
+    "fragment.set": ["bthci_cmd.advertising_handle"],
+    "secondaryMaxSkip": ["bthci_cmd.secondary_advertising_max_skip"],
+    "sid": ["bthci_cmd.advertising_sid"],
+    "seconds": ["bthci_cmd.le_rpa_timeout"],
+    "period": ["bthci_cmd.scan_period"],
+    "bit": ["bthci_cmd.feature_bit_number"],
+    "aclLength": ["bthci_cmd.max_data_length_acl"],
+    "aclPackets": ["bthci_cmd.max_data_num_acl"],
+    "diversifier": ["bthci_cmd.le_encrypted_diversifier"],
+    # Advertising reports, and what is advertised in them.
+    "reports.address": ["bthci_evt.bd_addr"],
+    "reports.rssi": ["bthci_evt.rssi"],
+    "reports.type": ["bthci_evt.le_advts_event_type", "bthci_evt.le_ext_advts_event_type"],
+    "reports.sid": ["bthci_evt.advertising_sid"],
+    "reports.txPower": ["bthci_evt.tx_power"],
+    "reports.periodicInterval": ["bthci_evt.periodic_advertising_interval"],
+    "reports.direct": ["bthci_evt.direct_bd_addr"],
+    "reports.advertising.name": ["btcommon.eir_ad.entry.device_name"],
+    "reports.advertising.txPower": ["btcommon.eir_ad.entry.power_level"],
+    "reports.advertising.manufacturer.company": ["btcommon.eir_ad.entry.company_id"],
+    "reports.advertising.manufacturer.data": ["btcommon.eir_ad.entry.data"],
+    "reports.advertising.serviceData.data": ["btcommon.eir_ad.entry.service_data"],
+    "reports.advertising.services": ["services"],
+    "reports.advertising.solicited": ["solicited"],
+    "reports.advertising.serviceData.uuid": ["serviceData"],
+    # Data.
+    "octets": ["bthci_acl.length", "btl2cap.length"],
+    "identifier": ["btl2cap.cmd_ident"],
+    "result": ["btl2cap.move_result", "btl2cap.le_result"],
+    # ATT.
+    "type": ["/btatt.uuid16", "/btatt.uuid128"],
+    "mtu": ["btatt.client_rx_mtu", "btatt.server_rx_mtu"],
+    "handle": ["/btatt.starting_handle", "/btatt.handle"],
+    "endHandle": ["/btatt.ending_handle"],
+    "handles": ["/btatt.handle"],
+    "offset": ["btatt.offset"],
+    "error": ["btatt.error_code"],
+    "attributes.handle": ["btatt.information_data/btatt.handle"],
+    "attributes.uuid": ["btatt.information_data/btatt.uuid16", "btatt.information_data/btatt.uuid128"],
+    "groups.handle": ["btatt.attribute_data/btatt.handle", "btatt.handles_info/btatt.handle"],
+    "groups.endHandle": ["btatt.group_end_handle"],
+    "groups.uuid": ["btatt.attribute_data/btatt.uuid16", "btatt.attribute_data/btatt.uuid128"],
+    "value": ["btatt.value"],
+    # Of a declaration, whose parts tshark shows instead of its octets, the handle of the value stands behind its own.
+    "values.handle": ["declarations", "btatt.attribute_data/btatt.handle"],
+    "values.value": ["btatt.attribute_data/btatt.value"],
+    "values.properties": ["btatt.attribute_data/btatt.characteristic_properties"],
+    "values.valueHandle": ["declared"],
+    "values.included": ["declared"],
+    "values.endHandle": ["btatt.attribute_data/btatt.ending_handle"],
+    "values.uuid": ["btatt.attribute_data/btatt.uuid16", "btatt.attribute_data/btatt.uuid128"],
+    # What a monitor tells.
+    "address": ["hci_mon.bd_addr", "bthci_cmd.bd_addr", "btsmp.bd_addr"],
+    "manufacturer": ["hci_mon.manufacturer"],
+    "bus": ["hci_mon.bus"],
+    "text": ["hci_mon.system_note"],
+    # SMP.
+    "oobData": ["btsmp.oob_data_flags"],
+    "maximumKeySize": ["btsmp.max_enc_key_size"],
+    "authentication.bonding": ["btsmp.bonding_flags"],
+    "authentication.mitm": ["btsmp.mitm_flag"],
+    "authentication.secureConnections": ["btsmp.sc_flag"],
+    "authentication.keypress": ["btsmp.keypress_flag"],
+    "initiatorKeys.encryption": ["btsmp.initiator_key_distribution_tree/btsmp.key_dist_enc"],
+    "initiatorKeys.identity": ["btsmp.initiator_key_distribution_tree/btsmp.key_dist_id"],
+    "initiatorKeys.signing": ["btsmp.initiator_key_distribution_tree/btsmp.key_dist_sign"],
+    "initiatorKeys.link": ["btsmp.initiator_key_distribution_tree/btsmp.key_dist_linkkey"],
+    "responderKeys.encryption": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_enc"],
+    "responderKeys.identity": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_id"],
+    "responderKeys.signing": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_sign"],
+    "responderKeys.link": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_linkkey"],
+    "confirm": ["btsmp.cfm_value"],
+    "random": ["btsmp.random_value"],
+    "longTermKey": ["btsmp.long_term_key"],
+    "ediv": ["btsmp.ediv"],
+    "identityResolvingKey": ["btsmp.id_resolving_key"],
+    "signatureKey": ["btsmp.signature_key"],
+    "x": ["btsmp.public_key_x"],
+    "y": ["btsmp.public_key_y"],
+    "check": ["btsmp.dhkey_check"],
+}
+
+# tshark shows these least significant octet first, as they are on the wire.
+REVERSED = {
+    "btsmp.cfm_value", "btsmp.random_value", "btsmp.long_term_key", "btsmp.id_resolving_key",
+    "btsmp.signature_key", "btsmp.public_key_x", "btsmp.public_key_y", "btsmp.dhkey_check", "btatt.uuid128",
+}
+
+# The bits of a characteristic's properties, the least first.
+PROPERTIES = [
+    "broadcast", "read", "writeWithoutResponse", "write", "notify", "indicate", "signedWrite", "extended",
+]
+
+# Octets, even where there is only one, which looks like a number then.
+OCTETS = {"btatt.value", "btcommon.eir_ad.entry.data", "btcommon.eir_ad.entry.service_data"}

@@ -1,0 +1,26 @@
+import BLECore
+import SMP
+
+/// Cryptography with the right shapes and no worth: real AES, and key pairs whose public half is the private
+/// one beside a mark that stands for the curve.
+struct PlainToolbox: SecurityToolbox {
+    func aes128(_ block: UInt128, key: UInt128) -> UInt128 { AES128(key: key).encrypt(block) }
+
+    func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 {
+        var code = AESCMAC(key: key)
+        code.update(message)
+        return code.finalize()
+    }
+
+    func keyPair(_ privateKey: PairingPublicKey.Coordinate) -> PairingKeyPair? {
+        let y = PairingPublicKey.Coordinate(high: ~privateKey.high, low: ~privateKey.low)
+        return PairingKeyPair(privateKey: privateKey, publicKey: PairingPublicKey(x: privateKey, y: y))
+    }
+
+    func sharedSecret(
+        of own: PairingKeyPair, with peer: PairingPublicKey
+    ) -> PairingPublicKey.Coordinate? {
+        guard peer.y.high == ~peer.x.high, peer.y.low == ~peer.x.low else { return nil }
+        return .init(high: own.privateKey.high ^ peer.x.high, low: own.privateKey.low ^ peer.x.low)
+    }
+}

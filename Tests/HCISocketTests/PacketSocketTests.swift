@@ -1,0 +1,167 @@
+import BLECore
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import HCISocket
+
+/// A packet socket whose other end the test writes, and what it handed out.
+private actor Reader {
+    enum Entry: Equatable {
+        case packet([UInt8])
+        case writable
+        case closed(PortError)
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    private let port: PacketSocket
+    private let far: CInt
+    private(set) var entries: [Entry] = []
+    /// When they came, in microseconds.
+    private(set) var times: [UInt64] = []
+    private var waiter: (Int, CheckedContinuation<Void, Never>)?
+
+    init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) throws {
+        self.loop = loop
+        var ends: [CInt] = [0, 0]
+        let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        far = ends[1]
+        port = PacketSocket(
+            ends[0], on: loop, maximumPacket: maximumPacket, gathersReports: gathersReports)
+    }
+
+    func write(_ packets: [[UInt8]]) {
+        for packet in packets { #expect(Glibc.write(far, packet, packet.count) == packet.count) }
+    }
+
+    func send(_ packet: [UInt8]) { port.send(packet.span) }
+
+    func expectRoom() { port.expectRoom() }
+
+    func closeFarEnd() { Glibc.close(far) }
+
+    /// Starts to read; the port is told to end after reading when packet `last` has come.
+    func start(endingWith last: [UInt8]? = nil) throws {
+        try port.start(
+            PacketPortHandlers(
+                receive: { [self] packet in
+                    let octets = (0..<packet.count).map { packet[$0] }
+                    assumeIsolated { $0.add(.packet(octets)) }
+                    if octets == last { assumeIsolated { $0.port.closeAfterReading() } }
+                },
+                writable: { [self] in assumeIsolated { $0.add(.writable) } },
+                closed: { [self] error in assumeIsolated { $0.add(.closed(error)) } }))
+    }
+
+    private func add(_ entry: Entry) {
+        entries.append(entry)
+        times.append(loop.now.nanoseconds / 1000)
+        if let (count, continuation) = waiter, entries.count >= count {
+            waiter = nil
+            continuation.resume()
+        }
+    }
+
+    /// Waits until so many entries are there.
+    func wait(for count: Int) async {
+        if entries.count >= count { return }
+        await withCheckedContinuation { waiter = (count, $0) }
+    }
+
+    /// Closes the port, which lets go of the handlers and so of this.
+    func close() { port.close() }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct PacketSocketTests {
+    @Test func roomThatIsWaitedForIsToldOnce() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        await reader.expectRoom()
+        await reader.wait(for: 1)
+        await reader.write([[7]])
+        await reader.wait(for: 2)
+        #expect(await reader.entries == [.writable, .packet([7])])
+        await reader.close()
+    }
+
+    @Test func packetsOfManyBatchesComeInOrderAndThenTheEnd() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        let packets = (0..<100).map { (number: Int) in [UInt8](repeating: UInt8(number), count: number + 1) }
+        await reader.write(packets)
+        await reader.closeFarEnd()
+        try await reader.start()
+        await reader.wait(for: 101)
+        #expect(await reader.entries == packets.map { .packet($0) } + [.closed(.ended)])
+    }
+
+    @Test func packetsAreTakenAsTheyCome() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        try await reader.start()
+        for number in UInt8(1)...3 {
+            await reader.write([[number]])
+            await reader.wait(for: Int(number))
+        }
+        #expect(await reader.entries == [.packet([1]), .packet([2]), .packet([3])])
+        await reader.closeFarEnd()
+        await reader.wait(for: 4)
+        #expect(await reader.entries.last == .closed(.ended))
+    }
+
+    @Test func aPacketWithoutRoomEndsThePortAndIsNamed() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 4)
+        await reader.write([[1, 2, 3, 4], [1, 2, 3, 4, 5], [6]])
+        try await reader.start()
+        await reader.wait(for: 2)
+        let error = PortError.protocolViolation("a packet of more than 4 octets came")
+        #expect(await reader.entries == [.packet([1, 2, 3, 4]), .closed(error)])
+        await reader.closeFarEnd()
+    }
+
+    @Test func closingAfterReadingFromAHandlerDeliversWhatHasCome() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        let packets = (0..<90).map { (number: Int) in [UInt8(number)] }
+        await reader.write(packets)
+        try await reader.start(endingWith: [3])
+        await reader.wait(for: 90)
+        #expect(await reader.entries == packets.map { .packet($0) })
+        await reader.closeFarEnd()
+        await reader.close()
+    }
+
+    @Test func reportsCloseTogetherWaitForEachOtherUntilSomethingElsePasses() async throws {
+        let loop = try EventLoop(clock: .virtual)
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260, gathersReports: true)
+        let report: [UInt8] = [0x04, 0x3e, 0x02, 0x02, 0x00]
+        let answer: [UInt8] = [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x00]
+        // All of it on the loop: virtual time passes only while this waits.
+        try await Task(executorPreference: loop) {
+            try await reader.start()
+            for number in 1...3 {
+                await reader.write([report])
+                await reader.wait(for: number)
+            }
+            // The third waited, and so would the next: but now an answer is to be expected.
+            await reader.write([report])
+            await reader.send([0x01, 0x03, 0x0c, 0x00])
+            await reader.wait(for: 4)
+            await reader.write([answer, report])
+            await reader.wait(for: 6)
+            #expect(await reader.times == [0, 0, 10_000, 10_000, 10_000, 10_000])
+            await reader.closeFarEnd()
+            await reader.close()
+        }.value
+    }
+}

@@ -1,0 +1,45 @@
+import BLECore
+import Testing
+
+@testable import HCISocket
+
+struct ReadingPaceTests {
+    private func at(_ microseconds: Int) -> Instant { .zero + .microseconds(microseconds) }
+
+    @Test("reports of a quiet room are taken when they come")
+    func quiet() {
+        var pace = ReadingPace()
+        for number in 0..<10 { #expect(pace.read(1, at: at(number * 1000)) == nil) }
+    }
+
+    @Test("reports close together wait for each other, as long as there are some")
+    func many() {
+        var pace = ReadingPace()
+        #expect(pace.read(1, at: at(0)) == nil)
+        #expect(pace.read(1, at: at(500)) == at(10_500))
+        #expect(pace.read(4, at: at(10_500)) == at(20_500))
+        // One alone was not worth it; the next shows how close they are.
+        #expect(pace.read(1, at: at(20_500)) == nil)
+        #expect(pace.read(1, at: at(29_000)) == nil)
+        #expect(pace.read(1, at: at(29_999)) == at(39_999))
+    }
+
+    @Test("a flood is read without a rest")
+    func flood() {
+        var pace = ReadingPace()
+        #expect(pace.read(31, at: at(0)) == nil)
+        #expect(pace.read(32, at: at(100)) == nil)
+        #expect(pace.read(31, at: at(200)) == at(10_200))
+        #expect(pace.read(32, at: at(10_200)) == nil)
+    }
+
+    @Test("where anything else passes, nothing waits")
+    func busy() {
+        var pace = ReadingPace()
+        #expect(pace.read(1, at: at(0)) == nil)
+        pace.isBusy(at: at(100))
+        #expect(pace.read(1, at: at(500)) == nil)
+        #expect(pace.read(1, at: at(100_099)) == nil)
+        #expect(pace.read(1, at: at(100_100)) == at(110_100))
+    }
+}

@@ -1,0 +1,44 @@
+import BLECore
+import HCI
+import Testing
+
+@Suite struct H4RecoveryTests {
+    private static let answer: [UInt8] = [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x00]
+
+    @Test("the place behind the answer to Reset is found in whatever comes, however it is cut")
+    func finds() {
+        var random = SplitMix64(seed: 4)
+        for _ in 0..<500 {
+            // Octets of which many are those of the answer, so that it begins often and does not go on.
+            let noise = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                Self.answer.randomElement(using: &random) ?? 0
+            }
+            let stream = noise + Self.answer + [0x04, 0x10, 0x01, 0x00]
+            // Noise may contain the answer: then the first place counts.
+            let expected = (0...noise.count).first { start in
+                let part = stream[start..<start + 7]
+                return part.prefix(3) == [4, 0x0e, 4] && part.suffix(3) == [3, 0x0c, 0]
+            }
+            var (recovery, rest, position) = (H4Recovery(), stream[...], 0)
+            var found: Int?
+            while !rest.isEmpty, found == nil {
+                let chunk = Array(rest.prefix(Int.random(in: 1...9, using: &random)))
+                found = recovery.feed(chunk.span).map { position + $0 }
+                position += chunk.count
+                rest = rest.dropFirst(chunk.count)
+            }
+            #expect(found == expected.map { $0 + 7 })
+        }
+    }
+
+    @Test(
+        "a Reset that failed, and answers to other commands, are none",
+        arguments: [
+            [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x0c], [0x04, 0x0e, 0x04, 0x01, 0x01, 0x0c, 0x00],
+            [0x04, 0x0f, 0x04, 0x00, 0x01, 0x03, 0x0c],
+        ] as [[UInt8]])
+    func ignores(octets: [UInt8]) {
+        var recovery = H4Recovery()
+        #expect(recovery.feed(octets.span) == nil)
+    }
+}

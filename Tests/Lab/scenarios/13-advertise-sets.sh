@@ -1,0 +1,32 @@
+# Several advertisements of a kernel adapter at once, of one process and of two, with btmon as the judge.
+# limit: 90
+two_adapters
+record hci0
+
+background pair bletool advertise --adapter hci0 --name Pair --and --type nonconnectable --manufacturer 0xffff:0102 \
+    --json
+ready pair 'len(beside) == 1'
+background third bletool advertise --adapter hci0 --type nonconnectable --manufacturer 0xffff:0304 --json
+ready third 'len(beside) == 0'
+heard >heard.log
+check 'the first is on the air' grep -q 'name=Pair' heard.log
+check 'the beacon beside it is on the air' grep -q '05ffffff0102' heard.log
+check 'that of the other process is on the air' grep -q '05ffffff0304' heard.log
+
+check 'Ctrl-C ends the one process' ends pair 'signal INT' INT
+heard >heard.log
+check 'its advertisements are off the air' not grep -q 'name=Pair\|05ffffff0102' heard.log
+check 'that of the other stays' grep -q '05ffffff0304' heard.log
+background fourth bletool advertise --adapter hci0 --type nonconnectable --manufacturer 0xffff:0506 --json
+ready fourth
+check 'Ctrl-C ends the other process' ends third 'signal INT' INT
+heard >heard.log
+check 'a set that has become free is used again' grep -q '05ffffff0506' heard.log
+finish fourth TERM >/dev/null
+
+finish btmon INT >/dev/null
+btmon -r session.btsnoop >session.log
+# The handles in the order of the commands that make sets.
+grep -A1 '^< HCI Command: .*(0x08|0x0036)' session.log | grep -o 'Handle: 0x..' | tr '\n' ' ' >sets.log
+check 'four sets have three numbers' grep -q '^Handle: 0xef Handle: 0xee Handle: 0xed Handle: 0xef $' sets.log
+check 'no command was refused' not grep -q 'Status: Command Disallowed' session.log

@@ -1,0 +1,21 @@
+# Adapters that come and go while `bletool adapters --watch` runs.
+background watch bletool adapters --watch --json
+told() { wait_for 15 ndjson watch.out "$@"; }
+
+air
+check 'adapters that come are told' told "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
+    "change == 'added' and adapter == 'hci1'" "adapter == 'hci1' and state == 'down' and owner == 'kernel'"
+adapter 0 central
+check 'power is told' told "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
+background holder bletool scan --adapter user:hci0 --json
+check 'an adapter that is taken is told' told "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
+check 'Ctrl-C ends its holder' ends holder 'signal INT' INT
+finish btvirt KILL >/dev/null
+check 'adapters that go are told' told "change == 'removed' and adapter == 'hci0'" \
+    "change == 'removed' and adapter == 'hci1'"
+air
+again() { [ "$(grep -c '"change":"added","adapter":"hci0"' watch.out)" = 2 ]; }
+check 'adapters that come again are told' wait_for 15 again
+check 'it costs next to nothing' idle watch
+check 'Ctrl-C ends it by that signal' ends watch 'signal INT' INT
+check 'it ends with --timeout: status 0' exits 0 bletool adapters --watch --timeout 1s

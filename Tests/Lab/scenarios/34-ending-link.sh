@@ -1,0 +1,30 @@
+# Who connects while the kernel ends a link, two seconds after its last user, gets the end of that; here that takes long.
+# limit: 90
+mount -t debugfs debugfs /sys/kernel/debug
+background air bletool air --listen unix:/scratch/air --json
+ready air
+background serve bletool serve "$here/serve.yaml" --adapter unix:/scratch/air --json
+ready serve
+served=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
+background kernel "$here/kernel-host" /scratch/air /scratch/deaf
+wait_for 10 grep -q hci0 kernel.out || die 'no adapter'
+wait_for 10 output 'with 1 item' btmgmt info || die 'the kernel does not set it up'
+for setting in 'static-addr C0:00:00:00:00:01' 'le on' 'power on'; do
+    # shellcheck disable=SC2086
+    mgmt 0 $setting >/dev/null
+done
+record hci0
+
+gatt() { bletool gatt "$served/random" "$@" --adapter hci0 --json --connect-timeout 20s; }
+
+echo late-end >/scratch/deaf
+check 'a first read' run first gatt read fff1
+ending() { btmon -r session.btsnoop | grep -q 'Disconnect (0x01|0x0006)'; }
+check 'the kernel begins to end the link' wait_for 15 ending
+check 'a read in that moment' run second gatt read fff1 --log-level info
+check 'its value' ndjson second.out "bytes.fromhex(value) == b'from bletool'"
+check 'took another attempt' grep -q 'was not established' second.err
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT
+finish btmon INT >/dev/null
+finish kernel TERM >/dev/null
+umount /sys/kernel/debug

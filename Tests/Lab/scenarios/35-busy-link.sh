@@ -1,0 +1,18 @@
+# The kernel gives a link's ATT channel to one program; who wants it, too, is told so, and has it when the other is done.
+# limit: 120
+two_adapters
+background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
+ready serve
+background holder bletool gatt "$peripheral/public" notify fff3 --adapter hci1 --json
+check 'one has the link' wait_for 30 ndjson holder.out "event == 'notification'"
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+check 'another one is refused: status 3' exits 3 gatt read fff1
+cp check.log refused.log
+check 'and told why' grep -q 'another program has the link' refused.log
+check 'the first one notices nothing' test ! -s holder.end
+before=$(grep -c notification holder.out)
+check 'it goes on' wait_for 5 at_least $((before + 2)) notification holder.out
+check 'Ctrl-C ends it' ends holder 'signal INT' INT
+wait_for 10 unlinked
+check 'now it is free' run read gatt read fff1
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT

@@ -1,0 +1,49 @@
+"""A program of Examples as a process: its lines as they come, its end."""
+import asyncio
+import os
+import re
+import signal
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from peers.bletool import soon
+
+
+class Example:
+    """A run of an example. Each line is taken once, in order; those before the wanted one are passed over."""
+
+    def __init__(self, process):
+        self.process = process
+
+    async def line(self, pattern):
+        """The match of the next line that has this pattern."""
+        async def read():
+            async for line in self.process.stdout:
+                print(f"< {line.decode().rstrip()}", flush=True)
+                if match := re.search(pattern, line.decode()):
+                    return match
+            raise AssertionError(f"the example ended without a line that has {pattern}")
+
+        return await soon(read(), f"a line that has {pattern}")
+
+    async def stop(self, number=signal.SIGINT):
+        """Sends a signal and gives the exit code, negative for a signal."""
+        self.process.send_signal(number)
+        await soon(self.process.stdout.read(), "the end of the output")
+        return await soon(self.process.wait(), "the end of the example")
+
+
+@asynccontextmanager
+async def example(name, *words):
+    """Starts an example, which was built beside bletool, and kills it when the block is left."""
+    print("$", name, *words, flush=True)
+    path = Path(os.environ["BLETOOL"]).with_name(name)
+    assert os.access(path, os.X_OK), f"no example at {path}: build all of the package"
+    process = await asyncio.create_subprocess_exec(
+        path, *map(str, words), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    try:
+        yield Example(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()

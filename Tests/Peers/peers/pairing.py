@@ -1,0 +1,87 @@
+"""How bletool and a Bumble host pair: the methods, and the person before both."""
+from bumble.pairing import PairingConfig, PairingDelegate
+
+from peers.bletool import bletool
+from peers.scenario import expect
+
+IO = PairingDelegate.IoCapability
+PASSKEY = 12345
+DIGITS = "012345"
+# By name: whether nobody can be in between, bletool's options, Bumble's side, whether it is for LE Secure Connections only.
+METHODS = {
+    "just works": (False, [], IO.NO_OUTPUT_NO_INPUT, False),
+    "bletool's number": (True, ["--io", "display", "--passkey", DIGITS], IO.KEYBOARD_INPUT_ONLY, False),
+    "Bumble's number": (True, ["--io", "keyboard", "--passkey", DIGITS], IO.DISPLAY_OUTPUT_ONLY, False),
+    "comparison": (
+        True, ["--io", "displayYesNo", "--accept-comparison"], IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT, True),
+}
+
+
+class Person(PairingDelegate):
+    """Reads bletool's number, which is agreed on, and remembers what Bumble shows."""
+
+    def __init__(self, io):
+        super().__init__(io)
+        self.seen = []
+
+    async def accept(self):
+        self.seen.append("accept")
+        return True
+
+    async def generate_passkey(self):
+        return PASSKEY
+
+    async def display_number(self, number, digits):
+        self.seen.append(number)
+
+    async def get_number(self):
+        return PASSKEY
+
+    async def compare_numbers(self, number, digits):
+        self.seen.append(number)
+        return True
+
+
+def pair_with(host, io, secure_connections, mitm, out_of_band=lambda: None):
+    """How a Bumble host pairs from now on, with out-of-band data as they are then; gives its person."""
+    person = Person(io)
+    host.pairing_config_factory = lambda _: PairingConfig(
+        secure_connections, mitm, True, person, PairingConfig.AddressType.RANDOM, out_of_band())
+    return person
+
+
+def methods():
+    """Every method, in legacy pairing and in LE Secure Connections: its name, and the rest."""
+    for secure_connections in (False, True):
+        for name, (mitm, options, io, is_secure_only) in METHODS.items():
+            if secure_connections or not is_secure_only:
+                print(name, "secure connections" if secure_connections else "legacy", flush=True)
+                yield secure_connections, mitm, options, io
+
+
+def level(secure_connections, mitm):
+    """What a link is worth then, in bletool's words."""
+    if not mitm:
+        return "medium"
+    return "fips" if secure_connections else "high"
+
+
+async def agree_on_keys(host, device, state_dir, secure_connections, is_central):
+    """A Bumble host, and the bletool that has paired with it and knows it as `device`, have the same keys. Gives
+    Bumble's."""
+    [bond] = await bletool("bonds", "show", device, "--keys", "--state-dir", state_dir)
+    [(_, keys)] = await host.keystore.get_all()
+    if secure_connections:
+        given = taken = keys.ltk
+    else:
+        # Of Bumble's keys, "central" means the one that its central encrypts with: of the peripheral's making.
+        taken, given = keys.ltk_central, keys.ltk_peripheral
+        if not is_central:
+            given, taken = taken, given
+    for name, theirs in {"centralKey": given, "peripheralKey": taken}.items():
+        expect(bond[name], theirs.value[::-1].hex(), name)
+        named = (bond.get(f"{name}EDIV", 0), bond.get(f"{name}Rand", bytes(8).hex()))
+        expect(named, (theirs.ediv or 0, (theirs.rand or bytes(8))[::-1].hex()), f"what names {name}")
+    expect(bond["peerIdentityKey"], host.irk[::-1].hex(), "Bumble's identity key")
+    expect(bond["secureConnections"], secure_connections, "whether it was LE Secure Connections")
+    return keys

@@ -1,0 +1,43 @@
+"""What a Bumble host hears of extended and periodic advertising."""
+import asyncio
+from contextlib import asynccontextmanager
+
+from bumble.hci import HCI_LE_1M_PHY
+
+from peers.bletool import soon
+
+
+async def hears(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
+    """Scans by the extended commands until an advertisement is as wanted."""
+    found = asyncio.get_running_loop().create_future()
+
+    def heard(advertisement):
+        if wanted(advertisement) and not found.done():
+            found.set_result(advertisement)
+
+    host.on("advertisement", heard)
+    await host.start_scanning(active=False, filter_duplicates=False, scanning_phys=phys)
+    try:
+        return await soon(found, what)
+    finally:
+        await host.stop_scanning()
+        host.remove_listener("advertisement", heard)
+
+
+@asynccontextmanager
+async def following(host, address, sid):
+    """Follows a train; gives a queue of what its packets say. Scans meanwhile: RootCanal tells of no packets else."""
+    said = asyncio.Queue()
+    await host.start_scanning(active=False, scanning_phys=(HCI_LE_1M_PHY,))
+    sync = await host.create_periodic_advertising_sync(address, sid, sync_timeout=1.0)
+    sync.on("periodic_advertisement", said.put_nowait)
+    # The event may have come with the answer to the command.
+    if sync.state != sync.State.ESTABLISHED:
+        established = asyncio.get_running_loop().create_future()
+        sync.once("establishment", lambda: established.set_result(None))
+        await soon(established, "the train")
+    try:
+        yield sync, said
+    finally:
+        await sync.terminate()
+        await host.stop_scanning()

@@ -1,0 +1,27 @@
+"""One bletool says 479 octets in extended packets, and in a scannable set's response; another puts them together."""
+from peers.bletool import bletool, running
+from peers.scenario import expect, scenario
+
+WORDS = [f"{n:02x}" * 230 for n in range(2)]
+DATA = "".join("e9ffffff" + word for word in WORDS) + "0a09" + b"Long wave".hex()
+
+
+async def steps(radio):
+    said = [word for hex in WORDS for word in ("--manufacturer", f"0xffff:{hex}")]
+    for kind in ("nonconnectable", "scannable"):
+        options = ("--name", "Long wave", "--type", kind, "--extended", "--sid", 5)
+        async with running("advertise", "--adapter", radio, *options, *said) as advertising:
+            ready = await advertising.event("ready")
+            expect(ready["advertising"]["extended"], DATA, "what is advertised")
+            [heard] = await bletool(
+                "scan", "--adapter", radio, "--name", "Long wave", "--count", 1, "--timeout", "8s")
+            expect(heard["data"], DATA, "the data")
+            expect(
+                [heard[key] for key in ("legacy", "truncated", "connectable", "scannable")],
+                [False, False, False, kind == "scannable"], "the packet")
+            # Of a response, RootCanal does not tell the set.
+            if kind == "nonconnectable":
+                expect(heard["sid"], 5, "the set")
+
+
+scenario(steps)

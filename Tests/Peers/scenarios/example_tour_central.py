@@ -1,0 +1,59 @@
+"""The central of the tour of Examples takes every step with a Bumble peripheral, which has got what it was sent."""
+from peers.bletool import soon
+from peers.example import example
+from peers.scenario import expect, scenario
+from peers.tour import tour
+
+LINES = [
+    "found Grand tour with [fff0], connectable",
+    "its overflow area has the bit of fff0: true",
+    "a second connect has joined the first, and is connected without it",
+    "events: connected, disconnected",
+    "suspended: of 4 events one came, disconnected; the next is connected",
+    "a connect without limit: connecting, cancelled, disconnected",
+    'retrieved by identifier: ["connected"]',
+    "connected: 1 with fff0, 0 with fffa",
+    "known from before: 1",
+    "services: [180f, fff0]",
+    "included in fff0: [180f]",
+    "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
+    "descriptor of fff2: it is called Answers",
+    "descriptor of fff2: nobody has subscribed",
+    "heart rate: 72 a minute",
+    "battery: 80 %",
+    "made by Examples, model Tour",
+    "greet: welcome",
+    "slower: latency 2",
+    "faster: latency 0",
+    "a flood came whole",
+    "without response: full true, then ready true, all counted true",
+    "slow: worth waiting for",
+    "left and right are written",
+    "guests after add: 1",
+    "guests after remove: 0",
+    "no alarm without pairing: true",
+    "alarm by notification: fire; the link is encrypted",
+    "alarm by indication: fire; the link is encrypted",
+    "chain: battery 80 % by scan, connect, read",
+    "each: [80] %",
+    "states: poweredOn, poweredOff; the adapter was closed",
+]
+
+
+async def steps(radio):
+    async with tour(radio) as peripheral, example("tour", radio, "central", "state") as central:
+        for line in LINES:
+            expect((await central.line("")).string.rstrip(), line, "a line")
+        expect(await soon(central.process.wait(), "the end of the tour"), 0, "its exit code")
+        expect(
+            peripheral.commands, ["greet", "slower", "faster", "flood", "add", "remove"], "the commands")
+        expect(peripheral.latencies, [2, 0], "the latencies of the link")
+        *most, last = peripheral.sunk
+        expect((set(most), last), ({bytes([1, 2, 3])}, bytes([4])), "what was written without response")
+        expect(peripheral.written, {"fff4": bytes([1]), "fff5": bytes([2])}, "what was written together")
+        expect(
+            peripheral.alarms, [(True, True, False), (True, False, True)],
+            "encryption, notifications, indications of those who want alarms")
+
+
+scenario(steps)

@@ -1,0 +1,35 @@
+"""`bletool gatt … dump` of a Bumble peripheral is a configuration that `bletool serve` runs as the same server."""
+from peers.bletool import bletool, running
+from peers.device import PERIPHERAL
+from peers.gadget import gadget
+from peers.scenario import expect, scenario
+
+
+def attributes(tree):
+    """Handles, types and properties of a tree, and the values; those of the GATT service are each server's own."""
+    rows = []
+    for service in tree["services"]:
+        rows.append((service["handle"], service["uuid"], service["primary"], len(service["includes"])))
+        for c in service["characteristics"]:
+            value = None if service["uuid"] == "1801" else c["value"]
+            rows.append((c["valueHandle"], c["uuid"], sorted(c["properties"]), value))
+            rows += [(d["handle"], d["uuid"], None, d["value"]) for d in c["descriptors"]]
+    return rows
+
+
+async def steps(radio):
+    async with gadget(radio):
+        [original] = await bletool("gatt", PERIPHERAL, "tree", "--values", "--adapter", radio)
+        [dump] = await bletool("gatt", PERIPHERAL, "dump", "clone.yaml", "--adapter", radio)
+        expect((dump["event"], dump["address"], dump["file"]), ("dump", PERIPHERAL, "clone.yaml"), "the dump")
+        expect(dump["exact"], True, "whether nothing is missing")
+    async with running("serve", "clone.yaml", "--adapter", radio) as server:
+        ready = await server.event("ready")
+        [clone] = await bletool(
+            "gatt", f"{ready['address']}/{ready['addressType']}", "tree", "--values", "--adapter", radio)
+    refused = {row["handle"] for row in dump["unread"]}
+    expect([row for row in attributes(clone) if row[0] not in refused],
+           [row for row in attributes(original) if row[0] not in refused], "the clone")
+
+
+scenario(steps)

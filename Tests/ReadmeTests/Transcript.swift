@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// A document of commands that were typed and what they answered, as docs/ten-tasks.md explains at its end.
+struct Transcript {
+    /// A part of the document: what is typed in an empty folder.
+    struct Chapter: CustomTestStringConvertible {
+        var title: String
+        var steps: [Step] = []
+        var testDescription: String { title }
+    }
+
+    /// One thing that is done.
+    enum Step {
+        /// A file is made.
+        case file(name: String, text: String)
+        /// Something is typed at a terminal, and so much is answered. Nil: the one of the chapter.
+        case session(terminal: String?, [Exchange])
+    }
+
+    /// What is typed, and what is shown then.
+    struct Exchange {
+        /// Nil: nothing is typed; a program that runs there shows more.
+        var typed: Typed?
+        var shown: [String] = []
+    }
+
+    /// What is typed.
+    enum Typed: Equatable {
+        case command(String)
+        /// Ctrl-C.
+        case interrupt
+    }
+
+    private(set) var chapters: [Chapter] = []
+
+    /// The chapters of a document. What stands in front of the first heading is done in each of them.
+    init(_ text: String, hasBluetooth: Bool) {
+        var (chapter, preface) = (Chapter(title: ""), [Step]())
+        var isLeftOut = false
+        var lines = text.components(separatedBy: "\n")[...]
+        while let line = lines.popFirst() {
+            if line.hasPrefix("## ") {
+                if chapter.title.isEmpty { preface = chapter.steps } else { chapters.append(chapter) }
+                chapter = Chapter(title: String(line.dropFirst(3)), steps: preface)
+            } else if line == "<!-- without Bluetooth -->" {
+                isLeftOut = hasBluetooth
+            } else if line.hasPrefix("```") {
+                let body = Array(lines.prefix { $0 != "```" })
+                lines = lines.dropFirst(body.count + 1)
+                if !isLeftOut, let step = Step(kind: line.dropFirst(3), body) { chapter.steps.append(step) }
+                isLeftOut = false
+            }
+        }
+        if !chapter.title.isEmpty { chapters.append(chapter) }
+    }
+}
+
+extension Transcript.Step {
+    /// What a block says.
+    fileprivate init?(kind: Substring, _ body: [String]) {
+        let words = kind.split(separator: " ")
+        switch words.first {
+        case "yaml":
+            guard let name = body.first?.dropFirst(2) else { return nil }
+            self = .file(name: String(name), text: body.joined(separator: "\n") + "\n")
+        case "console":
+            var exchanges: [Transcript.Exchange] = []
+            for line in body {
+                if line.hasPrefix("$ ") {
+                    exchanges.append(.init(typed: .command(String(line.dropFirst(2)))))
+                } else if line == "^C" {
+                    exchanges.append(.init(typed: .interrupt))
+                } else {
+                    if exchanges.isEmpty { exchanges.append(.init()) }
+                    exchanges[exchanges.count - 1].shown.append(line)
+                }
+            }
+            self = .session(terminal: words.dropFirst().first.map(String.init), exchanges)
+        default: return nil
+        }
+    }
+}
+
+extension Transcript {
+    /// A line of three dots stands for any number of lines.
+    static let anything = "…"
+
+    /// A line without what differs each time; all else must be as it stands.
+    static func constant(_ line: String) -> String {
+        var line = line
+        line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/, with: "TIME")
+        // What decode says of when a packet came, and which of the recording it is.
+        line.replace(/^ +\d+ +\d+\.\d{6}/, with: "NUMBER TIME")
+        line.replace(/\d+(\.\d+)? ms after \d+/, with: "N ms after NUMBER")
+        line.replace(/(as central|as peripheral)  \d+(\.\d+)? s/, with: "N s")
+        line.replace(/(F|f)rame \d+/, with: "frame NUMBER")
+        line.replace(/\d+ octets\/s/, with: "N octets/s")
+        line.replace(/\d+ packets drawn/, with: "N packets drawn")
+        line.replace(/process \d+/, with: "process N")
+        // After a link that was up for long there is no pause.
+        line.replace(#/  again in 500ms$/#, with: "")
+        return line
+    }
+}

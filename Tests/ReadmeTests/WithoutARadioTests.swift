@@ -1,0 +1,31 @@
+import BLE
+import Testing
+
+/// What the article "Test without a radio" shows.
+struct WithoutARadioTests {
+    @Test func theReaderReadsTheSensor() async throws {
+        try await VirtualTestbed.run { bed in
+            let sensor = PeripheralManager(try await bed.adapter("sensor"))
+            try await sensor.publish([.battery(80)])
+            var content = AdvertisingContent()
+            content.name = "Sensor"
+            try await sensor.withAdvertising(content) {
+                let central = CentralManager(try await bed.adapter("reader"))
+                let sensors = central.chain { $0.name = "Sensor" }.within(.seconds(5))
+                #expect(try await sensors.read(.batteryLevel) == 80)
+            }
+        }
+    }
+
+    @Test func aDeviceThatIsAwayIsWaitedFor() async throws {
+        try await VirtualTestbed.run { bed in
+            let central = CentralManager(try await bed.adapter("reader"))
+            let before = bed.loop.now
+            let away = DeviceAddress(0xc0_11_22_33_44_55, type: .random)
+            await #expect(throws: BLEError.self) {
+                _ = try await central.connect(to: away, timeout: .seconds(3600))
+            }
+            #expect(before.duration(until: bed.loop.now) >= .seconds(3600))
+        }
+    }
+}

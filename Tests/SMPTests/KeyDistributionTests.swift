@@ -1,0 +1,135 @@
+#if SecurityManager
+import BLECore
+import SMP
+import Testing
+
+private func policy(
+    secure: Bool = true, bonding: Bool = true, send: KeyDistribution = [.encryption, .identity, .signing],
+    take: KeyDistribution = [.encryption, .identity, .signing]
+) -> PairingPolicy {
+    var policy = PairingPolicy()
+    policy.secureConnections = secure ? .preferred : .off
+    policy.isBonding = bonding
+    policy.keysToSend = send
+    policy.keysToTake = take
+    return policy
+}
+
+@Test func allKeysGoInOrderTheRespondersFirst() throws {
+    var pair = PairedMachines(policy(secure: false), policy(secure: false))
+    try pair.pair()
+    let keys = pair.frames.filter { (6...10).contains($0.octets[0]) }
+    #expect(keys.map(\.octets[0]) == [6, 7, 8, 9, 10, 6, 7, 8, 9, 10])
+    #expect(
+        keys.map(\.from) == [PairingRole](repeating: .responder, count: 5)
+            + [PairingRole](repeating: .initiator, count: 5))
+
+    let bond = try #require(pair.initiatorBond)
+    let other = try #require(pair.responderBond)
+    #expect(bond.peer == PairedMachines.responderIdentity.address)
+    #expect(bond.local == PairedMachines.initiatorIdentity.address)
+    #expect(bond.peerIdentityKey == PairedMachines.responderIdentity.identityKey)
+    #expect(other.peer == PairedMachines.initiatorIdentity.address)
+    #expect(other.peerIdentityKey == PairedMachines.initiatorIdentity.identityKey)
+    #expect(bond.peerSigningKey == other.localSigningKey && bond.peerSigningKey != nil)
+    #expect(bond.localSigningKey == other.peerSigningKey && bond.localSigningKey != nil)
+    // Each end has made the key that is asked of it as peripheral.
+    #expect(bond.centralKey == other.peripheralKey && bond.peripheralKey == other.centralKey)
+    #expect(bond.centralKey != bond.peripheralKey)
+    for key in [bond.centralKey, bond.peripheralKey] {
+        #expect(key?.random != 0)
+        #expect(key?.size == 16)
+    }
+    #expect(pair.initiatorEvents.last == .paired(bond, isBonding: true))
+}
+
+@Test func secureConnectionsHaveOneKeyWithoutAName() throws {
+    var pair = PairedMachines()
+    try pair.pair()
+    let bond = try #require(pair.initiatorBond)
+    #expect(bond.centralKey == bond.peripheralKey)
+    #expect(bond.centralKey?.ediv == 0 && bond.centralKey?.random == 0)
+    #expect(pair.initiatorEvents.contains(.encrypt(try #require(bond.centralKey))))
+    #expect(pair.responderEvents.contains(.provide(try #require(bond.centralKey))))
+    #expect(pair.codes.filter { (6...10).contains($0) } == [8, 9, 10, 8, 9, 10])
+    // The response leaves out what has no place in it: the long term key.
+    #expect(pair.frames[1].octets[5...] == [6, 6])
+}
+
+@Test(arguments: 0..<16)
+func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
+    let keys = KeyDistribution(rawValue: bits)
+    for isSecure in [true, false] {
+        var pair = PairedMachines(policy(secure: isSecure, send: keys), policy(take: .identity))
+        try pair.pair()
+        let sent = pair.frames.filter { $0.from == .initiator && (6...10).contains($0.octets[0]) }.map(
+            \.octets[0])
+        #expect(sent == (keys.contains(.identity) ? [8, 9] : []))
+        #expect((pair.responderBond?.peerIdentityKey != nil) == keys.contains(.identity))
+
+        pair = PairedMachines(policy(secure: isSecure, take: keys), policy())
+        try pair.pair()
+        let expected: [UInt8] =
+            (keys.contains(.encryption) && !isSecure ? [6, 7] : [])
+            + (keys.contains(.identity) ? [8, 9] : [])
+            + (keys.contains(.signing) ? [10] : [])
+        #expect(
+            pair.frames.filter { $0.from == .responder && (6...10).contains($0.octets[0]) }.map(\.octets[0])
+                == expected)
+    }
+}
+
+@Test func withoutBondingNoKeysGo() throws {
+    for policies in [(policy(bonding: false), policy()), (policy(), policy(bonding: false))] {
+        var pair = PairedMachines(policies.0, policies.1)
+        try pair.pair()
+        #expect(!pair.codes.contains { (6...10).contains($0) })
+        let bond = try #require(pair.initiatorBond)
+        #expect(pair.initiatorEvents.last == .paired(bond, isBonding: false))
+        #expect(bond.peer == PairedMachines.responderAddress)
+        #expect(pair.responderEvents.last == .paired(try #require(pair.responderBond), isBonding: false))
+    }
+}
+
+@Test func aZeroIdentityKeyIsNone() throws {
+    var pair = PairedMachines()
+    pair.meddle = { frame, _ in
+        frame.from == .initiator && frame.octets[0] == 8
+            ? SMPCommand.identityInformation(identityResolvingKey: 0).encoded : nil
+    }
+    try pair.pair()
+    #expect(pair.responderBond?.peer == PairedMachines.initiatorIdentity.address)
+    #expect(pair.responderBond?.peerIdentityKey == nil)
+}
+
+/// Keys that have not left stay here when the peer ends the pairing.
+@Test func whatThePeerHasEndedGetsNoKeys() throws {
+    var pair = PairedMachines()
+    pair.stopsAtEncryption = true
+    try pair.pair()
+    pair.responder.encryptionChanged(isOn: true, at: pair.now)
+    #expect(pair.responder.frame()?.first == 8)
+    pair.responder.receive([5, 0x0f], at: pair.now)
+    #expect(pair.responder.frame() == nil)
+    #expect(pair.responder.nextEvent() == .failed(.peer(.keyRejected)))
+}
+
+/// The pairing is done when the last key has left, not when it is only queued.
+@Test func pairedComesAfterTheLastKey() throws {
+    var pair = PairedMachines(policy(take: []), policy())
+    pair.stopsAtEncryption = true
+    try pair.pair()
+    pair.initiator.encryptionChanged(isOn: true, at: pair.now)
+    for _ in 0..<3 {
+        #expect(pair.initiator.nextEvent() == nil)
+        #expect(pair.initiator.isPairing)
+        #expect(pair.initiator.frame() != nil)
+    }
+    guard case .paired = pair.initiator.nextEvent() else {
+        Issue.record("not paired")
+        return
+    }
+    #expect(!pair.initiator.isPairing)
+    #expect(pair.initiator.deadline == nil)
+}
+#endif

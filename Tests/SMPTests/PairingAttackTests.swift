@@ -1,0 +1,462 @@
+#if SecurityManager
+import BLECore
+import SMP
+import Testing
+
+private let keyboard = PairingPolicy(ioCapability: .keyboardOnly)
+private let display = PairingPolicy(ioCapability: .displayOnly)
+
+private func legacy(_ policy: PairingPolicy) -> PairingPolicy {
+    var policy = policy
+    policy.secureConnections = .off
+    return policy
+}
+
+/// Changes the lowest bit of the last octet of frames of one code from one end.
+private func flipping(_ code: SMPCode, of role: PairingRole, occurrence: Int = 0) -> (
+    PairedMachines.Frame, Int
+)
+    -> [UInt8]?
+{
+    let counter = Counter()
+    return { frame, _ in
+        guard frame.from == role, frame.octets.first == code.rawValue else { return nil }
+        counter.value += 1
+        guard counter.value == occurrence + 1 else { return nil }
+        var octets = frame.octets
+        octets[octets.count - 1] ^= 1
+        return octets
+    }
+}
+
+private final class Counter { var value = 0 }
+
+// MARK: - Public keys
+
+@Test(arguments: [PairingRole.initiator, .responder])
+func pointsBesideTheCurveAreRefused(from role: PairingRole) throws {
+    var pair = PairedMachines()
+    pair.meddle = flipping(.pairingPublicKey, of: role)
+    try pair.pair()
+    let (victim, other) = (role.peer, role)
+    #expect(pair.failure(of: victim) == .local(.dhKeyCheckFailed))
+    #expect(pair.failure(of: other) == .peer(.dhKeyCheckFailed))
+}
+
+@Test func aReflectedPublicKeyIsRefused() throws {
+    for negates in [false, true] {
+        var pair = PairedMachines()
+        var sent: [UInt8] = []
+        pair.meddle = { frame, _ in
+            guard frame.octets.first == SMPCode.pairingPublicKey.rawValue else { return nil }
+            if frame.from == .initiator {
+                sent = frame.octets
+                return nil
+            }
+            return negates ? negated(sent) : sent
+        }
+        try pair.pair()
+        #expect(pair.initiatorFailure == .local(.dhKeyCheckFailed))
+    }
+}
+
+/// The same point with the other Y: p - y.
+private func negated(_ frame: [UInt8]) -> [UInt8] {
+    let modulus =
+        [UInt8](hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")?.reversed() ?? []
+    var borrow = 0
+    let y = zip(modulus, frame[33...]).map { prime, octet in
+        let difference = Int(prime) - Int(octet) - borrow
+        borrow = difference < 0 ? 1 : 0
+        return UInt8(truncatingIfNeeded: difference)
+    }
+    return frame[..<33] + y
+}
+
+/// An initiator that has the responder's key before it is sent, as out-of-band data give it away.
+@Test func theRespondersOwnKeyIsRefused() throws {
+    let toolbox = try #require(SecurityManager.defaultToolbox)
+    var policy = PairingPolicy()
+    let offer = try #require(OutOfBandOffer(toolbox: toolbox, using: SplitMix64(seed: 4)))
+    policy.outOfBandOffer = offer
+    let key = try #require(offer.keyPair?.publicKey)
+    var initiator = PairingPolicy()
+    initiator.outOfBandData = offer.data
+    var pair = PairedMachines(initiator, policy)
+    pair.meddle = { frame, _ in
+        frame.from == .initiator && frame.octets.first == 0x0c
+            ? SMPCommand.pairingPublicKey(key).encoded : nil
+    }
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.dhKeyCheckFailed))
+}
+
+@Test func theDebugKeyIsRefusedUnlessTheOwnerDebugs() throws {
+    var pair = PairedMachines()
+    pair.meddle = { frame, _ in
+        frame.from == .initiator && frame.octets.first == 0x0c
+            ? SMPCommand.pairingPublicKey(.debug).encoded : nil
+    }
+    var debugging = pair
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.authenticationRequirements))
+    debugging.responder.policy.takesDebugKey = true
+    try debugging.pair()
+    // The initiator does not have that key, so they get no further than this.
+    #expect(debugging.responderFailure == .peer(.confirmValueFailed))
+}
+
+// MARK: - Short keys
+
+@Test(arguments: [UInt8(0), 1, 6, 7, 15])
+func shortKeysAreRefused(size: UInt8) throws {
+    for isRequest in [true, false] {
+        var pair = PairedMachines()
+        pair.meddle = { frame, _ in
+            guard frame.octets.first == (isRequest ? 1 : 2) else { return nil }
+            var octets = frame.octets
+            octets[4] = size
+            return octets
+        }
+        try pair.pair()
+        #expect(pair.failure(of: isRequest ? .responder : .initiator) == .local(.encryptionKeySize))
+    }
+}
+
+@Test func sizesThatNoDeviceHasAreRefused() throws {
+    var pair = PairedMachines()
+    pair.meddle = { frame, index in index == 0 ? frame.octets.replacing(4, with: 17) : nil }
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.invalidParameters))
+}
+
+@Test(arguments: [true, false])
+func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
+    var short = PairingPolicy()
+    (short.minimumKeySize, short.maximumKeySize) = (7, 9)
+    if !isSecure { short.secureConnections = .off }
+    var long = PairingPolicy()
+    long.minimumKeySize = 7
+    var pair = PairedMachines(short, long)
+    try pair.pair()
+    let bond = try #require(pair.initiatorBond)
+    let keys = [bond.centralKey, bond.peripheralKey].compactMap { $0 }
+    #expect(keys.count == 2)
+    #expect(bond.strength.keySize == 9)
+    for key in keys {
+        #expect(key.size == 9)
+        #expect(key.value >> 72 == 0 && key.value >> 56 != 0)
+    }
+}
+
+// MARK: - Guessing
+
+@Test func eachAttemptDoublesTheWait() throws {
+    var pair = PairedMachines(keyboard, display)
+    pair.initiatorUser.passkey = Passkey(1)
+    var waits: [Duration] = []
+    for _ in 0..<12 {
+        try pair.pair()
+        #expect(pair.responderFailure == .local(.confirmValueFailed))
+        let end = try #require(pair.responder.attempts.wait(at: pair.now))
+        waits.append(pair.now.duration(until: end))
+        #expect(throws: PairingImpossible.repeatedAttempts(until: end)) {
+            try pair.initiator.begin(.encryption, at: pair.now)
+        }
+        pair.now = end
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024].map { .seconds($0) })
+    // An initiator that does not wait is told so, and nobody is asked about it.
+    pair.now = pair.now + .seconds(-1)
+    let asked = pair.responderEvents.count
+    pair.initiator.attempts = PairingAttempts()
+    try pair.pair()
+    #expect(pair.initiatorFailure == .peer(.repeatedAttempts))
+    #expect(pair.responderEvents[asked...] == [.refused(.pairingRequest, .repeatedAttempts)])
+}
+
+@Test func successAndHoursEndTheWait() throws {
+    var attempts = PairingAttempts()
+    for second in 0..<5 { attempts.begin(at: Instant.zero + .seconds(second)) }
+    #expect(attempts.wait(at: .zero + .seconds(19)) == .zero + .seconds(20))
+    #expect(attempts.wait(at: .zero + .seconds(20)) == nil)
+    attempts.begin(at: .zero + .seconds(3 * 3600 + 5))
+    #expect(attempts.count == 3)
+    attempts.begin(at: .zero + .seconds(1_000_000_000))
+    #expect(attempts.count == 1)
+    attempts.succeed()
+    #expect(attempts == PairingAttempts() || attempts.wait(at: .zero) == nil)
+
+    var all = RepeatedAttempts(limit: 2)
+    let peers = (0..<3).map { DeviceAddress(UInt64($0), type: .public) }
+    var twice = PairingAttempts()
+    twice.begin(at: .zero)
+    twice.begin(at: .zero)
+    all[peers[0]] = twice
+    var once = PairingAttempts()
+    once.begin(at: .zero)
+    all[peers[1]] = once
+    all[peers[2]] = once
+    #expect(all[peers[0]] == twice)
+    #expect(all[peers[1]].count == 0)
+    #expect(all[peers[2]] == once)
+}
+
+@Test func aFixedPasskeyIsShownUntilAnAttemptHasFailed() throws {
+    var policy = display
+    policy.fixedPasskey = Passkey(123_456)
+    var pair = PairedMachines(keyboard, policy)
+    try pair.pair()
+    #expect(pair.responderBond != nil)
+    #expect(pair.responderEvents.contains(.display(try #require(Passkey(123_456)))))
+    #expect(!pair.responder.isPasskeySpent)
+
+    pair.initiatorUser.passkey = Passkey(1)
+    try pair.pair()
+    #expect(pair.responder.isPasskeySpent)
+    pair.now = pair.now + .seconds(1)
+    pair.responderEvents = []
+    pair.initiatorUser.passkey = nil
+    try pair.pair()
+    #expect(pair.responderBond != nil)
+    #expect(!pair.responderEvents.contains(.display(try #require(Passkey(123_456)))))
+}
+
+/// Each bit of a passkey has random numbers of its own; what proved one proves no other.
+@Test func proofsOfPasskeyBitsAreNotTakenTwice() throws {
+    var pair = PairedMachines(keyboard, display)
+    try pair.pair()
+    for role in [PairingRole.initiator, .responder] {
+        let numbers = pair.frames.filter { $0.from == role && $0.octets.first == 4 }.map(\.octets)
+        #expect(numbers.count == 20)
+        #expect(Set(numbers).count == 20)
+    }
+
+    // An initiator that saw the proofs of a pairing says them again in the next: the keys are others.
+    let recorded = pair.frames.filter { $0.from == .initiator && [3, 4].contains($0.octets.first) }.map(
+        \.octets)
+    var next = 0
+    pair.frames = []
+    pair.meddle = { frame, _ in
+        guard frame.from == .initiator, [3, 4].contains(frame.octets.first), next < recorded.count else {
+            return nil
+        }
+        next += 1
+        return recorded[next - 1]
+    }
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.confirmValueFailed))
+    #expect(next == 2)
+}
+
+@Test func proofsOfOneBitDoNotProveTheNext() throws {
+    var fixed = display
+    // From the lowest: 0, 1.
+    fixed.fixedPasskey = Passkey(0b10)
+    var pair = PairedMachines(keyboard, fixed)
+    var recorded: [UInt8: [UInt8]] = [:]
+    var rounds = 0
+    pair.meddle = { frame, _ in
+        guard frame.from == .initiator, let code = frame.octets.first, code == 3 || code == 4 else {
+            return nil
+        }
+        if code == 4 { rounds += 1 }
+        defer { if recorded[code] == nil { recorded[code] = frame.octets } }
+        return recorded[code]
+    }
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.confirmValueFailed))
+    #expect(rounds == 2)
+}
+
+// MARK: - Proofs that are wrong
+
+@Test(arguments: [PairingRole.initiator, .responder], [true, false])
+func wrongConfirmAndRandomValuesAreRefused(from role: PairingRole, isSecure: Bool) throws {
+    for code in [SMPCode.pairingConfirm, .pairingRandom] {
+        for occurrence in isSecure ? [0, 7, 19] : [0] {
+            var pair = PairedMachines(
+                isSecure ? keyboard : legacy(keyboard), isSecure ? display : legacy(display))
+            pair.meddle = flipping(code, of: role, occurrence: occurrence)
+            try pair.pair()
+            #expect(pair.failure(of: role.peer) == .local(.confirmValueFailed))
+            #expect(pair.failure(of: role) == .peer(.confirmValueFailed))
+        }
+    }
+}
+
+@Test func aWrongCommitmentIsRefused() throws {
+    for code in [SMPCode.pairingConfirm, .pairingRandom] {
+        var pair = PairedMachines()
+        pair.meddle = flipping(code, of: .responder)
+        try pair.pair()
+        #expect(pair.initiatorFailure == .local(.confirmValueFailed))
+    }
+}
+
+@Test(arguments: [PairingRole.initiator, .responder])
+func wrongDHKeyChecksAreRefused(from role: PairingRole) throws {
+    for io in [IOCapability.noInputNoOutput, .displayYesNo] {
+        var pair = PairedMachines(PairingPolicy(ioCapability: io), PairingPolicy(ioCapability: io))
+        pair.meddle = flipping(.pairingDHKeyCheck, of: role)
+        try pair.pair()
+        #expect(pair.failure(of: role.peer) == .local(.dhKeyCheckFailed))
+        #expect(pair.failure(of: role) == .peer(.dhKeyCheckFailed))
+    }
+}
+
+/// Somebody in between who takes the wish for authentication out of the features is found out by the check.
+@Test func changedFeaturesAreFoundOut() throws {
+    for isRequest in [true, false] {
+        var pair = PairedMachines()
+        pair.meddle = { frame, _ in
+            frame.octets.first == (isRequest ? 1 : 2) ? frame.octets.replacing(3, with: 0x0d) : nil
+        }
+        try pair.pair()
+        #expect(pair.failure(of: isRequest ? .responder : .initiator) == .local(.dhKeyCheckFailed))
+        #expect(pair.failure(of: isRequest ? .initiator : .responder) == .peer(.dhKeyCheckFailed))
+    }
+}
+
+@Test func aReflectedConfirmValueIsRefused() throws {
+    var pair = PairedMachines(legacy(PairingPolicy()), PairingPolicy())
+    var sent: [UInt8] = []
+    pair.meddle = { frame, _ in
+        guard frame.octets.first == 3 else { return nil }
+        if frame.from == .initiator { sent = frame.octets }
+        return sent
+    }
+    try pair.pair()
+    #expect(pair.initiatorFailure == .local(.confirmValueFailed))
+}
+
+@Test func numbersThatTheUserFindsDifferentEndIt() throws {
+    for role in [PairingRole.initiator, .responder] {
+        var pair = PairedMachines(
+            PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .keyboardDisplay))
+        if role == .initiator {
+            pair.initiatorUser.compares = false
+        } else {
+            pair.responderUser.compares = false
+        }
+        try pair.pair()
+        #expect(pair.failure(of: role) == .local(.numericComparisonFailed))
+        #expect(pair.failure(of: role.peer) == .peer(.numericComparisonFailed))
+    }
+}
+
+// MARK: - Downgrades
+
+@Test func aBondIsNotReplacedByAWeakerOne() throws {
+    let strong = PairingStrength(isAuthenticated: true, isSecureConnections: true)
+    let authenticated = PairingStrength(isAuthenticated: true, isSecureConnections: false)
+    let secure = PairingStrength(isAuthenticated: false, isSecureConnections: true)
+    let cases: [(PairingStrength, PairingPolicy, PairingFailureReason)] = [
+        (strong, PairingPolicy(), .authenticationRequirements),
+        (authenticated, PairingPolicy(), .authenticationRequirements),
+        (secure, legacy(PairingPolicy()), .authenticationRequirements),
+        (strong, legacy(keyboard), .authenticationRequirements),
+    ]
+    for (existing, peer, reason) in cases {
+        var policy = PairingPolicy(ioCapability: .keyboardDisplay)
+        policy.existing = existing
+        var pair = PairedMachines(peer, policy)
+        try pair.pair()
+        #expect(pair.responderFailure == .local(reason))
+        #expect(!pair.responderEvents.contains { if case .pairingRequested = $0 { true } else { false } })
+
+        pair = PairedMachines(policy, peer)
+        try pair.pair()
+        #expect(pair.initiatorFailure == .local(reason))
+    }
+
+    var short = PairingPolicy()
+    (short.minimumKeySize, short.maximumKeySize) = (7, 15)
+    var policy = PairingPolicy()
+    policy.minimumKeySize = 7
+    policy.existing = PairingStrength(isAuthenticated: false, isSecureConnections: true, keySize: 16)
+    var pair = PairedMachines(short, policy)
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.encryptionKeySize))
+}
+
+@Test func whatALinkHasBondedItDoesNotBondWeaker() throws {
+    var pair = PairedMachines(
+        PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .displayYesNo))
+    try pair.pair()
+    #expect(pair.responderBond != nil)
+    pair.initiator.policy = PairingPolicy()
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.authenticationRequirements))
+}
+
+/// A peer that has lost its bond pairs like a new one: not before the owner has said so.
+@Test func nothingHappensBeforeTheOwnerAccepts() throws {
+    var policy = PairingPolicy()
+    policy.existing = PairingStrength(isAuthenticated: false, isSecureConnections: true)
+    var machine = PairedMachines(PairingPolicy(), policy).responder
+    let request = PairingFeatures(
+        ioCapability: .noInputNoOutput, authentication: [.bonding, .secureConnections])
+    machine.receive(SMPCommand.pairingRequest(request).encoded, at: .zero)
+    #expect(machine.nextEvent() == .pairingRequested(request))
+    #expect(machine.frame() == nil)
+    machine.answer(.refuse(.pairingNotSupported), at: .zero)
+    #expect(machine.frame() == [5, 5])
+    #expect(machine.nextEvent() == .failed(.local(.pairingNotSupported)))
+}
+
+// MARK: - Keys
+
+@Test(arguments: [SMPCode.encryptionInformation, .identityInformation, .signingInformation])
+func keysOnALinkThatIsNotEncryptedAreRefused(code: SMPCode) throws {
+    for isSecure in [true, false] {
+        var machine = PairedMachines(isSecure ? PairingPolicy() : legacy(PairingPolicy()))
+        // The link layer never says that it encrypts.
+        machine.stopsAtEncryption = true
+        try machine.pair()
+        #expect(machine.initiator.isPairing)
+        machine.initiator.receive([code.rawValue] + [UInt8](repeating: 1, count: 16), at: machine.now)
+        #expect(machine.initiator.frame() == [5, 8])
+        #expect(machine.initiator.nextEvent() == .failed(.local(.unspecifiedReason)))
+    }
+}
+
+@Test func aKeyThatDoesNotEncryptMakesNoBond() throws {
+    var pair = PairedMachines()
+    pair.stopsAtEncryption = true
+    try pair.pair()
+    pair.initiator.encryptionChanged(isOn: false, at: pair.now)
+    pair.settle()
+    #expect(pair.initiatorFailure == .encryption)
+    #expect(pair.responderFailure == .peer(.unspecifiedReason))
+}
+
+@Test(arguments: [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001])
+func anIdentityThatChangesIsRefused(address: UInt64) throws {
+    var pair = PairedMachines()
+    pair.meddle = { frame, _ in
+        frame.from == .initiator && frame.octets.first == 9
+            ? SMPCommand.identityAddressInformation(DeviceAddress(address, type: .random)).encoded : nil
+    }
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.invalidParameters))
+}
+
+extension PairingRole {
+    fileprivate var peer: PairingRole { self == .initiator ? .responder : .initiator }
+}
+
+extension PairedMachines {
+    fileprivate func failure(of role: PairingRole) -> PairingFailure? {
+        role == .initiator ? initiatorFailure : responderFailure
+    }
+}
+
+extension [UInt8] {
+    fileprivate func replacing(_ index: Int, with octet: UInt8) -> [UInt8] {
+        var copy = self
+        copy[index] = octet
+        return copy
+    }
+}
+#endif

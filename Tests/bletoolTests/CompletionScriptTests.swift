@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import bletool
+
+/// What Tab does in the user's shell: verbs of `gatt` and their options behind the device, as the command line has them.
+struct CompletionScriptTests {
+    private static func isInstalled(_ shell: String) -> Bool {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)")
+    }
+
+    /// The script in a folder of its own.
+    private static func shell(_ name: String) throws -> Shell {
+        let shell = try Shell()
+        let generated = BLETool.completionScript(for: try #require(.init(rawValue: name)))
+        let script = CompletionScript(generated: generated).text
+        #expect(script.utf8.count > generated.utf8.count, "the parser's script is not what it was")
+        try shell.write(script, to: "script")
+        return shell
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func theVerbMayStandBehindTheDevice(_ name: String) async throws {
+        let shell = try Self.shell(name)
+        guard Self.isInstalled(name) else { return }
+        let result = try await shell.run(
+            name == "fish" ? "fish --no-config --no-execute script" : "\(name) -n script")
+        #expect(result.status == 0, "\(result.output)")
+    }
+
+    /// What bash makes of a line: it cuts addresses at their colons.
+    @Test(arguments: [
+        ("gatt AA : BB : CC ''", "tree read write notify info dump run shell"), ("gatt X w", "write"),
+        ("gatt AA : BB : CC read --fo", "--format"), ("gatt read X --fo", "--format"),
+        ("gatt name : tree read --fo", "--format"),
+        ("gatt X -i --sec", "--secure-connections-only --security"),
+        ("gatt X read 2a19 --phy ''", "1m 2m coded"), ("gatt --mtu 23 X write --ch", "--chunk"),
+        ("bonds li", "list"), ("doctor --", "--json --version --help --log-level --color"),
+    ])
+    func bashOffers(_ words: String, _ offered: String) async throws {
+        let result = try await Self.shell("bash").run(
+            """
+            cat >try <<'END'
+            source ./script
+            COMP_WORDS=(bletool \(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="${COMP_WORDS[*]}"
+            COMP_POINT=${#COMP_LINE}
+            _bletool bletool "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            echo "${COMPREPLY[*]}"
+            END
+            bash try
+            """)
+        #expect(result.output == offered + "\n")
+    }
+
+    @Test(
+        .enabled(if: CompletionScriptTests.isInstalled("fish")),
+        arguments: [
+            ("gatt AA:BB:CC ", "dump info notify read run shell tree write"), ("gatt X w", "write"),
+            ("gatt AA:BB:CC read --fo", "--format"), ("gatt read X --fo", "--format"),
+            ("gatt X -i --sec", "--secure-connections-only --security"),
+            ("gatt X read 2a19 --phy ", "1m 2m coded"), ("gatt --mtu 23 X write --ch", "--chunk"),
+        ])
+    func fishOffers(_ line: String, _ offered: String) async throws {
+        let result = try await Self.shell("fish").run(
+            "fish --no-config -c 'source ./script; complete -C \"bletool \(line)\"' | cut -f1 | xargs")
+        #expect(result.output == offered + "\n")
+    }
+}

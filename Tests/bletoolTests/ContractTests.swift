@@ -1,0 +1,77 @@
+import Testing
+
+/// What scripts rely on, seen from a shell.
+struct ContractTests {
+    @Test(arguments: [
+        ("lookup company 76 --timeout 5s", 0, "Apple"), ("bonds list --timeout 5s", 0, ""),
+        ("lookup company 76 --timeout 0s", 1, "--timeout"),
+        // What would be mixed with what is shown.
+        ("scan --capture - --adapter virtual", 1, "name a file"),
+        ("capture - --json --adapter virtual", 1, "stdout is the recording"),
+        // What users of other tools type.
+        ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
+    ])
+    func commandsEndSo(arguments: String, status: Int32, text: String) async throws {
+        let result = try await Shell().run("bletool \(arguments)")
+        #expect(result.status == status)
+        #expect(result.output.contains(text) || text.isEmpty, "\(result.output)")
+    }
+
+    private static let lamp = """
+        name: Lamp
+        services:
+          - uuid: 1802
+            characteristics: [{uuid: 2a06, properties: [read, write, signedWrite], value: {u8: 0}}]
+        """
+
+    /// Runs a script beside a lamp on its air.
+    private func beside(_ script: String) async throws -> (status: Int32, output: String) {
+        let shell = try Shell()
+        try shell.write(Self.lamp, to: "lamp.yaml")
+        return try await shell.run(
+            """
+            bletool air >air.log 2>&1 & air=$!
+            bletool serve lamp.yaml --adapter virtual:lamp >serve.log 2>&1 & server=$!
+            \(script)
+            status=$?
+            # A shell tells of programs that were ended.
+            { kill $server $air; wait; } 2>/dev/null
+            exit $status
+            """)
+    }
+
+    /// Answers are objects where nobody sees them, and so is what ended them.
+    @Test func aScriptThatFailsEndsWithAnObject() async throws {
+        let result = try await beside(
+            """
+            printf 'read 2a06\\nread 2a19\\nread 2a06\\n' | bletool gatt name:Lamp run - --adapter virtual 2>messages
+            """)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(#""event":"value""#) == true, "\(result.output)")
+        #expect(lines.last?.hasPrefix(#"{"event":"error""#) == true, "\(result.output)")
+        #expect(result.status == 2)
+    }
+
+    @Test func whatCannotBeSignedIsAMatterOfSecurity() async throws {
+        let result = try await beside("bletool gatt name:Lamp write 2a06 01 --signed --adapter virtual")
+        #expect(result.status == 6)
+        #expect(result.output.contains("bletool pair"), "\(result.output)")
+    }
+
+    /// Whoever hears of a link hears of its end, also when the command ends it.
+    @Test func maintainTellsTheLastEnd() async throws {
+        let result = try await beside(
+            """
+            mkfifo up
+            bletool maintain name:Lamp --exec 'echo $BLETOOL_EVENT >>told; echo >up' --adapter virtual 2>messages >events &
+            maintain=$!
+            read line <up
+            kill -TERM $maintain
+            read line <up
+            { wait $maintain; } 2>/dev/null
+            cat told
+            """)
+        #expect(result.output.hasSuffix("connected\ndisconnected\n"), "\(result.output)")
+    }
+}

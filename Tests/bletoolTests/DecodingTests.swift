@@ -1,0 +1,93 @@
+import Glibc
+import HCI
+import HCISocket
+import Recordings
+import Testing
+
+@testable import bletool
+
+/// A recording of resets, so few that a pipe takes their lines, as a file and whatever else its octets are then.
+private func recording(_ count: Int = 300, cut: Int = 0) -> [UInt8] {
+    let writer = RecordingWriter(.h4)
+    let records = (0..<count).map { index in
+        Record(
+            time: RecordingTime(microseconds: Int64(index)),
+            content: .packet(.hostToController, [1, 3, 0x0c, 0]))
+    }
+    return Array((writer.header + records.compactMap(writer.encode).joined()).dropLast(cut))
+}
+
+/// Decodes recordings, a, b and so on, whose octets come in chunks; gives what went to stdout and why it failed.
+private func decode(
+    _ recordings: [UInt8]..., chunks size: Int, limit: Int? = nil, isWhole: Bool = true
+) throws -> (lines: Int, failure: Failure?, isRead: Bool) {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    let console = Console(isJSON: true, output: LineWriter(ends[1]))
+    let decoding = Decoding(console: console, filter: PacketFilter(), limit: limit, output: .lines)
+    var pass = DecodingPass(decoding, names: recordings.indices.map { ["a", "b", "c"][$0] })
+    var failure: Failure?
+    var isRead = true
+    do throws(Failure) {
+        for (index, octets) in recordings.enumerated() where isRead {
+            if index > 0 { isRead = try pass.goOn() }
+            for start in stride(from: 0, to: octets.count, by: size) where isRead {
+                isRead = try pass.take(Array(octets[start..<min(start + size, octets.count)]))
+            }
+        }
+        try pass.finish(isWhole: isWhole)
+    } catch {
+        failure = error
+    }
+    close(ends[1])
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(ends[0], &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+    close(ends[0])
+    return (text.count { $0 == UInt8(ascii: "\n") }, failure, isRead)
+}
+
+struct DecodingTests {
+    @Test(arguments: [100, 65_536])
+    func aWholeFileIsShown(size: Int) throws {
+        let result = try decode(recording(), chunks: size)
+        #expect(result.lines == 300 && result.failure == nil)
+    }
+
+    /// A rotated set is one recording: a limit counts through all files, and damage is that of its file.
+    @Test func severalFilesAreOneRecording() throws {
+        let whole = try decode(recording(80), recording(80), recording(80), chunks: 100)
+        #expect(whole.lines == 240 && whole.failure == nil)
+        let some = try decode(recording(80), recording(80), recording(80), chunks: 100, limit: 100)
+        #expect(some.lines == 100 && !some.isRead)
+        let damaged = try decode(recording(80), recording(80, cut: 3), recording(80), chunks: 100)
+        #expect(damaged.lines == 239)
+        #expect(damaged.failure?.message.hasPrefix("b: damaged at octet") == true)
+        let foreign = try decode(recording(80), [UInt8](repeating: 7, count: 50), chunks: 100)
+        #expect(foreign.lines == 80)
+        #expect(foreign.failure?.message.hasPrefix("b: ") == true)
+    }
+
+    @Test func whatIsCutIsShownAndTold() throws {
+        let result = try decode(recording(cut: 3), chunks: 100)
+        #expect(result.lines == 299)
+        #expect(
+            result.failure?.message
+                == "a: damaged at octet 8388, 25 octets skipped: record: body at octet 24 needs 4 octets, 1 left"
+        )
+        #expect(result.failure?.kind.status == .badInput)
+    }
+
+    /// Who has enough in the middle of a record has found no damage, nor has who follows a file that is being written.
+    @Test func theMiddleOfARecordIsNoDamage() throws {
+        let enough = try decode(recording(), chunks: 100, limit: 7)
+        #expect(enough.lines == 7 && enough.failure == nil && !enough.isRead)
+        let growing = try decode(recording(cut: 3), chunks: 100, isWhole: false)
+        #expect(growing.lines == 299 && growing.failure == nil)
+    }
+
+    @Test func whatIsNoRecordingIsRefused() throws {
+        let result = try decode(Array("root:x:0:0:".utf8), chunks: 3)
+        #expect(result.lines == 0 && result.failure?.kind == .input)
+    }
+}

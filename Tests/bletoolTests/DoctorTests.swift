@@ -1,0 +1,115 @@
+import BLECore
+import HCISocket
+import Testing
+
+@testable import BLE
+@testable import bletool
+
+struct DoctorTests {
+    private func adapter(
+        _ current: Management.Settings = [.powered, .lowEnergy],
+        _ availability: AdapterDescription.Availability = .available
+    ) -> AdapterDescription {
+        var adapter = AdapterDescription(
+            index: 0, address: DeviceAddress(0xaabb_ccdd_eeff, type: .public), name: "", version: 12,
+            manufacturer: 1, supported: [.powered, .lowEnergy], current: current)
+        adapter.availability = availability
+        return adapter
+    }
+
+    private let both: Set<Capability> = [.netRaw, .netAdmin]
+
+    @Test func allIsWell() {
+        let report = DoctorReport(Diagnosis(capabilities: both, adapters: [adapter()]))
+        #expect(report.failure == nil)
+        #expect(report.checks.allSatisfy { $0.status == .ok && $0.fix == nil })
+        #expect(
+            report.json.description == """
+                {"event":"doctor","ok":true,"checks":[\
+                {"check":"sockets","subject":null,"status":"ok","message":"the kernel's Bluetooth can be used","fix":null},\
+                {"check":"capabilities","subject":null,"status":"ok",\
+                "message":"this process has CAP_NET_RAW and CAP_NET_ADMIN","fix":null},\
+                {"check":"adapter","subject":"hci0","status":"ok","message":"AA:BB:CC:DD:EE:FF is on","fix":null}],\
+                "may":{"scan":true,"advertise":true,"serve":true,"gatt":true,"capture":true,"power":true,"user":true,\
+                "virtual":true},"missing":{}}
+                """)
+    }
+
+    @Test(
+        "each lack has its status, its exit status and its fix",
+        arguments: [
+            (Diagnosis(missingSockets: .noBluetooth), "sockets", 3, "modprobe"),
+            (Diagnosis(missingSockets: .isolated), "sockets", 3, "network=host"),
+            (Diagnosis(capabilities: [.netRaw, .netAdmin]), "adapter", 3, "virtual"),
+        ])
+    func lacks(diagnosis: Diagnosis, check: String, status: Int32, fix: String) throws {
+        let report = DoctorReport(diagnosis)
+        let found = try #require(report.checks.first { $0.name == check })
+        #expect(found.status == .problem)
+        #expect(found.fix?.contains(fix) == true)
+        #expect(report.failure?.kind.status.rawValue == status)
+        #expect(report.abilities.filter { $0.missing.isEmpty }.map(\.name) == ["virtual"])
+    }
+
+    @Test func capabilities() throws {
+        let report = DoctorReport(Diagnosis(capabilities: [.netRaw], adapters: [adapter()]))
+        #expect(report.failure?.kind == .permission)
+        #expect(report.failure?.message == "capabilities: this process lacks CAP_NET_ADMIN")
+        #expect(report.failure?.hint?.contains("setcap cap_net_raw,cap_net_admin") == true)
+        #expect(report.abilities.filter { !$0.missing.isEmpty }.map(\.name) == ["power", "user"])
+
+        // Where the file's capabilities do not count, setting them is no fix.
+        let inContainer = DoctorReport(Diagnosis(hasNoNewPrivileges: true, adapters: [adapter()]))
+        #expect(inContainer.failure?.hint?.contains("no_new_privs") == true)
+
+        // An adapter that is off needs power first.
+        let off = DoctorReport(Diagnosis(capabilities: [.netRaw], adapters: [adapter([.lowEnergy])]))
+        #expect(off.abilities.first { $0.name == "scan" }?.missing == ["CAP_NET_ADMIN"])
+    }
+
+    @Test func adaptersThatCannotBeUsed() throws {
+        func check(_ one: AdapterDescription) throws -> DoctorReport.Check {
+            let report = DoctorReport(Diagnosis(capabilities: both, adapters: [one]))
+            #expect(report.failure?.kind == .adapter)
+            return try #require(report.checks.first { $0.name == "adapter" })
+        }
+        #expect(try check(adapter([], .taken)).message.contains("user channel"))
+        #expect(try check(adapter([], .notSetUp)).fix?.contains("firmware") == true)
+        let switches = [
+            RadioSwitch(name: "hci0", block: .software), RadioSwitch(name: "key", block: .hardware),
+        ]
+        let report = DoctorReport(
+            Diagnosis(capabilities: both, switches: switches, adapters: [adapter([.lowEnergy])]))
+        #expect(
+            report.checks.filter { $0.name == "rfkill" }.map(\.fix) == [
+                "rfkill unblock bluetooth", "rfkill list tells which switch it is",
+            ])
+        #expect(report.failure?.kind.status == .adapter)
+    }
+
+    @Test func notesAreNoProblems() {
+        let report = DoctorReport(
+            Diagnosis(
+                capabilities: both, bluetoothDaemon: 42, adapters: [adapter()],
+                serialPorts: [
+                    .init(path: "/dev/ttyACM0", isAccessible: false),
+                    .init(path: "/dev/ttyUSB0", isAccessible: true),
+                ]))
+        #expect(report.failure == nil)
+        #expect(report.checks.filter { $0.status == .note }.map(\.name) == ["bluetoothd", "serial"])
+        #expect(report.checks.last?.fix?.contains("usermod -aG") == true)
+        #expect(report.lines(colored: false).last == "may not -")
+    }
+
+    @Test func adapterEvents() {
+        var one = adapter([], .taken)
+        one.usbPort = "1-1.4"
+        let json = AdapterEvent(.changed(one)).json
+        #expect(json["change"] == "changed")
+        #expect(json["owner"] == "user-channel")
+        #expect(json["usb"] == "1-1.4")
+        #expect(json["hciVersion"] == .null)
+        #expect(AdapterEvent(adapter: adapter()).json["change"] == nil)
+        #expect(AdapterEvent(adapter: adapter()).json["owner"] == "kernel")
+    }
+}

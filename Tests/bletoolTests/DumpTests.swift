@@ -1,0 +1,123 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+@testable import bletool
+
+/// `gatt … dump`: a configuration from what a device shows.
+struct DumpTests {
+    private func handle(_ number: UInt16) -> AttributeHandle { AttributeHandle(number) }
+
+    /// A service with one characteristic and its descriptors, from a handle on, without gaps.
+    private func service(
+        _ uuid: BluetoothUUID = 0x1809, at first: UInt16, _ properties: CharacteristicProperties,
+        descriptors: [BluetoothUUID] = [], end: UInt16? = nil
+    ) -> RemoteService {
+        let last = first + 2 + UInt16(descriptors.count)
+        return RemoteService(
+            uuid: uuid, handle: handle(first), endHandle: handle(end ?? last),
+            characteristics: [
+                RemoteCharacteristic(
+                    uuid: 0x2a6e, handle: handle(first + 1), valueHandle: handle(first + 2),
+                    endHandle: handle(last), properties: properties,
+                    descriptors: descriptors.enumerated().map {
+                        RemoteDescriptor(uuid: $1, handle: handle(first + 3 + UInt16($0)))
+                    })
+            ])
+    }
+
+    private func image(
+        _ services: [RemoteService], _ values: [UInt16: [UInt8]] = [:]
+    ) throws -> DeviceImage {
+        let address = try #require(DeviceAddress("C0:00:00:00:00:01/random"))
+        var image = DeviceImage(address: address, database: RemoteDatabase(services: services))
+        for (number, value) in values { image.shown[handle(number)] = .init(value: value) }
+        return image
+    }
+
+    private func lines(_ image: DeviceImage) throws -> [String] {
+        Array(try ClonedConfiguration(image).yaml.drop { $0.hasPrefix("#") })
+    }
+
+    @Test func aDeviceWithoutGenericServicesIsServedExactly() throws {
+        let image = try image(
+            [service(at: 5, [.read, .notify], descriptors: [0x2902, 0x2901])],
+            [
+                7: [0xb2, 0x08], 9: Array("Room".utf8),
+            ])
+        #expect(
+            try lines(image) == [
+                "advertise: {}  # what it advertises does not show on a link",
+                "standardServices: false",
+                "services:",
+                "  - uuid: 1809  # Health Thermometer",
+                "    handle: 0x0005",
+                "    characteristics:",
+                "      - uuid: 2a6e  # Temperature",
+                "        handle: 0x0006",
+                "        properties: [read, notify]",
+                "        value: {hex: \"b208\"}  # 22.26 °C",
+                "        descriptors:",
+                "          - {uuid: 2902, handle: 0x0008}  # Client Characteristic Configuration",
+                "          - {uuid: 2901, handle: 0x0009, value: {utf8: \"Room\"}}  # Characteristic User Descriptor",
+            ])
+        #expect(try ClonedConfiguration(image).fidelity == .exact)
+    }
+
+    @Test func whatServeRefusesIsLeftOutWithTheReason() throws {
+        let image = try image(
+            [service(at: 5, .read, descriptors: [0x2902, 0x2904, 0x2901, 0x2901])], [9: [1]])
+        let clone = try ClonedConfiguration(image)
+        #expect(clone.fidelity == .partial)
+        #expect(
+            clone.yaml.suffix(4) == [
+                "          # left out: 2902 at 0x0008, which belongs to the property notify|indicate",
+                "          # left out: 2904 at 0x0009, whose value 01 has not 7 octets",
+                "          - {uuid: 2901, handle: 0x000a}  # Characteristic User Descriptor",
+                "          # left out: 2901 at 0x000b, the second of its kind",
+            ])
+    }
+
+    @Test func withoutRoomForWhatItsPropertiesNeedItMoves() throws {
+        // A notification without 0x2902, and the next service at once.
+        let image = try image([service(at: 1, .notify), service(0x180f, at: 4, .read)])
+        let clone = try ClonedConfiguration(image)
+        guard case .moved(let reason) = clone.fidelity else {
+            Issue.record("\(clone.fidelity)")
+            return
+        }
+        #expect(reason.contains("0x0004"), "\(reason)")
+        #expect(!clone.yaml.contains { $0.contains("handle:") })
+    }
+
+    @Test(
+        arguments: [
+            (ATTErrorCode.readNotPermitted, AccessLevel.open, nil),
+            (.insufficientEncryption, .open, "{read: encrypted}"),
+            (.insufficientAuthentication, .open, "{read: encrypted}"),
+            (.insufficientAuthentication, .encrypted, "{read: authenticated}"),
+            (.encryptionKeySizeTooShort, .encrypted, "{read: encrypted, keySize: 16}"),
+            (.insufficientAuthorization, .open, "{authorize: true}"),
+        ] as [(ATTErrorCode, AccessLevel, String?)])
+    func refusalsTellWhatReadingNeeds(_ code: ATTErrorCode, _ link: AccessLevel, _ permissions: String?)
+        throws
+    {
+        var image = try image([service(at: 5, .read)])
+        image.shown[handle(7)] = DeviceImage.Shown(code, at: link)
+        let lines = try lines(image)
+        #expect(
+            lines.first { $0.contains("permissions") } == permissions.map { "        permissions: \($0)" })
+        #expect(lines.last == "        value: {hex: \"\"}  # not read: \(code)")
+    }
+
+    @Test func textFromTheAirStaysInItsLine() throws {
+        var image = try image(
+            [service(at: 5, .read, descriptors: [0x2901])],
+            [7: Array("a\n- b".utf8), 8: Array("\u{202e}x\"".utf8)])
+        image.shown[handle(7)]?.reason = nil
+        let lines = try lines(image)
+        #expect(lines.contains(#"        value: {hex: "610a2d2062"}"#))
+        #expect(lines.last?.contains(#"value: {hex: "e280ae7822"}"#) == true)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import bletool
+
+/// Files that are read and made as a whole, and what is at their paths instead.
+struct FileTests {
+    private let new = Array("new".utf8)
+
+    @Test func anOldFileIsReplaced() throws {
+        try withTemporaryPath { path in
+            try File.replace(path, with: Array("older".utf8), mode: 0o640)
+            try File.replace(path, with: new)
+            #expect(try File.contents(path, limit: 100) == new)
+            var status = Glibc.stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(throws: BadInput.self) { try File.contents(path, limit: 2) }
+        }
+    }
+
+    @Test func aLinkStaysOne() throws {
+        try withTemporaryPath { path in
+            try withTemporaryPath { link in
+                try File.replace(path, with: [])
+                #expect(symlink(path, link) == 0)
+                try File.replace(link, with: new)
+                #expect(try File.contents(path, limit: 100) == new)
+                var status = Glibc.stat()
+                #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+            }
+        }
+    }
+
+    @Test func aPipeIsWrittenToAndReadOnce() throws {
+        try withTemporaryPath { path in
+            #expect(mkfifo(path, 0o600) == 0)
+            // Nobody reads it, nobody writes to it.
+            #expect(throws: BadInput.self) { try File.replace(path, with: new) }
+            #expect(throws: BadInput.self) { try File.contents(path, limit: 100, takesPipes: true) }
+            let reader = open(path, O_RDWR | O_CLOEXEC)
+            defer { close(reader) }
+            try File.replace(path, with: new)
+            var octets = [UInt8](repeating: 0, count: 10)
+            #expect(read(reader, &octets, 10) == 3 && Array(octets.prefix(3)) == new)
+            var status = Glibc.stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        }
+        // As /dev/fd/N of a shell, whose writer has ended.
+        var ends: [CInt] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        // A child of another test would keep it open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        #expect(write(ends[1], new, 3) == 3)
+        close(ends[1])
+        let path = "/proc/self/fd/\(ends[0])"
+        #expect(throws: BadInput.self) { try File.contents(path, limit: 100) }
+        for _ in 1...2 { #expect(try File.contents(path, limit: 100, takesPipes: true) == new) }
+    }
+
+    @Test func aFolderIsNoFile() throws {
+        let folder = FileManager.default.temporaryDirectory.path
+        #expect(throws: BadInput.self) { try File.contents(folder, limit: 100) }
+        #expect(throws: BadInput.self) { try File.replace(folder, with: new) }
+    }
+}

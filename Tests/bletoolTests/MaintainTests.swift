@@ -1,0 +1,61 @@
+import BLE
+import BLECore
+import HCI
+import Testing
+
+@testable import bletool
+
+/// What `maintain` shows, and tells its program.
+struct MaintainEventTests {
+    private static let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+    private static let lost = DisconnectReason.status(.connectionTimeout)
+
+    @Test func eventsAreShownAsScriptsTakeThem() {
+        let events: [(MaintenanceEvent, String)] = [
+            (
+                .connected(session: 1),
+                #"{"event":"connected","address":"C1:02:03:04:05:06","addressType":"random","session":1}"#
+            ),
+            (
+                .disconnected(session: 1, Self.lost, pause: .milliseconds(500)),
+                #"{"event":"disconnected","address":"C1:02:03:04:05:06","addressType":"random","session":1,"#
+                    + #""reason":8,"reasonText":"\#(Self.lost)","pause":500}"#
+            ),
+            (
+                .failed(.busy(Self.lamp), pause: .seconds(2)),
+                #"{"event":"failed","address":"C1:02:03:04:05:06","addressType":"random","#
+                    + #""message":"\#(BLEError.busy(Self.lamp))","pause":2000}"#
+            ),
+        ]
+        for (what, text) in events {
+            #expect("\(MaintainEvent(device: Self.lamp, what: what).json)" == text)
+        }
+    }
+
+    @Test func programsFindWhatHappened() {
+        let ended = MaintainEvent(
+            device: Self.lamp, what: .disconnected(session: 3, Self.lost, pause: .zero))
+        #expect(
+            ended.environment == [
+                "BLETOOL_EVENT": "disconnected", "BLETOOL_SESSION": "3", "BLETOOL_REASON": "\(Self.lost)",
+                "BLETOOL_ADDRESS": "C1:02:03:04:05:06", "BLETOOL_ADDRESS_TYPE": "random",
+            ])
+        let failed = MaintainEvent(device: Self.lamp, what: .failed(.cancelled, pause: .zero))
+        #expect(failed.environment == nil)
+    }
+
+    @Test func aProgramSeesItsEnvironmentAndTheProcessesOwn() async throws {
+        // Not the usual limit: beside a thousand other tests a shell may take seconds to start.
+        let printed = try await ProgramRunner(timeLimit: .seconds(600)).run(
+            .shell("echo $BLETOOL_EVENT; test -n \"$PATH\""), environment: ["BLETOOL_EVENT": "connected"])
+        #expect(String(decoding: printed, as: UTF8.self) == "connected")
+    }
+
+    @Test("a time limit in which there was no link is told", .timeLimit(.minutes(10)))
+    func nothingFound() async throws {
+        let (status, output) = try await Shell().run(
+            "bletool maintain name:Nope --adapter virtual --timeout 500ms")
+        #expect(status == 2)
+        #expect(output == "bletool: maintain: there was no link in 500ms\n")
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import SystemPackage
+import Testing
+
+@testable import bletool
+
+/// What is said of command lines that make no sense, and of what was not granted.
+struct MessageTests {
+    private func settings(_ arguments: [String]) throws -> AdvertiseSettings {
+        try AdvertiseOptions.parse(arguments).settings(names: someNames)
+    }
+
+    @Test func roomOfNonconnectableIsTold() throws {
+        let big = ["--manufacturer", "76:" + String(repeating: "00", count: 300), "--extended"]
+        for type in ["connectable", "nonconnectable"] {
+            let settings = try settings(big + ["--type", type])
+            let failure = try #require(#expect(throws: Failure.self) { try settings.checkedPlan() })
+            #expect(
+                failure.hint
+                    == "extended, nonconnectable advertising has 1650 octets, in fields of 256 at most")
+        }
+    }
+
+    @Test func aSetsNumberNeedsExtendedPackets() throws {
+        let failure = try #require(#expect(throws: Failure.self) { try settings(["--sid", "3"]) })
+        #expect(failure.message == "--sid: legacy packets have no set's number")
+        #expect(failure.kind == .usage)
+        #expect(try settings(["--sid", "3", "--extended"]).sid == 3)
+    }
+
+    @Test func aServiceIsSaidOnce() throws {
+        let settings = try settings([
+            "--service", "180f", "--service", "1809", "--service", "0000180f",
+        ])
+        #expect(settings.content.services == [0x180f, 0x1809])
+    }
+
+    @Test(arguments: [
+        (["gatt", "name:X"], "gatt: say what to do: tree, read, write, notify, info, dump, run or shell"),
+        (
+            ["--json", "gatt", "name:X", "--mtu", "23"],
+            "gatt: say what to do: tree, read, write, notify, info, dump, run or shell"
+        ),
+        (["gatt", "name:X", "frob"], "gatt: \"frob\" is nothing to do"),
+    ])
+    func verbsAreNamed(_ arguments: [String], _ message: String) {
+        #expect(GATTCommand.verbFailure(arguments).message == message)
+    }
+
+    @Test func whatIsNotPermittedEndsWithItsStatus() {
+        let failure = Failure(.port(.system(.permissionDenied, during: "connect")), while: "unix:x")
+        #expect(failure.kind.status == .permission)
+        #expect(failure.message == "unix:x: connect: Permission denied")
+    }
+
+    @Test func refusedPowerIsTold() throws {
+        let request = try settings(["--tx-power-field", "--power", "10"]).checkedRequest()
+        let set = ReadyEvent.Advertised(request, power: 0)
+        #expect(set.plan.data == [2, 1, 6, 2, 0x0a, 0])
+        #expect(set.refusedPower == "--power 10 is not granted: the controller has chosen 0 dBm")
+        #expect(ReadyEvent.Advertised(request, power: 10).refusedPower == nil)
+    }
+
+    @Test func whyThereIsNoTrain() throws {
+        let device = DeviceSelector.name("Plain")
+        var seen = TrainSightings()
+        #expect(seen.failure(device, nil, within: .seconds(1)).why == "not found within 1s")
+        seen.add(
+            AdvertisingReport(
+                LEExtendedAdvertisingReports.Report(
+                    type: [], address: HCIAddress(1, type: .public), sid: 2, rssi: -50, data: [])))
+        #expect(seen.failure(device, nil, within: .seconds(1)).why == "it has no periodic train")
+        #expect(seen.failure(device, 2, within: .seconds(1)).why == "its set 2 has no periodic train")
+        let other = seen.failure(device, 5, within: .seconds(1))
+        #expect(other.why == "it has no set 5" && other.hint == "it advertises set 2")
+    }
+}

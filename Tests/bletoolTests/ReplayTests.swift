@@ -1,0 +1,99 @@
+import BLECore
+import GATTServer
+import HCI
+import Recordings
+import Testing
+
+@testable import bletool
+
+/// A client that reads a battery's level twice; the second answer came in two packets.
+private let steps: [(Record.Direction, String)] = [
+    (.controllerToHost, "043e1301004000000006050403020118000000f40100"),
+    (.controllerToHost, "0240200700030004000a0300"), (.hostToController, "0240000600020004000b63"),
+    (.controllerToHost, "0240200700030004000a0300"), (.hostToController, "0240000500020004000b"),
+    (.hostToController, "024010010063"),
+]
+
+private var records: [Record] {
+    steps.enumerated().map { index, step in
+        Record(
+            time: RecordingTime(microseconds: Int64(index) * 1000),
+            content: .packet(step.0, [UInt8](hex: step.1) ?? []))
+    }
+}
+
+private func session(_ yaml: String) throws -> RecordedSession {
+    let context = ConfigurationContext(
+        names: Names.uuid, contents: { _, _ in throw BadInput("no file") }, isProgram: { _ in true })
+    return RecordedSession(configuration: try ServeConfiguration(Array(yaml.utf8), context), name: "a.yaml")
+}
+
+private func battery(_ value: String) -> String {
+    """
+    standardServices: false
+    services:
+      - {uuid: 180f, handle: 1, characteristics: [{uuid: 2a19, properties: [read], \(value)}]}
+    """
+}
+
+private func dialogue(_ records: [Record]) throws -> RecordedDialogue {
+    var dissector = Dissector()
+    return try #require(RecordedDialogue.all(in: records.map { dissector.dissect($0) }).first)
+}
+
+struct ReplayTests {
+    @Test func theSameAnswersAreNoDifference() throws {
+        let (replay, differences) = try session(battery("value: {u8: 99}")).play(dialogue(records))
+        #expect(replay.answers == 2 && differences.isEmpty)
+    }
+
+    @Test func otherAnswersAreShownAndCanBeTheExpectation() throws {
+        let other = try session(battery("value: {hex: \"6464\"}"))
+        let (_, differences) = try other.play(dialogue(records))
+        let changed = [UInt8](hex: "0b6464") ?? []
+        #expect(differences.map(\.frame) == [3, 6])
+        #expect(differences.map(\.ours) == [changed, changed])
+        let events = ReplayEvent.differences(differences, try dialogue(records), of: records)
+        #expect(
+            events[0].lines(colored: false) == [
+                "frame 3  Read Request handle=0x0003", "- Read Response value=63",
+                "+ Read Response value=6464",
+            ])
+        let updated = RecordingUpdate.records(records, differences)
+        // What came in two packets comes in one.
+        #expect(updated.count == records.count - 1)
+        #expect(try other.play(dialogue(updated)).1.isEmpty)
+        #expect(try session(battery("value: {u8: 99}")).play(dialogue(updated)).1.count == 2)
+    }
+
+    @Test func valuesOfProgramsAreTakenForEqual() throws {
+        let program = try session(battery("read: {exec: \"cat level\"}"))
+        #expect(try program.play(dialogue(records)).1.isEmpty)
+        // It had failed.
+        var failing = records
+        failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a03000e") ?? [])
+        #expect(try program.play(dialogue(failing)).1.isEmpty)
+        #expect(try session(battery("value: {u8: 99}")).play(dialogue(failing)).1.count == 1)
+        // It would not run for just anybody, and had.
+        let closed = try session(battery("permissions: {read: encrypted}, read: {exec: \"cat level\"}"))
+        #expect(try closed.play(dialogue(failing)).1.count == 2)
+        failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a030002") ?? [])
+        #expect(try program.play(dialogue(failing)).1.count == 1)
+    }
+
+    /// A server sends nothing to who has not subscribed, nor what it does not have.
+    @Test(arguments: ["1b030063", "1b200063", "1d030063"])
+    func whatWouldNotBeSentIsADifference(push: String) throws {
+        let octets = [UInt8](hex: push) ?? []
+        let count = UInt8(octets.count)
+        let sent = Record(
+            time: RecordingTime(microseconds: 9000),
+            content: .packet(.hostToController, [2, 0x40, 0, count + 4, 0, count, 0, 4, 0] + octets))
+        let (replay, differences) = try session(battery("value: {u8: 99}")).play(dialogue(records + [sent]))
+        #expect(replay.pushes == 1)
+        #expect(differences.map(\.frame) == [7])
+        #expect(differences.first?.recorded == octets && differences.first?.ours == [])
+        let updated = RecordingUpdate.records(records + [sent], differences)
+        #expect(updated == records)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import HCI
+import Recordings
+import Testing
+
+@testable import bletool
+
+struct RotationTests {
+    @Test(arguments: [
+        ("a.btsnoop", "a-0007.btsnoop"), ("dir.d/a", "dir.d/a-0007"), ("/x/.hidden", "/x/.hidden-0007"),
+        ("a.b.c", "a.b-0007.c"),
+    ])
+    func filesHaveNumbers(path: String, seventh: String) { #expect(Rotation.path(path, 7) == seventh) }
+
+    @Test(arguments: [("1", 1), ("500k", 500_000), ("10M", 10_000_000), ("1G", 1_000_000_000)])
+    func sizesAreRead(text: String, octets: Int) throws {
+        #expect(try Rotation.octets(text: text) == octets)
+    }
+
+    @Test(arguments: ["", "k", "0", "-1", "1T", "1.5M", "9223372036854775807G"])
+    func nonsenseIsRefused(text: String) {
+        #expect(throws: BadInput.self) { try Rotation.octets(text: text) }
+    }
+
+    /// Every file can be read by itself, only the newest are kept, and they hold the newest records in order.
+    @Test func filesFollowEachOther() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/a.btsnoop"
+        // A header of 16 octets and two records of 24 and 4.
+        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 2))
+        for index in 0..<9 as Range<UInt8> {
+            #expect(file.add(.packet(.hostToController, [1, index, 0x0c, 0])) == Int(index) + 1)
+        }
+        #expect(file.close() == nil)
+        #expect(file.count == 9 && file.files == 5)
+        var found: [[UInt8]] = []
+        for number in 1...5 {
+            guard let octets = try? File.contents(Rotation.path(path, number), limit: 1000) else {
+                found.append([])
+                continue
+            }
+            var reader = RecordingReader()
+            reader.receive(octets.span)
+            reader.finish()
+            var opcodes: [UInt8] = []
+            while case .record(let record)? = try reader.next() {
+                if case .packet(_, let bytes) = record.content { opcodes.append(bytes[1]) }
+            }
+            found.append(opcodes)
+        }
+        #expect(found == [[], [], [], [6, 7], [8]])
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import BLE
+import BLECore
+import Testing
+
+@testable import bletool
+
+struct ScanArgumentTests {
+    private func options(_ arguments: String...) throws -> ScanOptions {
+        try ScanArguments.parse(arguments).options()
+    }
+
+    private func refusal(_ arguments: String...) throws -> String? {
+        let parsed = try ScanArguments.parse(arguments)
+        do throws(Failure) {
+            _ = try parsed.options()
+            return nil
+        } catch {
+            return error.lines.first
+        }
+    }
+
+    @Test func filters() throws {
+        let all = try options(
+            "--service", "180f", "--service", "Heart Rate", "--name", "T*", "--company", "0x004c",
+            "--company",
+            "65535", "--rssi", "-70", "--address", "AA:BB:CC:DD:EE:FF/random", "--repeats", "every=2s",
+            "--passive")
+        #expect(all.services == [0x180f, 0x180d])
+        #expect(all.name == "T*")
+        #expect(all.companies == [0x004c, 0xffff])
+        #expect(all.minimumRSSI == -70)
+        #expect(all.addresses == [AddressFilter(0xaabb_ccdd_eeff, type: .random)])
+        #expect(all.repeats == .every(.seconds(2)))
+        #expect(all.isPassive)
+        #expect(try options().repeats == .changes)
+        #expect(try ScanArguments.parse([]).options(repeats: .all).repeats == .all)
+        #expect(try ScanArguments.parse(["--repeats", "once"]).options(repeats: .all).repeats == .once)
+    }
+
+    @Test("a company by a part of its name may be several")
+    func companyNames() throws {
+        let nordic = try options("--company", "Nordic Semiconductor").companies
+        #expect(nordic.contains(0x0059))
+        #expect(
+            try refusal("--company", "no such company at all")
+                == "bletool: --company: no company has \"no such company at all\" in its name")
+    }
+
+    @Test func timing() throws {
+        let one = try options("--interval", "100ms", "--window", "50ms")
+        #expect(one.timing?.interval == .milliseconds(100) && one.timing?.window == .milliseconds(50))
+        #expect(try options("--interval", "1s").timing?.share == 1)
+        let two = try options("--phy", "coded,1m", "--interval", "1s,200ms", "--window", "500ms,20ms")
+        #expect(two.timing?.interval == .milliseconds(200) && two.timing?.window == .milliseconds(20))
+        #expect(two.codedTiming?.interval == .seconds(1) && two.codedTiming?.window == .milliseconds(500))
+        #expect(try options().timing == nil)
+    }
+
+    @Test func refusedTimings() throws {
+        #expect(
+            try refusal("--window", "10ms")
+                == "bletool: --window: is a part of --interval, which is not given")
+        #expect(
+            try refusal("--interval", "10ms", "--window", "20ms")
+                == "bletool: --window: 20ms is not within 2.5ms to the interval, 10ms"
+        )
+        #expect(
+            try refusal("--interval", "10ms,20ms") == "bletool: --interval: 2 are given, and there are 1 PHYs"
+        )
+        #expect(try refusal("--phy", "1m,1m") == "bletool: --phy: \"1m\" is there twice")
+        #expect(
+            try refusal("--interval", "41s") == "bletool: --interval: 41s is not within 2.5ms to 40.96s")
+        #expect(
+            try refusal("--interval", "1ms") == "bletool: --interval: 1ms is not within 2.5ms to 40.96s")
+    }
+}

@@ -1,0 +1,109 @@
+import BLE
+import BLECore
+import Foundation
+import ProgramTesting
+import Testing
+
+/// `serve --restoring`, killed in the middle of its work, and what centrals find when it is there again.
+@Suite(.timeLimit(.minutes(10))) struct ServeRestoringTests {
+    private let air: TemporaryAir
+
+    init() async throws { air = try await TemporaryAir() }
+
+    private static let level: BluetoothUUID = 0x2a19
+    private static let note: BluetoothUUID = 0x2a3d
+
+    private static let services = """
+        - uuid: 180f
+          characteristics:
+            - {uuid: 2a19, properties: [notify], value: {u8: 0}, notify: {every: 20ms, counter: u8}}
+        - uuid: 180a
+          characteristics: [{uuid: 2a3d, properties: [read, write], value: {utf8: new}}]
+
+        """
+
+    /// Starts the server; it advertises when this returns.
+    private func serve() async throws -> RunningProgram {
+        let text = "name: Kept\nadvertise: {interval: 20ms}\nservices:\n\(Self.services)"
+        try text.write(to: air.folder.appending(path: "kept.yaml"), atomically: true, encoding: .utf8)
+        let server = try RunningProgram(
+            [
+                "bletool", "serve", "kept.yaml", "--restoring", "kept", "--state-dir", "state", "--adapter",
+                "virtual:kept", "--json",
+            ], in: air.folder)
+        #expect(await server.line()?.contains(#""event":"ready""#) == true)
+        return server
+    }
+
+    private func central() async throws -> CentralManager {
+        CentralManager(
+            try await Adapter.open(
+                .virtual(name: "central"),
+                options: AdapterOptions(airPath: air.folder.appending(path: "bletool/air").path)))
+    }
+
+    @Test func whoIsSubscribedFindsAllAsItWas() async throws {
+        var server = try await serve()
+        let central = try await central()
+        let id = try #require(
+            try await central.first(within: .seconds(20)) { $0.name == "Kept" && $0.isConnectable }.id)
+        var handles: [AttributeHandle] = []
+        var links = 0
+        for try await device in central.maintain(id) {
+            links += 1
+            let database = try await device.discover()
+            let (level, note) = (
+                try #require(database.characteristics(Self.level).first),
+                try #require(database.characteristics(Self.note).first)
+            )
+            if links == 1 {
+                handles = [level.valueHandle, note.valueHandle]
+                #expect(try await device.read(note) == Array("new".utf8))
+                try await device.write(Array("written".utf8), to: note)
+            } else {
+                #expect([level.valueHandle, note.valueHandle] == handles)
+                #expect(try await device.read(note) == Array("written".utf8))
+            }
+            do {
+                var values = 0
+                for try await _ in try await device.values(of: level) {
+                    values += 1
+                    // It is in the middle of sending.
+                    if values == 3, links == 1 { server.end(by: SIGKILL) }
+                    if values == 3, links == 2 { break }
+                }
+            } catch BLEError.disconnected {
+                #expect(links == 1)
+                server = try await serve()
+                continue
+            }
+            break
+        }
+        #expect(links == 2)
+        await central.adapter.close()
+        let end = server.end(by: SIGTERM)
+        #expect(end.reason == .uncaughtSignal && end.status == SIGTERM)
+    }
+
+    @Test func whoeverComesWhenItWasKilledWhileItAdvertised() async throws {
+        let first = try await serve()
+        let central = try await central()
+        let found = try await central.first(within: .seconds(20)) { $0.name == "Kept" && $0.isConnectable }
+        let address = try #require(found.address)
+        let note = try await central.withConnection(to: address) { device in
+            let note = try #require(try await device.discover().characteristics(Self.note).first)
+            try await device.write(Array("written".utf8), to: note)
+            return note
+        }
+        #expect(await first.line { $0.contains(#""event":"disconnected""#) } != nil)
+        first.end(by: SIGKILL)
+        let second = try await serve()
+        // The same device, by its address, with the same value on the same handle.
+        let value = try await central.withConnection(to: address) { device in
+            try await device.read(note.valueHandle)
+        }
+        #expect(value == Array("written".utf8))
+        await central.adapter.close()
+        second.end(by: SIGTERM)
+    }
+}

@@ -1,0 +1,51 @@
+import ATT
+import BLECore
+import GATTClient
+import Testing
+
+@testable import bletool
+
+struct ShellCompletionTests {
+    private static let database = RemoteDatabase(services: [
+        RemoteService(
+            uuid: 0x180f, handle: AttributeHandle(1), endHandle: AttributeHandle(4),
+            characteristics: [
+                RemoteCharacteristic(
+                    uuid: 0x2a19, handle: AttributeHandle(2), valueHandle: AttributeHandle(3),
+                    endHandle: AttributeHandle(4), properties: [.read, .notify],
+                    descriptors: [RemoteDescriptor(uuid: 0x2902, handle: AttributeHandle(4))])
+            ])
+    ])
+
+    private let completion = ShellCompletion(verbs: ShellVerbs.table, attributes: Self.database.spellings)
+
+    @Test(arguments: [
+        ("re", "ad "), ("read ", ""), ("read b", "attery_level "), ("read 0x0003", " "), ("read 2", "a19 "),
+        ("read 2a19 --f", "ormat "), ("read 2a19 --format u1", "6 "), ("write 2a19 u1", "6:"),
+        ("wait n", "otification "),
+        ("wait notification 2", "a19 "), ("qu", "it "), ("help su", "bscribe "), ("nothing ", ""),
+        ("un", "subscribe "),
+        ("read 2a19 --adapt", ""), ("notify 2a19 0x000", ""), ("du", "mp "),
+    ])
+    func tabAdds(_ line: String, _ more: String) {
+        let (word, candidates) = completion.candidates(before: line)
+        #expect(ShellCompletion.insertion(word, candidates) == more)
+    }
+
+    @Test func whatMayStandThereIsListed() {
+        #expect(
+            completion.candidates(before: "read ").candidates == [
+                "0x0003", "0x0004", "2a19", "battery_level",
+            ])
+        #expect(completion.candidates(before: "s").candidates == ["sleep", "subscribe"])
+        #expect(completion.candidates(before: "subscribe 2a19 -").candidates == ["--indicate"])
+    }
+
+    @Test func everyVerbOfAScriptIsThere() {
+        #expect(Set(ScriptStep.names).isSubset(of: completion.verbs.keys))
+        #expect(ShellVerbs.help(nil).contains { $0.hasPrefix("  dump ") })
+        #expect(ShellVerbs.help("dump").contains { $0.hasPrefix("USAGE: bletool gatt <device> dump") })
+        #expect(!completion.verbs.keys.contains("shell"))
+        #expect(completion.verbs["write"]?.contains("--without-response") == true)
+    }
+}

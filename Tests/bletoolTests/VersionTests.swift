@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import bletool
+
+struct VersionTests {
+    @Test func theVersionMayHaveACommit() {
+        #expect(Version.text.wholeMatch(of: #/\d+\.\d+\.\d+( \([0-9a-f]{9}(-dirty)?\))?/#) != nil)
+    }
+
+    /// What Scripts/commit writes of a folder: nothing without a checkout of its own, then the commit, then that there is
+    /// more; and it leaves a file alone that says so already.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/git")))
+    func whatACheckoutIsCalled() async throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Scripts/commit").path
+        let result = try await Shell().run(
+            """
+            set -e
+            mkdir -p inner/Scripts inner/Sources
+            cp '\(script)' inner/Scripts/
+            say() { inner/Scripts/commit "$PWD/out"; sed -n 's/^let .* = "\\(.*\\)"$/<\\1>/p' out; }
+            make() { git -C "$1" -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; }
+            git init -q . && make .
+            say
+            git init -q inner && touch inner/Sources/a && git -C inner add . && make inner
+            [ "$(say)" = "<$(git -C inner rev-parse --short=9 HEAD)>" ] && echo same
+            ls -i out >before && say >said && ls -i out | cmp - before && echo untouched
+            touch inner/notes && say | grep -c dirty || true
+            touch inner/Sources/b && say | grep -o 'dirty>'
+            """)
+        #expect(result.output == "<>\nsame\nuntouched\n0\ndirty>\n")
+        #expect(result.status == 0)
+    }
+}
