@@ -9,13 +9,13 @@ help: ## this list
 setup: ## installs the two C headers that the build needs, if they are missing
 	@Scripts/setup
 
-build: setup ## builds all, for debugging
-	$(SWIFT) build
+build: setup ## builds all, with the tests, for debugging
+	$(SWIFT) build --build-tests
 
 demo: build ## the main job on virtual adapters: advertise, scan, serve, read, write, be notified
 	@Scripts/demo $(BLETOOL)
 
-test: setup ## all tests that need no other program
+test: build ## all tests that need no other program
 	SWIFT="$(SWIFT)" Scripts/test
 
 plain: setup ## the build without pairing, which links no cryptography
@@ -54,13 +54,16 @@ bench: setup ## speed and allocations
 fuzz: setup ## every parser and machine under libFuzzer, 20 s each, or SECONDS_EACH
 	Tests/Fuzz/run
 
+memory: build ## thousands of connections, and the memory that they leave behind
+	BLETOOL_MEASURE_MEMORY=1 $(SWIFT) test --skip-build --filter CycleTests
+
 races: setup ## the libraries in use by many threads, under ThreadSanitizer
 	Tests/Races/run
 
 docs: setup ## the documentation as a site in .build/docs, every link checked
 	Scripts/docs
 
-check: ## format, lint, forbidden constructs, links, file sizes
+check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help install installed small setup build demo test plain lab peers dissectors speed bench fuzz races docs check
+.PHONY: help install installed small setup build demo test plain memory lab peers dissectors speed bench fuzz races docs check

@@ -8,6 +8,10 @@ import VirtualController
 /// What is begun and cancelled, thousands of times, at any moment of it, leaves nothing behind. In a process of its own,
 /// where nobody else opens descriptors and takes memory.
 struct CycleTests {
+    /// Whether memory is compared as well. How much of it an allocator keeps differs between machines, so `make test`
+    /// does not: `make memory` does.
+    private static var measuresMemory: Bool { getenv("BLETOOL_MEASURE_MEMORY") != nil }
+
     @Test("thousands of connect, use and cancel cycles leave no task, descriptor or memory behind")
     func cycles() async {
         await #expect(processExitsWith: .success) {
@@ -20,10 +24,13 @@ struct CycleTests {
                 let after = await cycles.usage()
                 #expect(after.descriptors == before.descriptors)
                 #expect(after.links == 0 && after.waiters == 0)
-                // A task that stayed for each cycle would be ten times as much.
-                #expect(before.memory > 0)
-                #expect(
-                    after.memory - before.memory < 512 * 1024, "\(before.memory) to \(after.memory) octets")
+                if Self.measuresMemory {
+                    // A task that stayed for each cycle would be ten times as much.
+                    #expect(before.memory > 0)
+                    #expect(
+                        after.memory - before.memory < 512 * 1024,
+                        "\(before.memory) to \(after.memory) octets")
+                }
                 // Each way of ending is among them.
                 #expect(cycles.completed > 100 && cycles.cancelled > 1000, "\(cycles)")
             }

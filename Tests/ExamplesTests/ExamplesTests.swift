@@ -15,8 +15,7 @@ import Testing
     @Test func theBeaconIsHeardAsBoth() async throws {
         let beacon = try start("beacon", "virtual:beacon")
         #expect(try #require(await beacon.line()).hasPrefix("on air as "))
-        let scan = try start(
-            "bletool", "scan", "--adapter", "virtual", "--duration", "20s", "--json")
+        let scan = try start("bletool", "scan", "--adapter", "virtual", "--json")
         var wanted: Set = ["4c000215f7826da64fa24e988024bc5b71e0893e00010007c5", "aafe10ee03737769667401"]
         while !wanted.isEmpty, let line = await scan.line() {
             wanted = wanted.filter { !line.contains($0) }

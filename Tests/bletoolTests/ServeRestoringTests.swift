@@ -46,7 +46,7 @@ import Testing
         var server = try await serve()
         let central = try await central()
         let id = try #require(
-            try await central.first(within: .seconds(20)) { $0.name == "Kept" && $0.isConnectable }.id)
+            try await central.first(within: .seconds(60)) { $0.name == "Kept" && $0.isConnectable }.id)
         var handles: [AttributeHandle] = []
         var links = 0
         for try await device in central.maintain(id) {
@@ -88,7 +88,7 @@ import Testing
     @Test func whoeverComesWhenItWasKilledWhileItAdvertised() async throws {
         let first = try await serve()
         let central = try await central()
-        let found = try await central.first(within: .seconds(20)) { $0.name == "Kept" && $0.isConnectable }
+        let found = try await central.first(within: .seconds(60)) { $0.name == "Kept" && $0.isConnectable }
         let address = try #require(found.address)
         let note = try await central.withConnection(to: address) { device in
             let note = try #require(try await device.discover().characteristics(Self.note).first)
