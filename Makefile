@@ -18,6 +18,9 @@ demo: build ## the main job on virtual adapters: advertise, scan, serve, read, w
 test: build ## all tests that need no other program
 	SWIFT="$(SWIFT)" Scripts/test
 
+verify: ## what `make test` cannot prove, from a clean clone; SUITES="lab peers" for these only
+	@Scripts/verify $(SUITES)
+
 plain: setup ## the build without pairing, which links no cryptography
 	@Scripts/without-crypto
 
@@ -66,4 +69,4 @@ docs: setup ## the documentation as a site in .build/docs, every link checked
 check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help install installed small setup build demo test plain memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help install installed small setup build demo test verify plain memory lab peers dissectors speed bench fuzz races docs check

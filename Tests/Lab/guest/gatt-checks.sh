@@ -1,7 +1,7 @@
 # Sourced by the scenarios that use `bletool gatt` on hci1 against a server at $peripheral with the service 0xFFF0,
 # which `bletool serve` and bluetoothd offer alike (serve.yaml, gatt-server).
 
-gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 
 # reads ATTRIBUTE HEX
 reads() { run read gatt read "$1" && ndjson read.out "value == '$2'"; }
@@ -31,9 +31,9 @@ check 'a write of 500 octets' run write gatt write fff2 "$long" --mtu 100
 wait_for 10 unlinked
 check 'the value stays' reads fff2 "$long"
 
-check 'notifications' run notify gatt notify fff3 --count 5 --timeout 40s
+check 'notifications' run notify gatt notify fff3 --count 5 --timeout "$(units 40)s"
 check 'five of them' at_least 5 '"event":"notification"' notify.out
-check 'indications' run indicate gatt notify fff4 --indicate --count 3 --timeout 40s
+check 'indications' run indicate gatt notify fff4 --indicate --count 3 --timeout "$(units 40)s"
 check 'three of them' at_least 3 '"event":"indication"' indicate.out
 
 check 'what is not there: status 2' exits 2 gatt read 2a19

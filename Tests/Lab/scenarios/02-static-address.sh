@@ -15,7 +15,7 @@ check 'scanning is possible with it' bletool scan --adapter hci0 --duration 1s
 background serve bletool serve "$here/serve.yaml" --adapter hci:C0:11:22:33:44:55 --json
 ready serve "address == 'C0:11:22:33:44:55' and addressType == 'random'"
 check 'a central connects to it and reads' run read bletool gatt C0:11:22:33:44:55/random read fff1 --adapter hci1 \
-    --json --connect-timeout 40s
+    --json --connect-timeout "$(units 40)s"
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT
 umount /sys/kernel/debug

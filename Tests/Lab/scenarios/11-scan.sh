@@ -6,7 +6,7 @@ mgmt 0 add-adv -c -u 180d -n 1 >/dev/null
 
 scan() { bletool scan --adapter hci1 --json "$@"; }
 
-check 'a scan by name ends with the first find' run scan scan --count 1 --name 'Ref*' --timeout 40s
+check 'a scan by name ends with the first find' run scan scan --count 1 --name 'Ref*' --timeout "$(units 40)s"
 check 'the advertisement is complete' ndjson scan.out "
     event == 'advertisement' and address == '$peripheral' and addressType == 'public' and kind == 'public'
     and name == 'Reference' and nameComplete and services == ['180d'] and connectable and scannable and legacy
@@ -16,10 +16,10 @@ check 'every key of the contract is there' ndjson scan.out "all(key in line for 
     'secondaryPhy sid txPower name nameComplete services solicited manufacturer serviceData appearance '
     'flags data time').split())"
 check 'no RSSI is null' ndjson scan.out 'rssi is None'
-check 'a scan by service' run scan scan --count 1 --service 180d --timeout 40s
+check 'a scan by service' run scan scan --count 1 --service 180d --timeout "$(units 40)s"
 check 'a find that does not come: status 2' exits 2 scan --count 1 --name Nobody --timeout 2s
 check 'a scan that has had its time: status 0' exits 0 scan --duration 2s
-check 'a scan hears again what scans before heard' run scan scan --count 1 --address "$peripheral" --timeout 40s
+check 'a scan hears again what scans before heard' run scan scan --count 1 --address "$peripheral" --timeout "$(units 40)s"
 
 # The controller reports to a scan that runs only what starts now.
 mgmt 0 rm-adv 1 >/dev/null

@@ -15,7 +15,7 @@ sleep 1
 advertise Second
 check 'it hears after a discovery of the kernel' wait_for 10 hears Second
 
-timeout 15 gatttool -i hci1 -b "$peripheral" --primary >/dev/null 2>&1
+timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --primary >/dev/null 2>&1
 mgmt 0 rm-adv 1 >/dev/null
 wait_for 10 unlinked
 sleep 1

@@ -12,7 +12,7 @@ background btmon btmon -w /scratch/btmon.btsnoop
 background follow bletool decode --follow /scratch/all.btsnoop --json
 wait_for 5 test -s /scratch/btmon.btsnoop || die 'btmon records nothing'
 mgmt 0 add-adv -c -u 180d -n 1 >/dev/null
-check 'what advertises is heard' run scan bletool scan --adapter hci1 --json --count 1 --name 'Ref*' --timeout 40s
+check 'what advertises is heard' run scan bletool scan --adapter hci1 --json --count 1 --name 'Ref*' --timeout "$(units 40)s"
 check 'the recording is read while it is written' wait_for 10 ndjson follow.out "name == 'LE Set Extended Scan Enable'"
 sleep 1
 finish btmon INT >/dev/null
@@ -37,4 +37,4 @@ assert one and {adapter for adapter, _, _ in one} == {1}
 END
 check 'nothing in it is malformed' not grep -v '"problem":null' all.json
 check 'btmon reads it' output 'HCI Command: ' btmon -r /scratch/all.btsnoop
-check 'a count ends it' run count bletool capture /scratch/count.btsnoop --count 1 --json --timeout 40s
+check 'a count ends it' run count bletool capture /scratch/count.btsnoop --count 1 --json --timeout "$(units 40)s"

@@ -8,7 +8,7 @@ heard >heard.log
 check 'it is on the air with its name' grep -q "^$peripheral name=Lab" heard.log
 check 'idle, it costs next to nothing' idle serve
 
-gatt() { timeout 15 gatttool -i hci1 -b "$peripheral" "$@"; }
+gatt() { timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" "$@"; }
 check 'services' output 'uuid: 0000fff0-0000-1000-8000-00805f9b34fb' gatt --primary
 check 'characteristics' output 'char value handle = 0x0026, uuid = 0000fff3-' gatt --characteristics
 check 'descriptors' output 'handle = 0x0027, uuid = 00002902-' gatt --char-desc
@@ -22,9 +22,9 @@ check 'long write' output 'written successfully' gatt --char-write-req -a 0x0024
 check 'long read' output '5f 60 61 62 63' gatt --char-read -a 0x0024
 check 'a read-only value refuses to be written' output "can't be written" \
     gatt --char-write-req -a 0x0022 -n 00
-timeout 4 stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x0027 -n 0100 --listen >notify.log
+timeout "$(units 4)" stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x0027 -n 0100 --listen >notify.log
 check 'notifications' at_least 3 'Notification handle = 0x0026' notify.log
-timeout 4 stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x002a -n 0200 --listen >indicate.log
+timeout "$(units 4)" stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x002a -n 0200 --listen >indicate.log
 check 'indications' at_least 3 'Indication   handle = 0x0029' indicate.log
 
 check 'it reports the write' ndjson serve.out "

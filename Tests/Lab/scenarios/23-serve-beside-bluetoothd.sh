@@ -7,5 +7,5 @@ background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 check 'it names bluetoothd' grep -q bluetoothd serve.err
 check 'it has the connections' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
-    timeout 15 gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
+    timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT

@@ -9,7 +9,7 @@ services:
 CONFIG
 background serve bletool serve fast.yaml --adapter hci0 --json
 ready serve
-check 'a thousand come' run notify bletool gatt "$peripheral/public" notify fff1 --count 1000 --timeout 60s \
+check 'a thousand come' run notify bletool gatt "$peripheral/public" notify fff1 --count 1000 --timeout "$(units 60)s" \
     --adapter hci1 --json
 consecutive() {
     python3 - <<'PYTHON'

@@ -7,14 +7,14 @@ bluetoothctl
 check 'an agent answers' wait_for 10 grep -q 'Agent registered' bluetoothctl.out
 background serve bletool serve "$here/secret.yaml" --adapter hci0 --json
 ready serve
-gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'what is open is read' output '"value":"6e6f20736563726574"' gatt read fff2
 wait_for 10 unlinked
 check 'who would manage pairing beside bluetoothd is refused' exits 3 run refused bletool pair "$peripheral/public" \
     --adapter hci1 --state-dir /scratch/central
 check 'and shown bluetoothctl' grep -q bluetoothctl refused.err
 
-background reader bletool gatt "$peripheral/public" read fff1 --adapter hci1 --json --connect-timeout 40s --timeout 40s
+background reader bletool gatt "$peripheral/public" read fff1 --adapter hci1 --json --connect-timeout "$(units 40)s" --timeout "$(units 40)s"
 # Both sides ask; an answer that nobody waits for is a word that bluetoothctl does not know.
 answered() { bluez yes; wait_for 1 test -s reader.out; }
 wait_for 60 answered

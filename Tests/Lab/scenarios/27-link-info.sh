@@ -5,7 +5,7 @@ background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 record hci1
 
-gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 
 check 'info' run info gatt info --interval 50ms-50ms --latency 1 --supervision 5s
 check 'it has the parameters that were asked for' ndjson info.out "

@@ -4,11 +4,11 @@ two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 check 'without bluetoothd it has the connections' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
-    timeout 15 gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
+    timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
 wait_for 10 unlinked
 bluetoothd_server
 taken() { ndjson serve.out "event == 'health' and what == 'central-taken' and 'bluetoothd (process ' in message"; }
-connects() { timeout 15 gatttool -i hci1 -b "$peripheral" --primary; }
+connects() { timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --primary; }
 check 'a central connects to bluetoothd' output 'fff0' connects
 check 'that is told' wait_for 10 taken
 check 'and in a line' grep -q 'bluetoothd.*start anew' serve.err
@@ -18,5 +18,5 @@ wait_for 10 unlinked
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 check 'started anew it has them again' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
-    timeout 15 gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
+    timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
 check 'Ctrl-C ends that, too' ends serve 'signal INT' INT

@@ -20,7 +20,7 @@ serving() {
 }
 # from_central COMMAND ARGUMENT…: a command about the server, with other bonds.
 from_central() {
-    bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout 40s --state-dir /scratch/central
+    bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central
 }
 bonds_of() { bletool bonds list --json --state-dir "/scratch/$1"; }
 # anew: nobody knows anybody.
@@ -79,7 +79,7 @@ type_passkey() {
     wait_for 30 grep -q 'shows: ' typing.out && wait_for 5 grep -q '"event":"passkey"' serve.out || return 1
     echo "$1" >&7
 }
-pairing="pair $peripheral/public --security high --io keyboard --adapter hci1 --json --connect-timeout 40s \
+pairing="pair $peripheral/public --security high --io keyboard --adapter hci1 --json --connect-timeout "$(units 40)s" \
     --state-dir /scratch/central"
 typing "$pairing"
 check 'the central asks for what the server shows' type_passkey 000000

@@ -47,7 +47,7 @@ check 'a controller that stays silent is given up' wait_for 60 told gave-up "fau
 check 'the scan ends with status 3' ends scan 'exit 3'
 check 'and says why' ndjson scan.out "event == 'error' and 'brought it back' in message"
 rm /scratch/deaf
-check 'the adapter is not the worse for it' run again bletool scan --adapter hci0 --name Lamp --count 1 --timeout 40s
+check 'the adapter is not the worse for it' run again bletool scan --adapter hci0 --name Lamp --count 1 --timeout "$(units 40)s"
 check 'Ctrl-C ends the lamp' ends lamp 'signal INT' INT
 finish kernel TERM >/dev/null
 umount /sys/kernel/debug

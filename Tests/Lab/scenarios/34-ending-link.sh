@@ -15,7 +15,7 @@ for setting in 'static-addr C0:00:00:00:00:01' 'le on' 'power on'; do
 done
 record hci0
 
-gatt() { bletool gatt "$served/random" "$@" --adapter hci0 --json --connect-timeout 20s; }
+gatt() { bletool gatt "$served/random" "$@" --adapter hci0 --json --connect-timeout "$(units 20)s"; }
 
 echo late-end >/scratch/deaf
 check 'a first read' run first gatt read fff1

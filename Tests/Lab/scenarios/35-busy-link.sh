@@ -5,7 +5,7 @@ background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 background holder bletool gatt "$peripheral/public" notify fff3 --adapter hci1 --json
 check 'one has the link' wait_for 30 ndjson holder.out "event == 'notification'"
-gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'another one is refused: status 3' exits 3 gatt read fff1
 cp check.log refused.log
 check 'and told why' grep -q 'another program has the link' refused.log

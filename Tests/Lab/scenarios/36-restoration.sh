@@ -5,7 +5,7 @@ serve() {
     background serve bletool serve "$here/serve.yaml" --adapter hci0 --restoring lab --state-dir /scratch/state --json
     ready serve
 }
-gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 
 serve
 check 'a value is written' run write gatt write fff2 0a0b0c

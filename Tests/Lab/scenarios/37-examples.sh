@@ -22,7 +22,7 @@ wait_for 10 unlinked
 
 background uart "$examples/uart-bridge" hci0 Line
 check 'the line is on the air' wait_for 15 mgmt_finds "$peripheral"
-line() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout 40s; }
+line() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'a line is sent' run write line write 6e400002-b5a3-f393-e0a9-e50e24dcca9e 6f7665722d7468652d6169720a
 check 'and printed' wait_for 5 grep -q over-the-air uart.out
 check 'Ctrl-C ends the line' ends uart 'signal INT' INT

@@ -15,4 +15,4 @@ nobody /scratch/bletool scan --adapter hci1 --timeout 5s --json >nobody.out
 check 'with --json the last line says so too' ndjson nobody.out "event == 'error' and code == 4"
 check 'adapters works for everybody' output "$peripheral" nobody /scratch/bletool adapters
 check 'with both capabilities scan works' run scan allowed +net_raw,+net_admin \
-    /scratch/bletool scan --adapter hci1 --json --count 1 --timeout 40s
+    /scratch/bletool scan --adapter hci1 --json --count 1 --timeout "$(units 40)s"

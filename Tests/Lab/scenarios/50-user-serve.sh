@@ -13,15 +13,15 @@ check 'it is off the air' not_heard Userland
 
 background serve bletool serve "$here/serve.yaml" --adapter "user:hci:$peripheral" --json
 ready serve "address == '$peripheral'"
-gatt() { timeout 15 gatttool -i hci1 -b "$peripheral" "$@"; }
+gatt() { timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" "$@"; }
 check 'gatttool reads' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' gatt --char-read -a 0x0022
 check 'gatttool writes' output 'written successfully' gatt --char-write-req -a 0x0024 -n 0102
-timeout 4 stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x0027 -n 0100 --listen >notify.log
+timeout "$(units 4)" stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x0027 -n 0100 --listen >notify.log
 check 'gatttool is notified' at_least 3 'Notification handle = 0x0026' notify.log
 check 'the end of the link is told with its reason' wait_for 10 ndjson serve.out \
     "event == 'disconnected' and reason == 0x13"
 check 'bletool on the kernel reads' run read bletool gatt "$peripheral/public" read fff1 --adapter hci1 --json \
-    --connect-timeout 40s
+    --connect-timeout "$(units 40)s"
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
 check 'SIGTERM ends it by that signal' ends serve 'signal TERM' TERM
 check 'the adapter has power again' wait_for 5 powered 0

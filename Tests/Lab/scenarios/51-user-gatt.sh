@@ -6,17 +6,17 @@ powered() { mgmt "$1" info | grep 'current settings' | grep -q powered; }
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 user() { bletool "$@" --adapter user:hci1 --json; }
-check 'scan' run scan user scan --count 1 --name Lab --timeout 40s
-check 'gatt read' run read user gatt "$peripheral/public" read fff1 --connect-timeout 40s
+check 'scan' run scan user scan --count 1 --name Lab --timeout "$(units 40)s"
+check 'gatt read' run read user gatt "$peripheral/public" read fff1 --connect-timeout "$(units 40)s"
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
-check 'gatt write' run write user gatt "$peripheral/public" write fff2 010203 --connect-timeout 40s
-check 'gatt notify' run notify user gatt "$peripheral/public" notify fff3 --count 3 --timeout 40s
+check 'gatt write' run write user gatt "$peripheral/public" write fff2 010203 --connect-timeout "$(units 40)s"
+check 'gatt notify' run notify user gatt "$peripheral/public" notify fff3 --count 3 --timeout "$(units 40)s"
 check 'the adapter has power again' wait_for 5 powered 1
-check 'a recording of the user channel' user scan --count 1 --name Lab --timeout 40s --capture scan.btsnoop
+check 'a recording of the user channel' user scan --count 1 --name Lab --timeout "$(units 40)s" --capture scan.btsnoop
 check 'it has what came' grep -qa Lab scan.btsnoop
 
 mgmt 1 power off >/dev/null
-check 'an adapter that is off' run scan user scan --count 1 --name Lab --timeout 40s
+check 'an adapter that is off' run scan user scan --count 1 --name Lab --timeout "$(units 40)s"
 check 'it is off again' not powered 1
 mgmt 1 power on >/dev/null
 
@@ -32,7 +32,7 @@ check 'Ctrl-C ends the holder by that signal' ends holder 'signal INT' INT
 check 'the adapter has power again' wait_for 5 powered 1
 
 bluetoothd
-check 'beside bluetoothd' run scan user scan --count 1 --name Lab --timeout 40s
+check 'beside bluetoothd' run scan user scan --count 1 --name Lab --timeout "$(units 40)s"
 check 'the adapter has power again' wait_for 5 powered 1
 
 background scan bletool scan --adapter user:hci1 --json

@@ -11,11 +11,11 @@ peripheral=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
 check 'hcitool hears its name' wait_for 20 output "$peripheral Lab" lescan
 
 here_too() { bletool "$@" --adapter $socket --json; }
-check 'scan' run scan here_too scan --count 1 --name Lab --timeout 40s
+check 'scan' run scan here_too scan --count 1 --name Lab --timeout "$(units 40)s"
 check 'it is legacy advertising' ndjson scan.out "legacy and address == '$peripheral'"
-check 'gatt read' run read here_too gatt name:Lab read fff1 --connect-timeout 40s
+check 'gatt read' run read here_too gatt name:Lab read fff1 --connect-timeout "$(units 40)s"
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
-check 'gatt notify' run notify here_too gatt name:Lab notify fff3 --count 3 --timeout 40s
+check 'gatt notify' run notify here_too gatt name:Lab notify fff3 --count 3 --timeout "$(units 40)s"
 check 'the end of the link is reported with its reason' wait_for 10 ndjson serve.out \
     "event == 'disconnected' and reason == 0x13"
 

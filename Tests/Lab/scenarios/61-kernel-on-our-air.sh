@@ -10,7 +10,7 @@ check 'mgmt has our four advertising sets' output 'Max instances: 4' mgmt 0 advi
 check 'hcitool adds to the accept list' hcitool -i hci0 lewladd --random C0:00:00:00:00:09
 check 'hcitool reads the size of the accept list' output 'size: 16' hcitool -i hci0 lewlsz
 check 'hcitool removes it again' hcitool -i hci0 lewlrm C0:00:00:00:00:09
-check 'who mixes the families is refused' not timeout 5 hcitool -i hci1 lescan
+check 'who mixes the families is refused' not timeout "$(units 5)" hcitool -i hci1 lescan
 
 here_too() { bletool "$@" --adapter unix:/scratch/air --json; }
 
@@ -20,15 +20,15 @@ ready serve
 served=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
 check 'a discovery of the kernel finds our server' wait_for 20 output "$served" mgmt 1 find -l
 check 'the kernel connects to it and reads' run read bletool gatt "$served/random" read fff1 --adapter hci1 --json \
-    --connect-timeout 40s
+    --connect-timeout "$(units 40)s"
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
 check 'and is notified' run notify bletool gatt "$served/random" notify fff3 --count 3 --adapter hci1 --json \
-    --timeout 40s
+    --timeout "$(units 40)s"
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 
 # The kernel advertises.
 mgmt 0 add-adv -c -u 180d 1 >/dev/null
-check 'our scan hears the kernel' run scan here_too scan --service 180d --count 1 --timeout 40s
+check 'our scan hears the kernel' run scan here_too scan --service 180d --count 1 --timeout "$(units 40)s"
 check 'by its address' ndjson scan.out "address == 'C0:00:00:00:00:00' and connectable"
 mgmt 0 rm-adv 1 >/dev/null
 
@@ -36,7 +36,7 @@ mgmt 0 rm-adv 1 >/dev/null
 background peripheral bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready peripheral
 check 'the kernel connects to the kernel and reads' run both bletool gatt C0:00:00:00:00:00/random read fff1 \
-    --adapter hci1 --json --connect-timeout 40s
+    --adapter hci1 --json --connect-timeout "$(units 40)s"
 check 'its value' ndjson both.out "bytes.fromhex(value) == b'from bletool'"
 check 'Ctrl-C ends the server of the kernel' ends peripheral 'signal INT' INT
 

@@ -15,12 +15,12 @@ ready serve
 # The kernel itself advertises: of an advertising set that it did not make it would not know the address, which is a part
 # of what is paired.
 mgmt 0 add-adv -c -u fff0 1 >/dev/null
-gatt() { bletool gatt C0:00:00:00:00:00/random "$@" --adapter hci1 --json --connect-timeout 40s; }
+gatt() { bletool gatt C0:00:00:00:00:00/random "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'what is open is read' output '"value":"6e6f20736563726574"' gatt read fff2
 wait_for 10 unlinked
 
-background reader bletool gatt C0:00:00:00:00:00/random read fff1 --adapter hci1 --json --connect-timeout 40s \
-    --timeout 40s
+background reader bletool gatt C0:00:00:00:00:00/random read fff1 --adapter hci1 --json --connect-timeout "$(units 40)s" \
+    --timeout "$(units 40)s"
 asked() { grep -q 'yes/no' "agent$1.out"; }
 check 'the peripheral is asked' wait_for 40 asked 0
 echo yes >&6
@@ -30,7 +30,7 @@ wait_for 40 test -s reader.end
 check 'the reader has the value' output '"value":"6120736563726574"' cat reader.out
 check 'it ends well' grep -q 'exit 0' reader.end
 wait_for 10 unlinked
-check 'with the key that was kept nobody is asked' output '"value":"6120736563726574"' gatt read fff1 --timeout 30s
+check 'with the key that was kept nobody is asked' output '"value":"6120736563726574"' gatt read fff1 --timeout "$(units 30)s"
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 
 finish btmon INT >/dev/null

@@ -13,14 +13,14 @@ pairs() {
     lines=$(wc -l <bluetoothctl.out)
     asks() { tail -n +$((lines + 1)) bluetoothctl.out | grep -q "$asked"; }
     background pair bletool pair "$peripheral/public" --security "$level" --adapter user:hci1 --json \
-        --state-dir /scratch/ours --connect-timeout 40s --timeout 40s "${@:4}"
+        --state-dir /scratch/ours --connect-timeout "$(units 40)s" --timeout "$(units 40)s" "${@:4}"
     check "BlueZ asks: $asked" wait_for 30 asks
     bluez "$answer"
     check "they have paired: $level" wait_for 20 ndjson pair.out \
         "event == 'paired' and level == '$level' and keySize == 16 and bonded"
     wait_for 10 unlinked
     check 'the key is good for the next link' ndjson_of bonded "event == 'link'" \
-        ours gatt "$peripheral/public" info --security "$level" --connect-timeout 40s
+        ours gatt "$peripheral/public" info --security "$level" --connect-timeout "$(units 40)s"
     wait_for 10 unlinked
     ours_forget
 }
