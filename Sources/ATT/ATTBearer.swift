@@ -145,6 +145,17 @@ public struct ATTBearer: Machine, Sendable {
     /// `.ready` is told as soon as one would be queued again.
     public mutating func tellWhenReady() { server.refusedPush = !canPush }
 
+    /// How many commands, notifications and indications wait to be taken by `nextFrame(into:)`; of the indications
+    /// the one whose turn it is.
+    public var unsentPushes: Int {
+        outbox.count {
+            switch $0 {
+            case .command, .push: true
+            case .request, .response, .confirmation: false
+            }
+        }
+    }
+
     /// The next PDU that may go. Between our MTU request and its response that is no notification or
     /// indication, since the peer may have taken the new MTU already or not yet (3.4.2.2).
     private mutating func nextPDU() -> ATTPDU? {

@@ -41,6 +41,9 @@ public enum BLEError: Error, Hashable, Sendable {
     case encryption(HCIStatus)
     /// The link ended.
     case disconnected(DisconnectReason)
+    /// So many packets of callers, writes without response and notifications, had been taken and were not sent: the link
+    /// took no data for 2 s, or not all within 10 s, or it ended before.
+    case unsent(Int)
     /// Another program has the link to that device, and only one can use it: on kernel adapters.
     case busy(DeviceAddress)
     /// The connection did not come about.
@@ -168,6 +171,8 @@ extension BLEError: CustomStringConvertible {
         case .kernelPairing(let status): "pairing failed: \(status)"
         case .encryption(let status): "the link cannot be encrypted: \(status)"
         case .disconnected(let reason): "link lost: \(reason)"
+        case .unsent(let count):
+            "\(count) \(count == 1 ? "packet was" : "packets were") not sent: the link takes no more data"
         case .busy(let peer): "another program has the link to \(peer)"
         case .connectFailed(let reason): "cannot connect: \(reason)"
         case .syncLost(let advertiser, let set): "the periodic train of \(advertiser), set \(set), is lost"

@@ -17,6 +17,8 @@
 #include <bluetooth/hci.h>
 #include <bluetooth/l2cap.h>
 
+#include <linux/sock_diag.h>
+
 // _IOW macros are not importable.
 static const unsigned long CLINUX_HCIDEVUP = HCIDEVUP;
 static const unsigned long CLINUX_HCIDEVDOWN = HCIDEVDOWN;
@@ -46,9 +48,12 @@ static const uint32_t CLINUX_EPOLLIN = EPOLLIN;
 static const uint32_t CLINUX_EPOLLOUT = EPOLLOUT;
 static const uint32_t CLINUX_EPOLLERR = EPOLLERR;
 static const uint32_t CLINUX_EPOLLHUP = EPOLLHUP;
+static const uint32_t CLINUX_EPOLLET = EPOLLET;
 static const int CLINUX_EPOLL_CLOEXEC = EPOLL_CLOEXEC;
 static const int CLINUX_EFD_CLOEXEC = EFD_CLOEXEC;
 static const int CLINUX_EFD_NONBLOCK = EFD_NONBLOCK;
+static const int CLINUX_SK_MEMINFO_WMEM_ALLOC = SK_MEMINFO_WMEM_ALLOC;
+static const int CLINUX_SK_MEMINFO_VARS = SK_MEMINFO_VARS;
 static const int CLINUX_SOCK_SEQPACKET = SOCK_SEQPACKET;
 static const int CLINUX_SOCK_STREAM = SOCK_STREAM;
 static const int CLINUX_SOCK_RAW = SOCK_RAW;

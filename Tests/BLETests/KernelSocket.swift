@@ -19,6 +19,8 @@ final class KernelSocket: L2CAPSocket, Sendable {
         var refusal: PortError?
         var writable: (@Sendable () -> Void)?
         var closed: (@Sendable (PortError) -> Void)?
+        var unsent = 0
+        var departed: (@Sendable () -> Void)?
     }
 
     init(on loop: EventLoop, refusing refusal: PortError? = nil) {
@@ -39,6 +41,20 @@ final class KernelSocket: L2CAPSocket, Sendable {
         shared.withLock { ($0.level, $0.keySize) = (level, keySize) }
     }
 
+    /// The kernel has still so many packets of those that it was given, and has let some go.
+    func keep(_ packets: Int) {
+        shared.withLock {
+            $0.unsent = packets
+            return $0.departed
+        }?()
+    }
+
+    /// As `keep`, and it does not tell.
+    func keepSilently(_ packets: Int) { shared.withLock { $0.unsent = packets } }
+
+    /// Whether packets that leave are told.
+    var isWatched: Bool { shared.withLock { $0.departed != nil } }
+
     /// The link is gone.
     func lose() { shared.withLock { $0.closed }?(.system(.connectionReset, during: "recvmmsg")) }
 
@@ -52,6 +68,12 @@ final class KernelSocket: L2CAPSocket, Sendable {
     }
 
     func connectionHandle() -> ConnectionHandle { ConnectionHandle(0x40) }
+
+    var unsentPackets: Int { shared.withLock { $0.unsent } }
+
+    func watchDepartures(_ departed: (@Sendable () -> Void)?) {
+        shared.withLock { $0.departed = departed }
+    }
 
     var isWritable: Bool { inner.isWritable }
 

@@ -39,10 +39,10 @@ struct LargeValueTests {
                     [1, 2, 3, 4, 5], to: value, inPartsOf: 1,
                     .credits(initial: 2) { () throws(BLEError) in await gate.wait() })
             }
-            _ = await hosts.loop.sleep(for: .milliseconds(1))
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
             #expect(port.received.filter { $0[0] == 0x52 }.map { $0[3] } == [1, 2])
             await gate.open(1)
-            _ = await hosts.loop.sleep(for: .milliseconds(1))
+            _ = await hosts.loop.sleep(for: .milliseconds(100))
             #expect(port.received.filter { $0[0] == 0x52 }.map { $0[3] } == [1, 2, 3])
             await gate.open(5)
             try await write.value

@@ -42,6 +42,17 @@ private actor Reader {
 
     func closeFarEnd() { Glibc.close(far) }
 
+    var canSend: Bool { port.isWritable }
+    var unsentPackets: Int { port.unsentPackets }
+
+    /// Takes packets at the far end, as a controller would.
+    func take(_ count: Int) {
+        var packet = [UInt8](repeating: 0, count: 1024)
+        for _ in 0..<count { #expect(Glibc.read(far, &packet, packet.count) > 0) }
+    }
+
+    func watchDepartures(_ departed: (@Sendable () -> Void)?) throws { try port.watchDepartures(departed) }
+
     /// Starts to read; the port is told to end after reading when packet `last` has come.
     func start(endingWith last: [UInt8]? = nil) throws {
         try port.start(
@@ -85,6 +96,70 @@ private actor Reader {
         await reader.write([[7]])
         await reader.wait(for: 2)
         #expect(await reader.entries == [.writable, .packet([7])])
+        await reader.close()
+    }
+
+    @Test("packets are unsent until the other side has them", arguments: [20, 200, 517])
+    func unsent(length: Int) async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        #expect(await reader.unsentPackets == 0)
+        for _ in 0..<5 { await reader.send([UInt8](repeating: 1, count: length)) }
+        #expect(await reader.unsentPackets == 5)
+        await reader.take(2)
+        #expect(await reader.unsentPackets == 3)
+        await reader.take(3)
+        #expect(await reader.unsentPackets == 0)
+        await reader.close()
+        #expect(await reader.unsentPackets == 0)
+    }
+
+    @Test("the packet that does not fit any more counts, and leaves in its turn")
+    func unsentAndKept() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        var count = 0
+        while await reader.canSend {
+            await reader.send([UInt8](repeating: 1, count: 200))
+            count += 1
+        }
+        #expect(await reader.unsentPackets == count)
+        await reader.take(count - 1)
+        await reader.wait(for: 1)
+        #expect(await reader.entries == [.writable])
+        await reader.take(1)
+        #expect(await reader.unsentPackets == 0)
+        await reader.close()
+    }
+
+    @Test("each packet that leaves is told while that is watched")
+    func departures() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        for _ in 0..<3 { await reader.send([UInt8](repeating: 1, count: 20)) }
+        let (departures, told) = AsyncStream<Void>.makeStream()
+        var departed = departures.makeAsyncIterator()
+        try await reader.watchDepartures { told.yield() }
+        await departed.next()
+        for left in [2, 1, 0] {
+            await reader.take(1)
+            await departed.next()
+            #expect(await reader.unsentPackets == left)
+        }
+        // Nothing more is told: of what was, that would be the next.
+        try await reader.watchDepartures(nil)
+        await reader.send([1])
+        await reader.take(1)
+        await reader.write([[7]])
+        await reader.wait(for: 1)
+        told.finish()
+        #expect(await departed.next() == nil)
         await reader.close()
     }
 

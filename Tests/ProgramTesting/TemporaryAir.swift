@@ -7,11 +7,11 @@ public final class TemporaryAir: Sendable {
     public let folder: URL
     private let keeper: RunningProgram
 
-    /// Starts it; the programs can be started then.
-    public init() async throws {
+    /// Starts it with more options of `bletool air`; the programs can be started then.
+    public init(_ options: String...) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "air-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        keeper = try RunningProgram(["bletool", "air", "--json"], in: folder)
+        keeper = try RunningProgram(["bletool", "air", "--json"] + options, in: folder)
         guard await keeper.line()?.contains("ready") == true else { throw CocoaError(.executableLoad) }
     }
 

@@ -179,3 +179,81 @@ import VirtualController
         #expect(sent == received)
     }
 }
+
+/// Data at the pace of connection events: every 30 ms, two packets each way.
+@Suite struct ConnectionEventTests {
+    private static let interval = Duration.milliseconds(30)
+
+    private struct Pair {
+        var bench = Bench(conditions: .init(packetsPerConnectionEvent: 2))
+        let central: ID
+        let peripheral: ID
+        let one: ConnectionHandle
+        let other: ConnectionHandle
+
+        init() throws {
+            (central, peripheral) = (bench.join(), bench.join())
+            (one, other) = try bench.connect(central, to: peripheral)
+        }
+
+        mutating func send(_ octets: ClosedRange<UInt8>, on id: ID, _ handle: ConnectionHandle) {
+            for octet in octets {
+                bench.send(
+                    .acl(ACLPacket(handle: handle, boundary: .firstNonFlushable, data: [octet])), on: id)
+            }
+        }
+
+        /// How many packets of its host a controller has reported as completed since the last time.
+        mutating func completed(_ id: ID) -> Int {
+            bench.events(id).reduce(0) { count, event in
+                guard case .numberOfCompletedPackets(let event) = event else { return count }
+                return count + event.completed.reduce(0) { $0 + Int($1.count) }
+            }
+        }
+    }
+
+    @Test("packets leave at connection events, both ways, and their buffers are free one event later")
+    func pace() throws {
+        var pair = try Pair()
+        pair.send(1...5, on: pair.central, pair.one)
+        pair.send(11...13, on: pair.peripheral, pair.other)
+        #expect(pair.bench.data(pair.peripheral).isEmpty, "nothing leaves between connection events")
+        var arrived: [[UInt8]] = []
+        var answers: [[UInt8]] = []
+        var completed: [Int] = []
+        for _ in 0..<4 {
+            pair.bench.run(for: Self.interval)
+            arrived.append(pair.bench.data(pair.peripheral).flatMap(\.data))
+            answers.append(pair.bench.data(pair.central).flatMap(\.data))
+            completed.append(pair.completed(pair.central))
+        }
+        #expect(arrived == [[1, 2], [3, 4], [5], []])
+        #expect(answers == [[11, 12], [13], [], []])
+        #expect(completed == [0, 2, 2, 1])
+        #expect(pair.bench.air.deadline.map { $0 > pair.bench.now + .seconds(1) } ?? true, "and then rest")
+    }
+
+    @Test("what a link that ends has not sent is gone")
+    func disconnect() throws {
+        var pair = try Pair()
+        pair.send(1...5, on: pair.central, pair.one)
+        pair.bench.run(for: Self.interval)
+        pair.bench.perform(Disconnect(connection: pair.one), on: pair.central)
+        pair.bench.run(for: .seconds(1))
+        #expect(pair.bench.data(pair.peripheral).flatMap(\.data) == [1, 2])
+        #expect(pair.completed(pair.central) == 0)
+    }
+
+    @Test("out of range nothing is completed; what waits goes on in order")
+    func outOfRange() throws {
+        var pair = try Pair()
+        pair.bench.setRSSI(nil, between: pair.central, and: pair.peripheral)
+        pair.send(1...5, on: pair.central, pair.one)
+        pair.bench.run(for: .milliseconds(200))
+        #expect(pair.completed(pair.central) == 0)
+        pair.bench.setRSSI(-70, between: pair.central, and: pair.peripheral)
+        pair.bench.run(for: .milliseconds(200))
+        #expect(pair.bench.data(pair.peripheral).flatMap(\.data) == [1, 2, 3, 4, 5])
+        #expect(pair.completed(pair.central) == 5)
+    }
+}

@@ -294,7 +294,8 @@ extension Adapter {
         await connectingIdle()
         await endPeriodic(trains)
         await radioIdle()
-        for id in Array(links.keys) { await endLink(id) }
+        let endings = links.keys.map { id in Task(executorPreference: loop) { await self.endLink(id) } }
+        for ending in endings { await ending.value }
         await radioIdle()
         shutDown(.adapter(.closed))
     }

@@ -57,6 +57,7 @@ public actor Adapter {
     let confirmations = Waiters<TransactionKey, Void>()
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
+    let departures = Waiters<DepartureKey, Void>()
     let procedures = Waiters<LinkProcedureKey, Void>()
     let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()
@@ -75,6 +76,7 @@ public actor Adapter {
     var linkOfHandle: [ConnectionHandle: LinkID] = [:]
     var nextLink = LinkID(number: 1)
     var nextEnding: UInt64 = 0
+    var nextDeparture: UInt64 = 0
     /// What becomes of connection parameters that peers ask for.
     var parameterRequests = ParameterRequestPolicy.accept
     /// The largest ATT packet that new links take.

@@ -117,7 +117,8 @@ public struct CentralManager: Sendable {
         }
     }
 
-    /// Connects, runs `body` and disconnects, however `body` ends.
+    /// Connects, runs `body` and disconnects, however `body` ends. When it succeeds, what it has written without
+    /// response leaves before, or the error is `BLEError.unsent`.
     public func withConnection<Result: Sendable>(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
         _ body: (Peripheral) async throws -> Result
@@ -125,6 +126,7 @@ public struct CentralManager: Sendable {
         let peripheral = try await connect(to: address, timeout: timeout, options: options)
         do {
             let result = try await body(peripheral)
+            try await peripheral.waitUntilSent()
             await peripheral.disconnect()
             return result
         } catch {

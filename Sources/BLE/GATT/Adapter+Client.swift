@@ -147,7 +147,7 @@ extension Adapter {
     ) async throws(BLEError) {
         try await locate(handles, on: id)
         while true {
-            let link = try link(id)
+            let link = try linkThatTakes(id)
             try check(handles, on: link)
             do throws(ATTLimitError) {
                 try link.bearer.send(command)

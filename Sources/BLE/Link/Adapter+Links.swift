@@ -13,6 +13,12 @@ struct EndingKey: Hashable, Sendable {
     let number: UInt64
 }
 
+/// Names a wait for packets of a link to leave; several tasks may wait for the same.
+struct DepartureKey: Hashable, Sendable {
+    let link: LinkID
+    let number: UInt64
+}
+
 extension Adapter {
     /// A connection is there.
     @discardableResult
@@ -48,7 +54,7 @@ extension Adapter {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
         let error = link.closing ?? .disconnected(reason)
-        clients.noteEnd(of: link.id, reason, error)
+        clients.noteEnd(of: link.id, reason, error, unsent: unsent(on: link))
         switch link.channel {
         case .acl(let handle): acl.close(handle)
         case .socket(let channel): channel.port.close()
@@ -60,6 +66,7 @@ extension Adapter {
         transactions.resume(where: { $0.link == link.id }, with: .failure(error))
         confirmations.resume(where: { $0.link == link.id }, with: .failure(error))
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
+        departures.resume(where: { $0.link == link.id }, with: .success(()))
         // Of a peer that has told who it is, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
@@ -91,7 +98,12 @@ extension Adapter {
     private func end(_ id: LinkID, _ cause: DisconnectCause) async {
         links[id]?.isEnding = true
         await finishProcedures(on: id)
+        _ = await drain(id)
         guard let link = links[id] else { return }
+        let unsent = unsent(on: link)
+        if unsent > 0 {
+            log.warning("the link to \(link.peer) ends with \(unsent) packets that were not sent")
+        }
         switch link.channel {
         // The kernel tells the peer Remote User Terminated Connection, two seconds later.
         case .socket where link.bearer.closure != nil || cause == .userTerminated || link.handle == nil:
@@ -121,6 +133,65 @@ extension Adapter {
         _ = try? await withDeadline(.seconds(1), on: loop, orThrow: .cancelled) { () throws(BLEError) in
             try await self.passTurnstile(of: id)
         }
+    }
+
+    /// Waits until everything that was taken for a link has left: the bearer's queue, the queue of ACL data and what the
+    /// controller has, or the socket's. Gives up after 2 s without progress, and after 10 s in all. Returns whether
+    /// all has left; not when the link has ended before that.
+    func drain(_ id: LinkID) async -> Bool {
+        let end = loop.now + .seconds(10)
+        while let link = links[id], link.closing == nil {
+            let left = unsent(on: link)
+            guard left > 0 else { return true }
+            guard loop.now < end, !Task.isCancelled else { return false }
+            do throws(BLEError) {
+                let limit = min(.seconds(2), loop.now.duration(until: end))
+                try await withDeadline(limit, on: loop, orThrow: .cancelled) { () throws(BLEError) in
+                    try await self.departure(on: id)
+                }
+            } catch {
+                // A kernel tells of packets that leave only while there are few.
+                guard let link = links[id], unsent(on: link) < left else { return false }
+            }
+        }
+        return false
+    }
+
+    /// How many packets of callers have been taken for a link and have not left.
+    func unsent(on link: Link) -> Int {
+        switch link.channel {
+        case .acl(let handle): link.bearer.unsentPushes + acl.unsentFrames(handle)
+        case .socket(let channel): link.bearer.unsentPushes + channel.port.unsentPackets
+        }
+    }
+
+    /// Waits until packets of a link have left, or the link has ended.
+    private func departure(on id: LinkID) async throws(BLEError) {
+        try await departures.wait(in: self) { adapter, key in
+            adapter.departures.resume(key, with: .failure(.cancelled))
+        } start: { () throws(BLEError) in
+            let link = try link(id)
+            if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: id) }
+            nextDeparture += 1
+            return DepartureKey(link: id, number: nextDeparture)
+        }
+    }
+
+    /// A kernel socket is watched while packets are waited for: each that leaves would wake this process.
+    private func watchDepartures(on port: any L2CAPSocket, of id: LinkID) {
+        do throws(PortError) {
+            try port.watchDepartures { [weak self] in self?.assumeIsolated { $0.packetsLeft(id) } }
+        } catch {
+            log.warning("what the kernel sends cannot be watched: \(error)")
+        }
+    }
+
+    private func packetsLeft(_ id: LinkID) {
+        guard let link = links[id] else { return }
+        if case .socket(let channel) = link.channel, channel.port.unsentPackets == 0 {
+            try? channel.port.watchDepartures(nil)
+        }
+        departures.resume(where: { $0.link == id }, with: .success(()))
     }
 
     private func passTurnstile(of id: LinkID) async throws(BLEError) {
@@ -154,6 +225,13 @@ extension Adapter {
     func link(_ id: LinkID) throws(BLEError) -> Link {
         guard let link = links[id] else { throw end ?? clients.end(of: id) ?? .disconnected(.unknown) }
         if let closing = link.closing { throw closing }
+        return link
+    }
+
+    /// The link, unless it is being ended: what is waited for then is what had been taken before.
+    func linkThatTakes(_ id: LinkID) throws(BLEError) -> Link {
+        let link = try link(id)
+        guard !link.isEnding else { throw .disconnected(.status(.connectionTerminatedByLocalHost)) }
         return link
     }
 }

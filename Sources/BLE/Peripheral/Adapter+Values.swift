@@ -82,9 +82,8 @@ extension Adapter {
         for update in updates {
             for subscriber in server.gatt.subscribers(of: update.handle) {
                 let id = LinkID(number: subscriber.central.rawValue)
-                guard let link = try? link(id), centrals?.contains(where: { $0.link == id }) ?? true else {
-                    continue
-                }
+                guard let link = try? linkThatTakes(id), centrals?.contains(where: { $0.link == id }) ?? true
+                else { continue }
                 var delivery =
                     deliveries[id] ?? Delivery(link: id, central: Central(link), truncating: truncating)
                 if subscriber.prefersIndications {
@@ -111,9 +110,10 @@ extension Adapter {
         }
     }
 
-    /// Throws what came up on a link, unless it is that the link or its bearer has ended, which is no failure of the others.
+    /// Throws what came up on a link, unless it is that the link or its bearer ends or has ended, which is no failure of
+    /// the others.
     func forgive(_ error: BLEError, of id: LinkID) throws(BLEError) {
-        guard end == nil, error != .cancelled, (try? link(id)) == nil else { throw error }
+        guard end == nil, error != .cancelled, (try? linkThatTakes(id)) == nil else { throw error }
     }
 
     /// Which notifications go in one PDU: as many as fit, where the client takes several at once.
@@ -148,14 +148,14 @@ extension Adapter {
     }
 
     private func indicate(_ update: ValueUpdate, _ delivery: Delivery) async throws(BLEError) {
-        while case let link = try link(delivery.link), !link.bearer.canIndicate {
+        while case let link = try linkThatTakes(delivery.link), !link.bearer.canIndicate {
             try await link.room.wait(in: self, of: link.id)
         }
         try await confirmations.wait(in: self) { adapter, key in
             // The indication is out; its confirmation is awaited by the bearer alone.
             adapter.confirmations.resume(key, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
-            let link = try link(delivery.link)
+            let link = try linkThatTakes(delivery.link)
             do throws(ATTLimitError) {
                 let id = try link.bearer.indicate(
                     update.handle, value: update.value, truncating: delivery.truncating, at: loop.now)
@@ -178,7 +178,7 @@ extension Adapter {
         on id: LinkID, _ send: (Link) throws(ATTLimitError) -> Void
     ) async throws(BLEError) {
         while true {
-            let link = try link(id)
+            let link = try linkThatTakes(id)
             do throws(ATTLimitError) {
                 try send(link)
                 return pumpSoon(link)

@@ -21,8 +21,11 @@ public struct ACLFlow: Sendable {
         var sent = 0
         /// Octets of all frames that are not sent.
         var octets = 0
-        /// Packets that the controller has and did not report as completed.
-        var unacknowledged = 0
+        /// Packets that the controller has and did not report as completed, oldest first: whether each is the last of
+        /// its frame.
+        var inFlight: Deque<Bool> = []
+
+        var unacknowledged: Int { inFlight.count }
 
         mutating func writePacket(
             of handle: ConnectionHandle, upTo limit: Int, into output: inout OutputSpan<UInt8>
@@ -35,7 +38,7 @@ public struct ACLFlow: Sendable {
             output.bytes(fragment)
             sent += fragment.count
             octets -= fragment.count
-            unacknowledged += 1
+            inFlight.append(sent == frame.count)
             if sent == frame.count {
                 frames.removeFirst()
                 sent = 0
@@ -93,6 +96,12 @@ extension ACLFlow {
         connections[handle]?.unacknowledged ?? 0
     }
 
+    /// Frames of a connection that were queued and that the controller has not reported as completed, whole.
+    public func unsentFrames(_ handle: ConnectionHandle) -> Int {
+        guard let connection = connections[handle] else { return 0 }
+        return connection.frames.count + connection.inFlight.count { $0 }
+    }
+
     /// Packets for which the controller has buffers now.
     public var freePackets: Int { max(packetCount - inFlight, 0) }
 }
@@ -141,7 +150,7 @@ extension ACLFlow {
         let handle = completed.connection
         guard let held = connections[handle]?.unacknowledged else { throw .unknownConnection(handle) }
         let count = min(Int(completed.count), held)
-        connections[handle]?.unacknowledged -= count
+        connections[handle]?.inFlight.removeFirst(count)
         inFlight -= count
         if count > 0, count == held { withoutBuffer += 1 }
         guard Int(completed.count) == count else {

@@ -18,4 +18,6 @@ public struct Readiness: OptionSet, Sendable {
     public static let error = Readiness(CLINUX_EPOLLERR)
     /// The other side is gone.
     public static let hangUp = Readiness(CLINUX_EPOLLHUP)
+    /// Of what to watch for: each change is told once, not for as long as it lasts.
+    static let edge = Readiness(CLINUX_EPOLLET)
 }

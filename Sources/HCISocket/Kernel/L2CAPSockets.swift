@@ -64,6 +64,13 @@ public protocol L2CAPSocket: PacketPort {
 
     /// The HCI handle of the link, for commands on a raw socket.
     func connectionHandle() throws(PortError) -> ConnectionHandle
+
+    /// How many of the packets that were sent have not been given to the controller, about.
+    var unsentPackets: Int { get }
+
+    /// Calls `departed` soon, and then whenever packets have been given to the controller and less than half of the
+    /// kernel's room is taken; until the port is closed, or this is called with nil.
+    func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError)
 }
 
 /// The kernel's L2CAP sockets on the ATT channel.
@@ -71,6 +78,10 @@ public enum L2CAPSockets {
     private static let attChannel: UInt16 = 4
     /// The kernel's MTU on fixed channels; a shorter read would cut a packet.
     private static let maximumPacket = 672
+    /// What the kernel may keep of a link's packets, in octets of its memory (it takes twice as many): some 80 short
+    /// packets, or four of 517 octets in fragments of 27. By itself it keeps 277, which may take a slow link half a
+    /// minute.
+    private static let sendMemory: CInt = 32_768
 
     /// Listens at the adapter whose identity address is `address`. The type must be the adapter's own
     /// exactly, or nothing is heard. Needs no capability. The newest listener of the machine gets the
@@ -84,9 +95,7 @@ public enum L2CAPSockets {
             return Listener(descriptor, on: loop) { listening throws(PortError) in
                 var peer = sockaddr_l2()
                 guard let link = try Sockets.accept(listening, peer: &peer) else { return nil }
-                let channel = L2CAPChannel(
-                    port: PacketSocket(link, on: loop, maximumPacket: maximumPacket),
-                    peer: DeviceAddress(peer))
+                let channel = channel(over: link, to: DeviceAddress(peer), on: loop)
                 return { accepted(channel) }
             }
         }
@@ -105,14 +114,19 @@ public enum L2CAPSockets {
             _ = try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
             let pending = PendingConnection(descriptor, on: loop)
             try pending.start { result in
-                done(
-                    result.map {
-                        L2CAPChannel(
-                            port: PacketSocket($0, on: loop, maximumPacket: maximumPacket), peer: peer)
-                    })
+                done(result.map { channel(over: $0, to: peer, on: loop) })
             }
             return pending
         }
+    }
+
+    private static func channel(
+        over descriptor: CInt, to peer: DeviceAddress, on loop: EventLoop
+    ) -> L2CAPChannel {
+        // A kernel that refuses keeps more.
+        try? Sockets.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendMemory, "SO_SNDBUF")
+        return L2CAPChannel(
+            port: PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket), peer: peer)
     }
 
     private static func bound(to address: DeviceAddress) throws(PortError) -> CInt {

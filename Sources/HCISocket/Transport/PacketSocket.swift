@@ -15,6 +15,8 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     private var isReading = false
     private var closesAfterReading = false
     private var kept: [UInt8]?
+    private var lastLength = 0
+    private var departures: WatchedDescriptor?
     private var handlers: PacketPortHandlers?
 
     /// Packets taken from one readiness before the loop's other work gets its turn.
@@ -47,7 +49,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         guard socket.isOpen, kept == nil else { return }
         if pace != nil { hurry() }
         switch write(packet) {
-        case .success: break
+        case .success: lastLength = packet.count
         case .failure(.wouldBlock), .failure(.socketNotConnected):
             // ENOTCONN: the kernel holds the channel back while it pairs.
             kept = [UInt8](copying: packet)
@@ -67,6 +69,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     public func close() {
         handlers = nil
         rest?.set(nil)
+        departures?.close()
         socket.close()
     }
 
@@ -150,6 +153,37 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         let closed = handlers?.closed
         close()
         closed?(error)
+    }
+}
+
+// MARK: - What has not left
+
+extension PacketSocket {
+    /// How many of the packets that were sent the kernel still keeps, and the one that it has not taken. It charges a
+    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a packet that the
+    /// kernel has cut into fragments counts as several.
+    public var unsentPackets: Int {
+        guard socket.isOpen else { return 0 }
+        let kept = kept == nil ? 0 : 1
+        // The last octet of a packet's charge goes after the writer has been woken.
+        guard let charge = try? Sockets.sendMemory(descriptor), charge > 1 else { return kept }
+        // Packets leave in their order, so the last one is among them.
+        let packet = (try? Sockets.sendMemory(ofPacket: lastLength)) ?? charge
+        return max(1, charge / max(packet, 1)) + kept
+    }
+
+    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its room is taken;
+    /// until the port is closed, or this is called with nil.
+    public func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
+        departures?.close()
+        departures = nil
+        guard let departed, socket.isOpen else { return }
+        // On the socket itself room is told for as long as there is some. A second descriptor tells each change.
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system(.current, during: "dup") }
+        let watched = WatchedDescriptor(copy, on: socket.loop)
+        departures = watched
+        try watched.watch(for: [.write, .edge]) { _ in departed() }
     }
 }
 

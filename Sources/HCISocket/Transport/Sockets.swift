@@ -83,6 +83,32 @@ enum Sockets {
         guard result == 0 else { throw .system(.current, during: "getsockopt \(name)") }
     }
 
+    /// The memory, in octets, that the kernel charges a socket for what was sent on it and has not left.
+    static func sendMemory(_ descriptor: CInt) throws(PortError) -> Int {
+        var counts = [UInt32](repeating: 0, count: Int(CLINUX_SK_MEMINFO_VARS))
+        var length = socklen_t(counts.count * MemoryLayout<UInt32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &counts, &length) == 0 else {
+            throw .system(.current, during: "getsockopt SO_MEMINFO")
+        }
+        return Int(counts[Int(CLINUX_SK_MEMINFO_WMEM_ALLOC)])
+    }
+
+    /// What that is for one packet of so many octets on an L2CAP channel: as much as on any other socket for one that
+    /// has room for the kernel's headers, too.
+    static func sendMemory(ofPacket count: Int) throws(PortError) -> Int {
+        var ends: [CInt] = [0, 0]
+        guard socketpair(AF_UNIX, CLINUX_SOCK_SEQPACKET | CLINUX_SOCK_CLOEXEC, 0, &ends) == 0 else {
+            throw .system(.current, during: "socketpair")
+        }
+        defer { for end in ends { close(end) } }
+        // BT_SKB_RESERVE, and the header of a basic L2CAP frame.
+        let packet = [UInt8](repeating: 0, count: count + 8 + 4)
+        guard write(ends[0], packet, packet.count) == packet.count else {
+            throw .system(.current, during: "write")
+        }
+        return try sendMemory(ends[0])
+    }
+
     /// How a connect that was under way ended.
     static func pendingError(_ descriptor: CInt) throws(PortError) -> Errno? {
         var code: CInt = 0

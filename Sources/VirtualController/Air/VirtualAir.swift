@@ -29,11 +29,17 @@ public struct VirtualAir: Sendable {
         /// How long signals are on their way. Who waits for the first answer on a new connection waits that much
         /// longer, there and back.
         public var delay: Duration
+        /// How many packets of data a connection event carries each way, 1 or more: data leave, and hosts have their
+        /// buffers back, once a connection interval. Nil: data go at once, as fast as hosts take them.
+        public var packetsPerConnectionEvent: Int?
 
         /// A medium of these properties; by default it is perfect.
-        public init(loss: Double = 0, delay: Duration = .zero) {
+        public init(
+            loss: Double = 0, delay: Duration = .zero, packetsPerConnectionEvent: Int? = nil
+        ) {
             self.loss = min(max(loss, 0), 1)
             self.delay = max(delay, .zero)
+            self.packetsPerConnectionEvent = packetsPerConnectionEvent.map { max($0, 1) }
         }
 
         /// Whether nothing arrives.
@@ -49,7 +55,7 @@ public struct VirtualAir: Sendable {
     /// What the medium does to signals from now on.
     public var conditions: Conditions {
         didSet {
-            for index in seats.indices { seats[index].controller.roundTrip = conditions.delay * 2 }
+            for index in seats.indices { seats[index].controller.adopt(conditions) }
             if conditions.isDead != oldValue.isDead { reach(none: conditions.isDead) }
         }
     }
@@ -88,7 +94,7 @@ extension VirtualAir {
         lastNumber += 1
         let id = ControllerID(number: lastNumber)
         var controller = VirtualController(configuration, id: id, seed: random.next())
-        controller.roundTrip = conditions.delay * 2
+        controller.adopt(conditions)
         seats.append(Seat(controller: controller, processID: processID))
         return id
     }
@@ -242,6 +248,14 @@ extension VirtualAir {
         change(index) { (controller, now) in
             controller.hear(arrival.signal, from: sender, rssi: rssi.adding(arrival.power), at: now)
         }
+    }
+}
+
+extension VirtualController {
+    /// Takes over what the medium asks of it.
+    fileprivate mutating func adopt(_ conditions: VirtualAir.Conditions) {
+        roundTrip = conditions.delay * 2
+        packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
     }
 }
 

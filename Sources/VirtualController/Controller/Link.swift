@@ -25,6 +25,11 @@ struct Link: Sendable {
 
     /// Packets of the host that the peer's host has not taken.
     var buffered = 0
+    /// Data of the host, and how many of its packets the peer's host has taken since, at the next connection event.
+    var queued: Deque<LinkSignal> = []
+    var acknowledged = 0
+    /// When that is; nil while nothing waits for it.
+    var connectionEvent: Instant?
     /// What waits until the peer can be reached.
     var held: Deque<LinkSignal> = []
     /// What the host waits for.

@@ -12,7 +12,7 @@ extension VirtualController {
             links[index].silence = links[index].silence ?? now
             links[index].isLost = true
         case .data(let isStart, let data): deliver(data, isStart: isStart, on: index)
-        case .acknowledged: release(1, on: index)
+        case .acknowledged: acknowledge(on: index, at: now)
         case .terminate(let reason): end(index, reason)
         case .update(let timing):
             let isChanged = links[index].timing != timing
@@ -80,7 +80,7 @@ extension VirtualController {
 extension VirtualController {
     /// Takes data from the host. A packet for no connection is dropped, as one for a connection that has
     /// just ended must be; one that finds no buffer is dropped and told.
-    mutating func take(_ packet: ACLPacket) {
+    mutating func take(_ packet: ACLPacket, at now: Instant) {
         guard let index = links.firstIndex(where: { $0.handle == packet.handle }) else { return }
         let buffered = links.reduce(0) { $0 + $1.buffered }
         guard buffered < Int(configuration.aclPackets),
@@ -91,11 +91,11 @@ extension VirtualController {
         guard !packet.data.isEmpty, packet.broadcast == .pointToPoint, packet.boundary != .complete,
             !links[index].isEnding
         else { return release(1, on: index) }
-        send(.data(isStart: packet.boundary != .continuing, packet.data), on: index)
+        sendData(.data(isStart: packet.boundary != .continuing, packet.data), on: index, at: now)
     }
 
     /// Buffers of the host's packets are free again. Events that the host has not taken add up.
-    private mutating func release(_ count: Int, on index: Int) {
+    mutating func release(_ count: Int, on index: Int) {
         let count = min(count, links[index].buffered)
         guard count > 0 else { return }
         links[index].buffered -= count

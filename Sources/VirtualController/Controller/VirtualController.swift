@@ -10,9 +10,9 @@ import HCI
 /// the Core Specification names, and no bytes from its host can trap it.
 ///
 /// Some things are simpler than in a radio, and no host can tell without a stop-watch:
-/// - Connection events are not simulated. Data and control packets of a link go at once, in order, and are
-///   never lost; the air may delay them. `Number Of Completed Packets` comes when the peer's host has taken
-///   the packet, so a host that does not read holds its peer back.
+/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them. Where connection
+///   events are simulated, data wait for them. `Number Of Completed Packets` comes when the peer's host has taken the
+///   packet, so a host that does not read holds its peer back.
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
 /// - An advertising event is on all its channels at once, and a scanner hears it when its window is open.
@@ -34,6 +34,9 @@ public struct VirtualController: Sendable {
 
     /// How long signals take to others and back.
     public var roundTrip = Duration.zero
+    /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
+    /// once.
+    public var packetsPerConnectionEvent: Int?
     /// Advertising reports that were dropped because the host did not take them.
     public internal(set) var droppedReports = 0
 
@@ -113,7 +116,9 @@ extension VirtualController {
     public var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
-        return links.reduce(trains) { earlier($0, earlier($1.deadline, $1.payloadDeadline)) }
+        return links.reduce(trains) {
+            earlier(earlier($0, $1.connectionEvent), earlier($1.deadline, $1.payloadDeadline))
+        }
     }
 
     /// Acts on what was due by `now`: advertising events, packets of trains, the end of advertising and
@@ -122,6 +127,7 @@ extension VirtualController {
         advertise(at: now)
         endScan(at: now)
         endSyncs(at: now)
+        holdConnectionEvents(at: now)
         while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
             let link = links[index]
             // The peer may believe that the link is there, and now misses this end.
@@ -154,7 +160,7 @@ extension VirtualController {
     public mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
         switch try? HCIPacket(packet) {
         case .command(let command)?: perform(command, at: now)
-        case .acl(let data)?: take(data)
+        case .acl(let data)?: take(data, at: now)
         // There are no links that could carry them.
         case .synchronous?, .iso?: break
         case .event?, nil: tell(HardwareError(hardwareCode: 0x01))

@@ -39,6 +39,12 @@ struct AirCommand: ToolCommand {
         help: ArgumentHelp("Let packets arrive later, as 20ms.", valueName: "duration"))
     var delay: String?
 
+    @Flag(
+        help:
+            "Let data leave at connection events only, four packets each way, as on a radio. Else they go at once."
+    )
+    var connectionEvents = false
+
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -70,7 +76,8 @@ struct AirCommand: ToolCommand {
             throw Failure(.usage, "--loss", "\(loss) is not between 0 and 1")
         }
         let conditions = VirtualAir.Conditions(
-            loss: loss ?? 0, delay: try duration(delay, of: "--delay") ?? .zero)
+            loss: loss ?? 0, delay: try duration(delay, of: "--delay") ?? .zero,
+            packetsPerConnectionEvent: connectionEvents ? 4 : nil)
         let addresses = try places.map { place throws(Failure) in
             try reading("--listen") { () throws(BadInput) in
                 do throws(AdapterSpecificationError) {

@@ -15,6 +15,9 @@ struct GATTWriteCommand: GATTVerb {
             A value over the MTU less 3 octets is written in parts that take effect together; with \
             --without-response it is an error, unless --chunk makes writes of that size of it. At a terminal those \
             show how far they have come, and how fast.
+
+            Writes without a response are told as written when the device's radio has acknowledged them; on a kernel \
+            adapter, when the kernel has given them to the controller. What does not leave within 2 s is an error.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -93,6 +96,7 @@ struct GATTWriteCommand: GATTVerb {
             } else {
                 try await peripheral.write(value, to: handle)
             }
+            if withoutResponse || signed { try await peripheral.waitUntilSent() }
         }
         display?.end(value.count)
         device.console.show(WrittenEvent(handle: handle, value: value))

@@ -62,7 +62,7 @@ extension Failure {
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
         case .limit, .invalidRequest, .timing, .database, .advertising, .bonds, .restoration:
             self.init(.input, doing, "\(error)")
-        case .overflow, .peer, .syncLost: self.init(.linkLost, doing, "\(error)")
+        case .overflow, .peer, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
         case .cancelled: self.init(.timeout, doing, "cancelled")
         }
     }

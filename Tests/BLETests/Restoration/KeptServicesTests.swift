@@ -184,6 +184,7 @@ struct KeptServicesTests {
             await world.bed.wait(.seconds(5))
             let next = try await world.server(second)
             try await next.publish([Self.service(0xffe0, properties: [.read, .notify])])
+            await world.bed.wait(.seconds(1))
             #expect(await next.hasSubscribers(handle))
             let back = try await CentralManager(world.peer).connect(to: await second.address)
             let found = try #require(try await back.discover().characteristics(0xfff1).first)

@@ -167,12 +167,14 @@ two_adapters() {
     central=$(address hci1)
 }
 
-# The same with controllers of our own air, C0:00:00:00:00:00 and C0:00:00:00:00:01, of which the kernel is the host.
+# The same with controllers of our own air, C0:00:00:00:00:00 and C0:00:00:00:00:01, of which the kernel is the host;
+# $air_options are options of `bletool air`.
 our_air() {
     local number setting
     # Where bletool finds their addresses.
     mount -t debugfs debugfs /sys/kernel/debug
-    background air bletool air --listen unix:/scratch/air --json
+    # shellcheck disable=SC2086
+    background air bletool air --listen unix:/scratch/air --json ${air_options:-}
     ready air
     for number in 0 1; do
         background "kernel$number" "$here/kernel-host" /scratch/air

@@ -52,16 +52,36 @@ extension Peripheral {
         return try await adapter.tryCommand(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
+    /// Waits until every write without response that the link has taken has left this host. On adapters that are ours
+    /// alone that is when the controller has reported it as completed, which the device's controller has acknowledged;
+    /// on kernel adapters, when the kernel has given it to the controller.
+    ///
+    /// `disconnect` and the end of `withConnection` wait for this, too.
+    ///
+    /// - Throws: `BLEError.unsent` with the number of packets that are left when the link has taken none for 2 s, or not
+    ///   all within 10 s; also when it ended before they had left. What the kernel held of a link that was lost is not
+    ///   known, and not counted.
+    public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
+
     /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).
     public func readRSSI() async throws(BLEError) -> Int? { try await connection.rssi() }
 }
 
 extension Adapter {
+    fileprivate func waitUntilSent(on id: LinkID) async throws(BLEError) {
+        if await drain(id) { return }
+        if Task.isCancelled { throw .cancelled }
+        guard let left = links[id].map({ unsent(on: $0) }) ?? clients.unsent(on: id) else {
+            throw end ?? .disconnected(.unknown)
+        }
+        if left > 0 { throw .unsent(left) }
+    }
+
     fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.bearer.canPush ?? false }
 
     fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
         while true {
-            let link = try link(id)
+            let link = try linkThatTakes(id)
             guard !link.bearer.canPush else { return }
             link.bearer.tellWhenReady()
             try await link.room.wait(in: self, of: id)
@@ -72,7 +92,7 @@ extension Adapter {
         _ command: ATTCommand, about handles: [CheckedHandle], on id: LinkID
     ) async throws(BLEError) -> Bool {
         try await locate(handles, on: id)
-        let link = try link(id)
+        let link = try linkThatTakes(id)
         try check(handles, on: link)
         do throws(ATTLimitError) {
             try link.bearer.send(command)

@@ -54,7 +54,7 @@ extension Adapter {
         of handle: AttributeHandle, _ centrals: [Central]?
     ) -> [(link: Link, subscriber: Subscriber)] {
         subscribers(of: handle).filter { centrals?.contains($0.central) ?? true }.compactMap { subscriber in
-            links[subscriber.central.link].map { ($0, subscriber) }
+            (try? linkThatTakes(subscriber.central.link)).map { ($0, subscriber) }
         }
     }
 

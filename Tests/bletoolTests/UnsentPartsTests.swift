@@ -1,0 +1,40 @@
+import Foundation
+import ProgramTesting
+import Testing
+
+/// Writes without response at the pace of a radio.
+@Suite(.timeLimit(.minutes(10))) struct UnsentPartsTests {
+    @Test("what a write is told to have written has arrived")
+    func written() async throws {
+        let air = try await TemporaryAir("--connection-events")
+        let configuration = """
+            name: Store
+            services:
+              - uuid: 1802
+                characteristics:
+                  - {uuid: 2a06, properties: [writeWithoutResponse], value: {u8: 0}, length: {max: 512}}
+            """
+        try Data(configuration.utf8).write(to: air.folder.appending(path: "store.yaml"))
+        let image = Data((0..<4000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 / 256) })
+        try image.write(to: air.folder.appending(path: "image"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "store.yaml", "--adapter", "virtual:store", "--json"], in: air.folder)
+        #expect(await server.line()?.contains(#""event":"ready""#) == true)
+        let client = try RunningProgram(
+            [
+                "bletool", "gatt", "name:Store", "write", "2a06", "--from", "image", "--chunk", "20",
+                "--without-response", "--adapter", "virtual:phone", "--json",
+            ], in: air.folder)
+        var told: [String] = []
+        while let line = await client.line() { told.append(line) }
+        #expect(told.last?.contains(#""event":"written""#) == true)
+        #expect(client.status() == 0)
+        var arrived = ""
+        while let line = await server.line(), !line.contains(#""event":"disconnected""#) {
+            if let value = line.firstMatch(of: /"event":"write",.*"value":"([0-9a-f]*)"/) {
+                arrived += value.output.1
+            }
+        }
+        #expect(arrived == image.map { String(format: "%02x", $0) }.joined())
+    }
+}
