@@ -198,15 +198,44 @@ struct AdvertisingScheduleTests {
         #expect(!isSmaller)
     }
 
-    @Test func whatTheControllerRefusesBesideALinkWaitsForItsEnd() {
-        let schedule = self.schedule(sets: 2, links: 2, Self.service)
-        schedule.tell { $0.links = 1 }
-        _ = schedule.tell { $0.next(at: .zero) }
+    /// The set ended, and the controller does not begin it again.
+    private func refuse(_ schedule: ScheduleBench, at now: Instant, besideLinks: Bool) -> Bool {
+        _ = schedule.tell { $0.terminated(Self.set(0), .success) }
+        _ = schedule.tell { $0.next(at: now) }
         schedule.tell { $0.ended(Self.set(0)) }
-        schedule.tell { $0.park(Self.id(1)) }
-        #expect(schedule.run(at: .zero) == [])
-        schedule.tell { $0.unpark() }
+        return schedule.tell { $0.refused(Self.id(1), besideLinks: besideLinks, at: now) }
+    }
+
+    @Test func whatTheControllerRefusesIsAskedForAgain() {
+        let schedule = self.schedule(sets: 2, links: 2, Self.service)
         #expect(schedule.run(at: .zero) == ["begin 1 on ef"])
+        schedule.tell { $0.links = 1 }
+        var now: Int64 = 0
+        for wait: Int64 in [1000, 2000, 4000, 8000, 16_000, 32_000, 32_000, 32_000] {
+            #expect(refuse(schedule, at: Self.at(now), besideLinks: true))
+            #expect(schedule.run(at: Self.at(now)) == [])
+            now += wait
+            #expect(schedule.machine.deadline == Self.at(now))
+            #expect(schedule.run(at: Self.at(now - 1)) == [])
+        }
+        #expect(schedule.run(at: Self.at(now)) == ["begin 1 on ef"])
+        // It went, so the next refusal is the first one again; and the end of a link is waited for no longer.
+        #expect(refuse(schedule, at: Self.at(now), besideLinks: true))
+        #expect(schedule.machine.deadline == Self.at(now + 1000))
+        schedule.tell { $0.retry() }
+        #expect(schedule.run(at: Self.at(now)) == ["begin 1 on ef"])
+    }
+
+    @Test func whatIsRefusedTooOftenOrFromTheBeginningIsGivenUp() {
+        let schedule = self.schedule(sets: 2, links: 2, Self.service)
+        #expect(!refuse(schedule, at: .zero, besideLinks: true))
+        #expect(schedule.run(at: .zero) == ["begin 1 on ef"])
+        var now = Instant.zero
+        for _ in 0..<6 {
+            #expect(refuse(schedule, at: now, besideLinks: false))
+            now = now + .seconds(32)
+        }
+        #expect(!refuse(schedule, at: now, besideLinks: false))
     }
 
     @Test func whatOthersTakeOffTheAirIsPutOnAgainWithinBounds() {

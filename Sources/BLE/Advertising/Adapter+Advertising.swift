@@ -141,7 +141,7 @@ extension Adapter {
 
     /// A link has ended, so what did not go beside it may be tried again.
     func linkMadeRoomForAdvertising() {
-        advertising.schedule.unpark()
+        advertising.schedule.retry()
         reconcileAdvertising()
     }
 

@@ -16,7 +16,7 @@ extension Adapter {
             return
         case .hci(.commandDisallowed, .leSetExtendedAdvertisingParameters)
         where !beginning.request.isExtended && advertising.schedule.occupants.count == 1
-            && beginning.before == .nothing:
+            && beginning.before == .nothing && !advertising.schedule.hasBegun(id):
             // Somebody used the legacy family before us, which only a reset makes the controller forget.
             advertising.schedule.ended(set)
             return useSets(.legacy)
@@ -36,11 +36,14 @@ extension Adapter {
                 id,
                 .adapter(
                     .inUse("the kernel's own advertising or another program's: it has one set of packets")))
-        case .hci where !(links.isEmpty && kernelCentrals.isEmpty):
-            // Some controllers cannot advertise beside a link; the next free link tries again.
-            log.info("not advertising beside \(links.count) links: \(error)")
-            advertising.schedule.park(id)
-            advertising.started.resume(id, with: .success(()))
+        case .hci:
+            // Some controllers cannot advertise beside a link.
+            let besideLinks = !(links.isEmpty && kernelCentrals.isEmpty)
+            guard advertising.schedule.refused(id, besideLinks: besideLinks, at: loop.now) else {
+                return failAdvertising(id, error)
+            }
+            log.warning(
+                "not advertising for now\(besideLinks ? ", beside \(links.count) links" : ""): \(error)")
         default: failAdvertising(id, error)
         }
     }

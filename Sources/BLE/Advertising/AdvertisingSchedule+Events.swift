@@ -49,7 +49,7 @@ extension AdvertisingSchedule {
 
     /// When `expire` is to run, if nothing happens before.
     var deadline: Instant? {
-        entries.reduce(earlier(turn, hold)) { earlier($0, endByHost(of: $1)) }
+        entries.reduce(earlier(turn, hold)) { earlier($0, earlier($1.retry, endByHost(of: $1))) }
     }
 
     /// Passes the turn on, and ends those whose time is over.

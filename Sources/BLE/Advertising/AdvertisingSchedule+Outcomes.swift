@@ -5,6 +5,8 @@ import HCI
 extension AdvertisingSchedule {
     /// How often in a row a set may be lost before its advertisement is given up.
     static let lossLimit = 5
+    /// How often in a row one may be refused, when there is no link that could be the reason, until it is given up.
+    static let refusalLimit = 6
 
     /// The set has its parameters and data and is told to begin: from here on its end may be told.
     mutating func starting(_ handle: AdvertisingHandle) { occupants[handle]?.phase = .starting }
@@ -16,6 +18,7 @@ extension AdvertisingSchedule {
         if occupant.phase == .starting { occupants[handle]?.phase = .on }
         guard let index = index(of: occupant.owner) else { return }
         entries[index].losses = 0
+        entries[index].refusals = 0
         entries[index].hasBegun = true
         if entries[index].end == nil { entries[index].end = occupant.request.timeLimit.map { now + $0 } }
     }
@@ -55,14 +58,19 @@ extension AdvertisingSchedule {
         return true
     }
 
-    /// The controller does not have it beside the links that there are; when one ends it is tried again.
-    mutating func park(_ id: AdvertisingID) {
-        if let index = index(of: id) { entries[index].isParked = true }
+    /// The controller does not put on air again what has been there: it is asked once more after 1, 2, 4 … 32 s, and when a
+    /// link ends. False when it was never on air, or was refused too often: then it is not wanted any more.
+    mutating func refused(_ id: AdvertisingID, besideLinks: Bool, at now: Instant) -> Bool {
+        guard let index = index(of: id), entries[index].hasBegun else { return false }
+        guard besideLinks || entries[index].refusals < Self.refusalLimit else { return false }
+        entries[index].retry = now + .seconds(1 << min(entries[index].refusals, 5))
+        entries[index].refusals += 1
+        return true
     }
 
-    /// A link has ended.
-    mutating func unpark() {
-        for index in entries.indices { entries[index].isParked = false }
+    /// What was refused may go now: a link has ended.
+    mutating func retry() {
+        for index in entries.indices { entries[index].retry = nil }
     }
 
     /// The set was not there when it was needed. False when that was too often.
@@ -89,13 +97,13 @@ extension AdvertisingSchedule {
     mutating func doubt() {
         for handle in occupants.keys { doubt(handle) }
         hold = nil
-        unpark()
+        retry()
     }
 
     /// The controller was reset: it has nothing any more.
     mutating func reset() {
         occupants.removeAll()
         hold = nil
-        unpark()
+        retry()
     }
 }

@@ -35,8 +35,9 @@ struct AdvertisingSchedule {
         var end: Instant?
         /// How many of its events are left, where they are counted.
         var eventsLeft: UInt8?
-        /// Whether the controller would not have it beside the links that there are.
-        var isParked = false
+        /// How often in a row the controller has refused it, and when it is asked again.
+        var refusals = 0
+        var retry: Instant?
         /// How often in a row its set was not there.
         var losses = 0
 
@@ -45,7 +46,7 @@ struct AdvertisingSchedule {
 
         /// Whether it should be on air beside that many links.
         func isDue(_ links: Int) -> Bool {
-            !isParked && (!request.isConnectable || links < maximumLinks)
+            retry == nil && (!request.isConnectable || links < maximumLinks)
         }
     }
 
@@ -139,7 +140,7 @@ struct AdvertisingSchedule {
         let old = entries[index].request
         entries[index].request = request
         entries[index].revision += 1
-        entries[index].isParked = false
+        entries[index].retry = nil
         if request.timeLimit != old.timeLimit, entries[index].hasBegun {
             entries[index].end = request.timeLimit.map { now + $0 }
         }
@@ -149,6 +150,9 @@ struct AdvertisingSchedule {
 
     /// Where an advertisement is among the wanted ones.
     func index(of id: AdvertisingID) -> Int? { entries.firstIndex { $0.id == id } }
+
+    /// Whether an advertisement has been on air.
+    func hasBegun(_ id: AdvertisingID) -> Bool { index(of: id).map { entries[$0].hasBegun } ?? false }
 
     /// Whether every advertisement gets its turn when this one is wanted, too, or in place of `id`: what
     /// has a periodic train keeps its set.
@@ -172,6 +176,9 @@ struct AdvertisingSchedule {
     /// What the radio is to do next, if anything.
     mutating func next(at now: Instant) -> AdvertisingStep? {
         if let hold, hold <= now { self.hold = nil }
+        for index in entries.indices {
+            if let retry = entries[index].retry, retry <= now { entries[index].retry = nil }
+        }
         guard !isHeld else { return pause }
         let due = due.kept + due.others
         if due.count <= capacity { turn = nil } else { turn = turn ?? now + Self.slice }
