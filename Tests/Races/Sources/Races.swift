@@ -49,7 +49,11 @@ import Glibc
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
-                    for _ in 0..<100_000 { UnsafeMutablePointer<Int>(bitPattern: place)?.pointee += 1 }
+                    // Long enough for both to be at it: of a thread that ends before the next begins nothing is seen.
+                    for _ in 0..<100 {
+                        UnsafeMutablePointer<Int>(bitPattern: place)?.pointee += 1
+                        usleep(1000)
+                    }
                 }
             }
         }
