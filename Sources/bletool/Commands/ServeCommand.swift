@@ -13,6 +13,10 @@ struct ServeCommand: RadioCommand {
             A configuration that cannot work is refused with file, line and reason before a radio is touched. \
             It advertises whenever a link is free, and tells what centrals do. `beacons:` is a list of further \
             advertisements beside the server's own.
+
+            Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the requests, \
+            10 s at most; what they print on stderr is shown. At most 16 wait: then requests are refused (0x11), and \
+            writes without response are dropped and counted. A server that ends lets them run for another 10 s.
             """)
 
     @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
@@ -71,11 +75,13 @@ struct ServeCommand: RadioCommand {
         try await radio.attempt { () throws(BLEError) in try await server.publish() }
         let events = manager.events()
         var sets: [ReadyEvent.Advertised] = []
+        var advertisings: [Advertising] = []
         for settings in settings {
             let request = try settings.checkedRequest()
             let advertising = try await radio.attempt { () throws(BLEError) in
                 try await manager.advertise(request, maximumLinks: maxLinks)
             }
+            advertisings.append(advertising)
             let set = ReadyEvent.Advertised(request, power: await advertising.power)
             if let refused = set.refusedPower { radio.console.note(refused) }
             sets.append(set)
@@ -92,15 +98,51 @@ struct ServeCommand: RadioCommand {
         defer { life?.cancel() }
         // Not cancelled with the command: what the end of the adapter brings about is told, too.
         let told = Task { await tell(events, radio.console) }
+        let lost = Lock<BLEError?>(nil)
+        let watch = Task { [advertisings, adapter = radio.adapter] in
+            guard let error = await Self.failure(of: advertisings) else { return }
+            lost.withLock { $0 = error }
+            await adapter.close()
+        }
+        defer { watch.cancel() }
         _ = try await radio.attempt { () throws(BLEError) in
             _ = try await radio.limited(limit) { [adapter = radio.adapter] () throws(BLEError) in
                 let end = await withTaskCancellationHandler {
                     await told.value
                 } onCancel: {
-                    Task { await adapter.close() }
+                    Task {
+                        await server.finish()
+                        await adapter.close()
+                    }
                 }
-                if let end, end != .adapter(.closed) { throw end }
+                // The programs of those who have left by themselves.
+                await Task { await server.finish() }.value
+                values.cancel()
+                await values.value
+                if let error = lost.withLock({ $0 }) ?? end, error != .adapter(.closed) { throw error }
             }
+        }
+    }
+
+    /// Why one of these is not advertised any more; nil when all have ended as they should.
+    private static func failure(of advertisings: [Advertising]) async -> BLEError? {
+        await withTaskGroup(of: BLEError?.self) { group in
+            for advertising in advertisings {
+                group.addTask {
+                    do throws(BLEError) {
+                        try await advertising.ended()
+                        return nil
+                    } catch {
+                        return error == .cancelled ? nil : error
+                    }
+                }
+            }
+            for await error in group {
+                guard let error else { continue }
+                group.cancelAll()
+                return error
+            }
+            return nil
         }
     }
 

@@ -1,44 +1,117 @@
+import HCISocket
 import Subprocess
 import SystemPackage
 
-/// Runs the programs of one characteristic: one at a time, in the order in which they were asked for, and
-/// off the radio's loop.
-actor ProgramRunner {
+/// Runs programs off the radio's loop: one at a time, in the order in which they were asked for. At most 16 wait.
+///
+/// ```swift
+/// let runner = ProgramRunner()
+/// guard runner.start(program, input: value, then: { result in … }) else { /* it has too much to do */ }
+/// let dropped = await runner.finish(within: .seconds(10))
+/// ```
+final class ProgramRunner: Sendable {
     /// Why a program gave no value.
     struct Problem: Error, Sendable {
         var reason: String
     }
 
-    /// How long a program may take.
-    private let timeLimit: Duration
+    /// How many programs wait for the one that runs.
+    static let limit = 16
 
-    private var last: Task<Result<[UInt8], Problem>, Never>?
+    private struct Job: Sendable {
+        let program: Program
+        let input: [UInt8]
+        let environment: [String: String]
+        let done: @Sendable (Result<[UInt8], Problem>) async -> Void
+    }
 
-    init(timeLimit: Duration = .seconds(10)) { self.timeLimit = timeLimit }
+    private let jobs: AsyncStream<Job>.Continuation
+    private let worker: Task<Void, Never>
+    private let unfinished: Lock<Int>
+
+    /// A program that takes longer than `timeLimit` is ended, with its process group.
+    init(timeLimit: Duration = .seconds(10)) {
+        let (stream, jobs) = AsyncStream.makeStream(
+            of: Job.self, bufferingPolicy: .bufferingOldest(Self.limit))
+        let unfinished = Lock(0)
+        (self.jobs, self.unfinished) = (jobs, unfinished)
+        worker = Task {
+            for await job in stream {
+                await job.done(await Self.outcome(of: job, within: timeLimit))
+                // One that was ended before its time is among those that were dropped.
+                if !Task.isCancelled { unfinished.withLock { $0 -= 1 } }
+            }
+        }
+    }
+
+    deinit {
+        jobs.finish()
+        worker.cancel()
+    }
 
     /// Runs a program with `input` on its standard input, and with variables beside this process's own; what it prints,
-    /// without one line end at its end.
+    /// without one line end at its end, goes to `done`. False: too many wait already, or no more are taken.
+    func start(
+        _ program: Program, input: [UInt8] = [], environment: [String: String] = [:],
+        then done: @escaping @Sendable (Result<[UInt8], Problem>) async -> Void
+    ) -> Bool {
+        // Counted together: the worker may be done with it before this returns.
+        unfinished.withLock { count in
+            let job = Job(program: program, input: input, environment: environment, done: done)
+            guard case .enqueued = jobs.yield(job) else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// As `start`, and waits for what the program prints. When the task is cancelled this takes no more, and what runs
+    /// is ended.
     func run(
         _ program: Program, input: [UInt8] = [], environment: [String: String] = [:]
     ) async throws(Problem) -> [UInt8] {
-        let before = last
-        let task = Task { [timeLimit] in
-            _ = await before?.value
-            return await Self.outcome(of: program, input, environment, within: timeLimit)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isTaken = start(program, input: input, environment: environment) {
+                    continuation.resume(returning: $0)
+                }
+                if !isTaken {
+                    let problem = Problem(reason: "\(program.name) has no room among \(Self.limit) that wait")
+                    continuation.resume(returning: .failure(problem))
+                }
+            }
+        } onCancel: {
+            jobs.finish()
+            worker.cancel()
         }
-        last = task
-        return try await task.value.get()
+        return try result.get()
     }
 
-    private static func outcome(
-        of program: Program, _ input: [UInt8], _ environment: [String: String], within timeLimit: Duration
-    ) async -> Result<[UInt8], Problem> {
+    /// How many run or wait.
+    var count: Int { unfinished.withLock { $0 } }
+
+    /// Takes no more and waits until all have run; what has not after `limit` is dropped. Returns how many that are, to
+    /// the first who asks.
+    func finish(within limit: Duration) async -> Int {
+        jobs.finish()
+        let timer = Task { [worker] in
+            try await ContinuousClock().sleep(for: limit)
+            worker.cancel()
+        }
+        await worker.value
+        timer.cancel()
+        return unfinished.withLock { count in
+            defer { count = 0 }
+            return count
+        }
+    }
+
+    private static func outcome(of job: Job, within timeLimit: Duration) async -> Result<[UInt8], Problem> {
         await withTaskGroup(of: Result<[UInt8], Problem>?.self) { group in
-            group.addTask { await run(program, input, environment) }
+            group.addTask { await run(job) }
             group.addTask {
                 do {
                     try await ContinuousClock().sleep(for: timeLimit)
-                    return .failure(Problem(reason: "\(program.name) took longer than \(timeLimit.text)"))
+                    return .failure(Problem(reason: "\(job.program.name) took longer than \(timeLimit.text)"))
                 } catch {
                     return nil
                 }
@@ -53,14 +126,20 @@ actor ProgramRunner {
         }
     }
 
-    private static func run(
-        _ program: Program, _ input: [UInt8], _ environment: [String: String]
-    ) async -> Result<[UInt8], Problem> {
+    private static func run(_ job: Job) async -> Result<[UInt8], Problem> {
+        let program = job.program
+        var options = PlatformOptions()
+        // A group of its own, so that what it has started ends with it, and Ctrl-C at the terminal is not for it.
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .zero)
+        ]
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
-                environment: .inherit.updating(environment.variables), input: .array(input),
-                output: .bytes(limit: StoredValue.limit + 1), error: .discarded)
+                environment: .inherit.updating(job.environment.variables), platformOptions: options,
+                input: .array(job.input), output: .bytes(limit: StoredValue.limit + 1),
+                error: .currentStandardError)
             guard ended.terminationStatus.isSuccess else {
                 return .failure(Problem(reason: "\(program.name) \(ended.terminationStatus.words)"))
             }

@@ -1,0 +1,75 @@
+import Foundation
+import HCISocket
+import ProgramTesting
+import Testing
+
+@testable import bletool
+
+/// The programs of a served file: their order, their number and their end.
+@Suite(.timeLimit(.minutes(10))) struct ProgramRunnerTests {
+    /// Beside other tests a shell may take seconds to start.
+    private let runner = ProgramRunner(timeLimit: .seconds(600))
+
+    /// Where no two tests meet.
+    private let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
+
+    @Test("programs run in the order in which they are asked for")
+    func order() async throws {
+        let seen = Lock<[UInt8]>([])
+        for number: UInt8 in 32..<48 {
+            let isTaken = runner.start(.arguments(["cat"]), input: [number]) { result in
+                seen.withLock { $0 += (try? result.get()) ?? [] }
+            }
+            #expect(isTaken)
+        }
+        #expect(await runner.finish(within: .seconds(600)) == 0)
+        #expect(seen.withLock { $0 } == Array(32..<48))
+    }
+
+    @Test("sixteen wait, and no more")
+    func limit() async throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let outcomes = Lock(0)
+        // It runs when it has opened the gate for reading.
+        #expect(runner.start(.shell("read line < \(path)")) { _ in outcomes.withLock { $0 += 1 } })
+        let writer = try await offThePool { [path] in open(path, O_WRONLY) }
+        for _ in 0..<16 {
+            #expect(runner.start(.arguments(["true"])) { _ in outcomes.withLock { $0 += 1 } })
+        }
+        #expect(!runner.start(.arguments(["true"])) { _ in Issue.record("it was not taken") })
+        let refused = await #expect(throws: ProgramRunner.Problem.self) {
+            _ = try await runner.run(.arguments(["true"]))
+        }
+        #expect(refused?.reason == #""true" has no room among 16 that wait"#)
+        close(writer)
+        #expect(await runner.finish(within: .seconds(600)) == 0)
+        #expect(outcomes.withLock { $0 } == 17)
+        #expect(!runner.start(.arguments(["true"])) { _ in Issue.record("it was finished") })
+    }
+
+    @Test("what has not run in time is dropped and counted, once")
+    func dropped() async throws {
+        for _ in 0..<3 { #expect(runner.start(.arguments(["sleep", "1000"])) { _ in }) }
+        #expect(await runner.finish(within: .milliseconds(100)) == 3)
+        #expect(await runner.finish(within: .seconds(600)) == 0)
+    }
+
+    @Test("a program that takes too long ends with all that it has started")
+    func group() async throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let short = ProgramRunner(timeLimit: .seconds(1))
+        let running = Task { [path] in try await short.run(.shell("sleep 1000 3> \(path) & wait")) }
+        // The end of the file is the end of the last process that has it open.
+        let octets = try await offThePool { [path] in
+            let descriptor = open(path, O_RDONLY)
+            defer { close(descriptor) }
+            var octet: UInt8 = 0
+            return read(descriptor, &octet, 1)
+        }
+        #expect(octets == 0)
+        let problem = await #expect(throws: ProgramRunner.Problem.self) { _ = try await running.value }
+        #expect(problem?.reason.hasSuffix("took longer than 1s") == true)
+    }
+}
