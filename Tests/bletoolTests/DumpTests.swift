@@ -98,7 +98,7 @@ struct DumpTests {
             (.insufficientAuthentication, .open, "{read: encrypted}"),
             (.insufficientAuthentication, .encrypted, "{read: authenticated}"),
             (.encryptionKeySizeTooShort, .encrypted, "{read: encrypted, keySize: 16}"),
-            (.insufficientAuthorization, .open, "{authorize: true}"),
+            (.insufficientAuthorization, .open, nil),
         ] as [(ATTErrorCode, AccessLevel, String?)])
     func refusalsTellWhatReadingNeeds(_ code: ATTErrorCode, _ link: AccessLevel, _ permissions: String?)
         throws

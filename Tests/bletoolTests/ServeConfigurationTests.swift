@@ -50,6 +50,7 @@ struct ServeConfigurationTests {
         security: {io: none, bonding: true, secureConnectionsOnly: false}   # io: none | display
         mtu: 517
         prepareQueue: 64                  # prepared writes that one central may queue
+        strict: true                      # false: contradictions are warnings
         standardServices: true            # false: no GAP and GATT services are added
         services:
           - uuid: 1809

@@ -66,3 +66,31 @@ import Testing
         #expect(written == 16 || written == 17)
     }
 }
+
+/// What a served file asks of links.
+@Suite(.timeLimit(.minutes(10))) struct ServedProtectionTests {
+    private static let configuration = """
+        name: Safe
+        services:
+          - uuid: 1802
+            characteristics:
+              - {uuid: 2a06, handle: 0x0020, properties: [read, write], permissions: {write: authenticated}}
+              - {uuid: 2a07, properties: [read], permissions: {read: encrypted}}
+        """
+
+    @Test(
+        "attributes that no pairing makes a link safe enough for are named at the start",
+        arguments: [([], true), (["--io", "display"], false), (["--passkey", "123456"], false)])
+    func unreachable(options: [String], isTold: Bool) async throws {
+        let air = try await TemporaryAir()
+        try Data(Self.configuration.utf8).write(to: air.folder.appending(path: "safe.yaml"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "safe.yaml", "--adapter", "virtual:safe"] + options, in: air.folder,
+            mergingErrors: true)
+        var lines: [String] = []
+        while lines.last?.contains("on virtual:safe") != true, let line = await server.line() {
+            lines.append(line)
+        }
+        #expect(lines.contains { $0.contains("safe enough for 2a06 at 0x0021:") } == isTold, "\(lines)")
+    }
+}

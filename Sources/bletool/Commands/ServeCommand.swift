@@ -69,6 +69,14 @@ struct ServeCommand: RadioCommand {
     func run(_ radio: Radio) async throws(Failure) {
         let served = try served()
         try await pairing.outOfBand.writeOffer(of: radio)
+        let protected = served.needingAuthentication
+        if !protected.isEmpty,
+            !pairing.mayAuthenticate(configured: served.security, on: try global.radio.adapter())
+        {
+            radio.console.note(
+                "no link can be safe enough for \(protected.joined(separator: ", ")): with io: none, pairing just works"
+            )
+        }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons
         let manager = try await manager(radio)
         let server = ConfiguredServer(configuration: served, manager: manager, console: radio.console)

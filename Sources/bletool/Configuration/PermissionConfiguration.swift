@@ -18,10 +18,13 @@ struct PermissionConfiguration: Hashable, Sendable {
     var read = AccessLevel.none
     /// What the link must be to write.
     var write = AccessLevel.none
-    /// Whether somebody must agree to each access.
-    var needsAuthorization = false
     /// The least octets of the encryption key, 7 to 16.
     var keySize = 7
+
+    /// Whether something of it takes a key that is safe from a man in the middle.
+    var needsAuthentication: Bool {
+        [read, write].contains { $0 == .authenticated || $0 == .secureConnections }
+    }
 }
 
 extension PermissionConfiguration {
@@ -35,7 +38,11 @@ extension PermissionConfiguration {
         let fields = try YAMLFields<Key>(node, "permissions")
         read = try fields[.read]?.word() ?? read
         write = try fields[.write]?.word() ?? write
-        needsAuthorization = try fields[.authorize]?.bool() ?? false
+        if let node = fields[.authorize], try node.bool() {
+            throw ConfigurationError(
+                node.position, "nobody can be asked to authorize an access, so none would be let in",
+                hint: "authenticated lets those in who have paired with a passkey or by comparison")
+        }
         keySize = try fields[.keySize]?.integer("a key size", in: 7...16) ?? keySize
         if let size = fields[.keySize], ![read, write].contains(where: { $0 != .open && $0 != .none }) {
             throw ConfigurationError(

@@ -3,7 +3,7 @@ import BLECore
 /// CONFIG.yaml.
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
-        case name, advertise, beacons, security, mtu, prepareQueue, standardServices, services
+        case name, advertise, beacons, security, mtu, prepareQueue, strict, standardServices, services
     }
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
@@ -36,6 +36,10 @@ extension ServeConfiguration {
         if let node = fields[.security] { security = try SecurityConfiguration(node) }
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
+        if let node = fields[.strict], try !node.bool() {
+            throw ConfigurationError(
+                node.position, "contradictions cannot be served: strict: false does not work yet")
+        }
         hasStandardServices = try fields[.standardServices]?.bool() ?? true
         var reader = ServiceReader(
             context, HandleLayout(start: hasStandardServices ? Self.firstHandle : 1))

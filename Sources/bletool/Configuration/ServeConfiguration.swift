@@ -21,6 +21,21 @@ struct ServeConfiguration: Hashable, Sendable {
     var services: [ServiceConfiguration] = []
 }
 
+extension ServeConfiguration {
+    /// The attributes that may be read or written on authenticated links only, by UUID and handle.
+    var needingAuthentication: [String] {
+        services.flatMap(\.characteristics).flatMap { characteristic in
+            let value = (
+                characteristic.uuid, characteristic.valueHandle, Optional(characteristic.permissions)
+            )
+            let descriptors = characteristic.descriptors.map { ($0.uuid, $0.handle, $0.permissions) }
+            return ([value] + descriptors).compactMap { uuid, handle, permissions in
+                permissions?.needsAuthentication == true ? "\(uuid) at \(handle)" : nil
+            }
+        }
+    }
+}
+
 /// How centrals pair with the server.
 struct SecurityConfiguration: Hashable, Sendable {
     /// What the device can show and what can be entered (Core Specification 5.4, Vol 3, Part H, 2.3.2).

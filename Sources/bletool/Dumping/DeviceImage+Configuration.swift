@@ -175,7 +175,6 @@ extension DeviceImage.Shown {
         let level = needsLongKey && level == .open ? AccessLevel.encrypted : level
         if level != .open { fields.append(.init("read", .word(level.rawValue))) }
         if needsLongKey { fields.append(.init("keySize", .number(16))) }
-        if needsAuthorization { fields.append(.init("authorize", .flag(true))) }
         return fields.isEmpty ? nil : .fields(fields)
     }
 

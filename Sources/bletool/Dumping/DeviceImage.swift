@@ -12,8 +12,6 @@ struct DeviceImage: Sendable {
         var reason: String?
         /// What the link had to be for it.
         var level = AccessLevel.open
-        /// Whether somebody must agree, as far as a refusal told so.
-        var needsAuthorization = false
         /// Whether only a longer key would do.
         var needsLongKey = false
     }

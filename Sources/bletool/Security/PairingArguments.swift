@@ -83,8 +83,7 @@ extension PairingArguments {
         options.isBonding = configured.isBonding
         try outOfBand.apply(to: &options)
         if secureConnectionsOnly || configured.isSecureConnectionsOnly { options.secureConnections = .only }
-        // On kernel adapters, who says nothing about pairing leaves that as it is.
-        options.managesKernelPairing = needsFolder || saysHow || configured != SecurityConfiguration()
+        options.managesKernelPairing = needsFolder || managesKernelPairing(configured)
         try await state.apply(to: &options, console, needsFolder: needsFolder)
         return options
     }
@@ -100,21 +99,40 @@ extension PairingArguments {
         io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly
     }
 
+    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel whose pairing is
+    /// left as it is may have another program that asks.
+    func mayAuthenticate(configured: SecurityConfiguration, on adapter: AdapterSpecification?) -> Bool {
+        let isKernel: Bool
+        switch adapter {
+        case nil, .kernel?: isKernel = true
+        default: isKernel = false
+        }
+        return outOfBand.isUsed || inputOutput(configured: configured.io) != .none
+            || isKernel && !managesKernelPairing(configured)
+    }
+
+    /// On kernel adapters, who says nothing about pairing leaves that as it is.
+    private func managesKernelPairing(_ configured: SecurityConfiguration) -> Bool {
+        saysHow || configured != SecurityConfiguration()
+    }
+
+    /// What can be shown and entered: as the command line says, else the configuration, else what its other options imply.
+    private func inputOutput(
+        configured: SecurityConfiguration.InputOutput
+    ) -> SecurityConfiguration.InputOutput {
+        if let io { return io }
+        guard configured == .none else { return configured }
+        if passkey != nil || passkeyFile != nil { return .keyboardDisplay }
+        return acceptComparison ? .displayYesNo : .none
+    }
+
     /// Speaks for the user.
     private func agent(
         _ console: Console, configured: SecurityConfiguration.InputOutput
     ) throws(Failure) -> PairingAgent {
-        let given = try givenPasskey()
-        let implied: SecurityConfiguration.InputOutput =
-            switch (given != nil, acceptComparison) {
-            case (true, _): .keyboardDisplay
-            case (false, true): .displayYesNo
-            case (false, false): .none
-            }
-        return PairingAgent(
-            ioCapability: (io ?? (configured == .none ? implied : configured)).capability, console: console,
-            passkey: given,
-            acceptsComparison: acceptComparison, outOfBand: outOfBand)
+        PairingAgent(
+            ioCapability: inputOutput(configured: configured).capability, console: console,
+            passkey: try givenPasskey(), acceptsComparison: acceptComparison, outOfBand: outOfBand)
     }
 
     private func givenPasskey() throws(Failure) -> Passkey? {

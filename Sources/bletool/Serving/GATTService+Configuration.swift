@@ -88,7 +88,7 @@ extension AttributePermissions {
     fileprivate init(_ permissions: PermissionConfiguration) {
         self.init(
             read: AttributeAccess(permissions.read), write: AttributeAccess(permissions.write),
-            authorize: permissions.needsAuthorization, minimumKeySize: permissions.keySize)
+            minimumKeySize: permissions.keySize)
     }
 }
 
