@@ -15,6 +15,8 @@ extension ATTBearer {
         let deadline: Instant
         var isSent = false
         var isCancelled = false
+        /// The last response that came meanwhile and is no answer to it.
+        var stray: ATTOpcode?
     }
 
     /// What the client's half remembers.
@@ -77,8 +79,9 @@ extension ATTBearer {
         client.confirmationsOwed += 1
     }
 
-    /// A wrong or malformed response fails the request that waits and nothing else: the specification
-    /// names no reaction, and the next request may well go right.
+    /// A malformed response fails the request that waits and nothing else: the specification names no reaction, and the
+    /// next request may well go right. One that answers another request is ignored: were it taken for the answer, the
+    /// true one would be taken for that of the next request, and so on.
     mutating func receiveResponse(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
         guard let current = client.current, current.isSent else {
             ignored.responses += 1
@@ -88,6 +91,7 @@ extension ATTBearer {
         do throws(ATTTransactionError) {
             guard let response = try Self.response(frame, opcode, to: current.request.opcode) else {
                 ignored.responses += 1
+                client.current?.stray = opcode
                 return
             }
             if case .exchangeMTU(let theirs) = response, case .exchangeMTU(let ours) = current.request {
@@ -101,23 +105,20 @@ extension ATTBearer {
         finish(at: now)
     }
 
-    /// The response to a request with the opcode `asked`; nil when it is an error about a command, which
-    /// some servers wrongly send after a bad signature and which says nothing about the request.
+    /// The response to a request with the opcode `asked`; nil when it is one to another request, or an error about a
+    /// command, which some servers wrongly send after a bad signature.
     private static func response(
         _ frame: Span<UInt8>, _ opcode: ATTOpcode, to asked: ATTOpcode
     ) throws(ATTTransactionError) -> ATTResponse? {
-        guard opcode == asked.response || opcode == .errorResponse else {
-            throw .unexpectedResponse(opcode, to: asked)
-        }
+        guard opcode == asked.response || opcode == .errorResponse else { return nil }
         let response: ATTResponse
         do {
             response = try ATTResponse(frame)
         } catch {
             throw .malformedResponse(error)
         }
-        guard case .error(let error) = response, error.requestOpcode != asked else { return response }
-        guard error.requestOpcode.isCommand else { throw .unexpectedResponse(opcode, to: asked) }
-        return nil
+        if case .error(let error) = response, error.requestOpcode != asked { return nil }
+        return response
     }
 
     /// A malformed indication is confirmed all the same (3.4.7.2), or the peer would wait for ever.

@@ -100,10 +100,18 @@ public struct ATTBearer: Machine, Sendable {
     public mutating func close(_ reason: Closure) {
         guard closure == nil else { return }
         closure = reason
-        let unanswered = client.current.flatMap { $0.isCancelled ? nil : $0.id }
+        let current = client.current.flatMap { $0.isCancelled ? nil : $0 }
         let waiting = client.waiting.map(\.id)
         let unconfirmed = [server.indicating?.id].compactMap(\.self) + server.indications.map(\.id)
-        for id in [unanswered].compactMap(\.self) + waiting + unconfirmed {
+        if let current {
+            // Why it was not answered is the better reason.
+            let stray = reason == .transactionTimeout ? current.stray : nil
+            events.append(
+                .failed(
+                    current.id,
+                    stray.map { .unexpectedResponse($0, to: current.request.opcode) } ?? .closed(reason)))
+        }
+        for id in waiting + unconfirmed {
             events.append(.failed(id, .closed(reason)))
         }
         client = ClientState()

@@ -14,7 +14,7 @@ public struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
 public enum ATTTransactionError: Error, Hashable, Sendable {
     /// The bearer ended first.
     case closed(ATTBearer.Closure)
-    /// The peer answered `request` with something that is no answer to it.
+    /// The peer has sent something that is no answer to the request, and no answer in time.
     case unexpectedResponse(ATTOpcode, to: ATTOpcode)
     /// The response was not what its opcode says.
     case malformedResponse(DecodeError)

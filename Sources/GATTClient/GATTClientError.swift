@@ -24,7 +24,7 @@ public enum Misbehaviour: Hashable, Sendable {
     case badGroup(AttributeHandle, end: AttributeHandle)
     /// The characteristic declared at the first handle has its value outside its own handles.
     case badValueHandle(AttributeHandle, value: AttributeHandle)
-    /// A value is longer than the MTU allows.
+    /// A part of a value is longer than the MTU allows, or the whole than 512 octets.
     case overlong(octets: Int, limit: Int)
     /// There are more values than were asked for, or fewer for no reason.
     case wrongCount(Int, expected: Int)

@@ -117,6 +117,10 @@ public struct GATTServer: Sendable {
         links[pending.central]?.complete(pending, with: result, &shared)
     }
 
+    /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
+    /// and nothing of a long write stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
+    public mutating func abandonRequest(of central: CentralID) { links[central]?.abandonRequest() }
+
     /// The next thing that a central did, oldest first.
     public mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
 }

@@ -112,10 +112,8 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
-@Test func aWrongResponseFailsItsRequestOnly() throws {
+@Test func aMalformedResponseFailsItsRequestOnly() throws {
     let cases: [(String, ATTTransactionError)] = [
-        ("13", .unexpectedResponse(.writeResponse, to: .readByTypeRequest)),
-        ("010a030002", .unexpectedResponse(.errorResponse, to: .readByTypeRequest)),
         (
             "090001",
             .malformedResponse(
@@ -141,6 +139,40 @@ import Testing
         bearer.receive("0b01")
         #expect(bearer.events() == [.response(2, .read([1]))])
     }
+}
+
+@Test func aResponseToAnotherRequestShiftsNoAnswers() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.send(.write(3, value: [1]), at: .zero)
+    for handle: AttributeHandle in [5, 7] { _ = try bearer.send(.read(handle), at: .zero) }
+    #expect(bearer.frames() == ["12030001"])
+    // A read's answer, and a refusal of one.
+    bearer.receive("0baa")
+    bearer.receive("010a030002")
+    #expect(bearer.events() == [])
+    #expect(bearer.frames() == [])
+    bearer.receive("13")
+    #expect(bearer.frames() == ["0a0500"])
+    bearer.receive("0b05")
+    #expect(bearer.frames() == ["0a0700"])
+    bearer.receive("0b07")
+    #expect(
+        bearer.events() == [.response(1, .write), .response(2, .read([5])), .response(3, .read([7]))])
+}
+
+@Test func whoIsAnsweredWronglyAndNotOtherwiseHearsWhat() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.send(.readByType(.all, type: 0x2803), at: .zero)
+    _ = try bearer.send(.read(3), at: .zero)
+    _ = bearer.frames()
+    bearer.receive("010a030002")
+    bearer.receive("13")
+    bearer.expire(at: .seconds(30))
+    #expect(
+        bearer.events() == [
+            .failed(1, .unexpectedResponse(.writeResponse, to: .readByTypeRequest)),
+            .failed(2, .closed(.transactionTimeout)), .closed(.transactionTimeout),
+        ])
 }
 
 @Test func strayResponsesAreIgnoredAndCounted() throws {

@@ -1,8 +1,11 @@
-import BLE
 import Foundation
 import Glibc
+import HCI
 import HCISocket
 import Testing
+import VirtualController
+
+@testable import BLE
 
 /// An air with room for so many controllers and no more, or that keeps one waiting.
 struct FullAirTests {
@@ -75,6 +78,32 @@ struct FullAirTests {
         await next.close()
     }
 
+    @Test func whoWaitsForItToBeEmptyCanBeCancelled() async throws {
+        try await VirtualTestbed.run { bed in
+            _ = try await bed.adapter("client")
+            let waiting = Task(executorPreference: bed.loop) { await bed.air.idle(for: .seconds(1)) }
+            await bed.wait(.seconds(60))
+            waiting.cancel()
+            await waiting.value
+        }
+    }
+
+    @Test func whatAHostDoesNotTakeStaysWithItsController() async throws {
+        try await VirtualTestbed.run { bed in
+            let host = FullPort()
+            await bed.air.join(host, process: nil, .init())
+            for _ in 0..<3 { host.command(Reset()) }
+            await bed.wait(.seconds(1))
+            #expect(host.taken.isEmpty)
+            host.makeRoom(for: 2)
+            await bed.wait(.seconds(1))
+            #expect(host.taken.count == 2)
+            host.makeRoom(for: 10)
+            await bed.wait(.seconds(1))
+            #expect(host.taken.count == 3)
+        }
+    }
+
     @Test func aPortOfTheCallersIsNotCalledAnAir() async throws {
         let ended = try await VirtualTestbed.run { bed in
             let adapter = try await bed.adapter("mine")
@@ -87,4 +116,44 @@ struct FullAirTests {
         }
         #expect(ended == .adapter(.hungUp("the other end of the port closed it")))
     }
+}
+
+/// The port of a host that takes so many packets and no more.
+private final class FullPort: PacketPort, Sendable {
+    private struct Shared {
+        var handlers: PacketPortHandlers?
+        var room = 0
+        var taken: [[UInt8]] = []
+    }
+
+    private let shared = Lock(Shared())
+
+    var taken: [[UInt8]] { shared.withLock { $0.taken } }
+
+    /// The host asks its controller for something.
+    func command(_ command: some HCICommand) {
+        let octets = HCIPacket.command(command.packet).encoded
+        shared.withLock { $0.handlers }?.receive(octets.span)
+    }
+
+    func makeRoom(for count: Int) {
+        shared.withLock {
+            $0.room = count
+            return $0.handlers
+        }?.writable()
+    }
+
+    var isWritable: Bool { shared.withLock { $0.room > 0 } }
+
+    func start(_ handlers: PacketPortHandlers) { shared.withLock { $0.handlers = handlers } }
+
+    func send(_ packet: Span<UInt8>) {
+        let octets = (0..<packet.count).map { packet[$0] }
+        shared.withLock {
+            $0.room -= 1
+            $0.taken.append(octets)
+        }
+    }
+
+    func close() { shared.withLock { $0.handlers = nil } }
 }

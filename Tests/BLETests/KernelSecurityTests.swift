@@ -1,3 +1,4 @@
+import ATT
 import BLECore
 import GATTServer
 import HCI
@@ -57,6 +58,36 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                     .security(central, LinkSecurity(level: .encrypted)),
                     .security(central, LinkSecurity(level: .secureConnections)),
                 ])
+        }
+    }
+
+    @Test("a command is judged by what the link's security is now")
+    func commands() async throws {
+        try await run { host, socket, id in
+            let written = Lock<[UInt8]>([])
+            try await host.adapter.serve([
+                GATTService(0xfff0) {
+                    GATTCharacteristic(
+                        0xfff1, properties: .writeWithoutResponse,
+                        permissions: AttributePermissions(read: .none, write: .encrypted),
+                        onWrite: { request in
+                            written.withLock { $0 += request.value }
+                            return .accept
+                        })
+                }
+            ])
+            let handle: AttributeHandle = 3
+            let (first, second) = (
+                ATTCommand.write(handle, value: [1]).encoded, ATTCommand.write(handle, value: [2]).encoded
+            )
+            socket.peer.send(first.span)
+            _ = await host.loop.sleep(for: .seconds(1))
+            // Nothing tells a process without a raw socket of it.
+            socket.set(.medium)
+            socket.peer.send(second.span)
+            _ = await host.loop.sleep(for: .seconds(1))
+            #expect(written.withLock { $0 } == [2])
+            #expect(await host.adapter.linkCount == 1)
         }
     }
 
@@ -157,5 +188,12 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 break
             }
         }
+    }
+}
+
+extension Adapter {
+    /// Has services, though there is no kernel that could be listened to.
+    fileprivate func serve(_ services: [GATTService]) throws {
+        server.gatt.publish(try AttributeDatabase(services, generic: nil), GATTServer.Configuration())
     }
 }

@@ -198,7 +198,7 @@ private let lies:
                         ("0a 0300", "0b" + counting(300).hex), ("0c 0300 2c01", "0d" + counting(300).hex),
                     ])
             },
-            .limit("the length of a value", limit: 512, value: 600)
+            .misbehaving(.readBlobRequest, .overlong(octets: 600, limit: 512))
         ),
         (
             "a part over the MTU",

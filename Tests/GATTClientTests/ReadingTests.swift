@@ -74,6 +74,17 @@ func readsALongValue() throws {
     #expect(try talk(ReadLongValue(0x0003), mtu: 257, parts).count == 512)
 }
 
+@Test("a value of more than 512 octets is the server's fault")
+func refusesAnOverlongValue() throws {
+    let error = try failure(
+        of: ReadLongValue(0x0003), mtu: 300,
+        [
+            ("0a 0300", "0b" + counting(256).hex + counting(43).hex),
+            ("0c 0300 2b01", "0d" + counting(256).hex + counting(39).hex),
+        ])
+    #expect(error == .misbehaving(.readBlobRequest, .overlong(octets: 594, limit: 512)))
+}
+
 @Test("GAR/CL/BV-05-C: several values, joined")
 func readsMultiple() throws {
     let values = try talk(ReadMultiple([3, 9]), [("0e 0300 0900", "0f 010203")])

@@ -245,6 +245,43 @@ private struct NoCode: Error {}
     #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([2])) == .respond(.read([2])))
 }
 
+@Test func whatTheBearerHasRefusedIsNotDoneLater() throws {
+    let log = Log()
+    var dialogue = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .write],
+                onWrite: { request in
+                    log.note(request)
+                    return .later
+                })))
+    speak(&dialogue, [Exchange("120300bb", "")])
+    dialogue.bearer.expire(at: try #require(dialogue.bearer.deadline))
+    #expect(dialogue.sent() == "011200000e")
+    dialogue.server.abandonRequest(of: central)
+    #expect(dialogue.server.complete(log.allWrites[0].pending, with: .success([])) == nil)
+    #expect(dialogue.server.database[3]?.value == [])
+    #expect(dialogue.server.nextEvent() == nil)
+}
+
+@Test func ofALongWriteThatTheBearerHasRefusedNothingStaysQueued() throws {
+    let log = Log()
+    var dialogue = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .write],
+                onWrite: { request in
+                    log.note(request)
+                    return .later
+                })))
+    speak(&dialogue, [Exchange("1603000000aabbcc", "1703000000aabbcc"), Exchange("1801", "")])
+    dialogue.bearer.expire(at: try #require(dialogue.bearer.deadline))
+    _ = dialogue.sent()
+    dialogue.server.abandonRequest(of: central)
+    speak(&dialogue, [Exchange("160300000011", "170300000011"), Exchange("1801", "")])
+    #expect(log.allWrites.map(\.value) == [[0xaa, 0xbb, 0xcc], [0x11]])
+}
+
 @Test func anAnswerThatNoLongerFitsIsAnUnlikelyError() throws {
     let log = Log()
     var dialogue = try ServerDialogue(

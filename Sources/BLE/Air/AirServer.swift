@@ -22,7 +22,8 @@ public actor AirServer {
     private var ports: [VirtualAir.ControllerID: any PacketPort] = [:]
     private var listeners: [Listener] = []
     private var timer: LoopTimer?
-    private var emptied: [CheckedContinuation<Void, Never>] = []
+    private var emptied: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var waits = 0
     private var joins = 0
     private let maximumControllers: Int?
     private let configuration: VirtualController.Configuration
@@ -84,9 +85,21 @@ public actor AirServer {
     /// Waits until the air has been without controllers for `duration`, or the task is cancelled.
     public func idle(for duration: Duration) async {
         while true {
-            if !ports.isEmpty { await withCheckedContinuation { emptied.append($0) } }
+            await untilEmpty()
             let before = joins
             guard await loop.sleep(for: duration), ports.isEmpty == false || joins != before else { return }
+        }
+    }
+
+    private func untilEmpty() async {
+        guard !ports.isEmpty else { return }
+        waits += 1
+        let wait = waits
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { emptied[wait] = $0 }
+        } onCancel: {
+            // In a turn of the loop after that in which the wait begins.
+            loop.execute { self.assumeIsolated { $0.emptied.removeValue(forKey: wait)?.resume() } }
         }
     }
 
@@ -108,7 +121,8 @@ public actor AirServer {
         join(port, process: StreamSockets.peerProcess(descriptor), configuration)
     }
 
-    private func join(
+    /// Joins a controller whose host is at the other end of `port`.
+    func join(
         _ port: any PacketPort, process: Int32?, _ configuration: VirtualController.Configuration
     ) {
         let id = air.add(configuration, processID: process.map { UInt32(bitPattern: $0) })
@@ -120,7 +134,7 @@ public actor AirServer {
                     receive: { [weak self] packet in
                         self?.assumeIsolated { $0.receive(packet, from: id) }
                     },
-                    writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
+                    writable: { [weak self] in self?.assumeIsolated { $0.resume(id) } },
                     closed: { [weak self] _ in self?.assumeIsolated { $0.leave(id) } }))
         } catch {
             leave(id)
@@ -135,11 +149,16 @@ public actor AirServer {
         guard ports.isEmpty else { return }
         let waiting = emptied
         emptied.removeAll()
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting.values { continuation.resume() }
     }
 
     private func receive(_ packet: Span<UInt8>, from id: VirtualAir.ControllerID) {
         air.receive(packet, from: id, at: loop.now)
+        pump()
+    }
+
+    private func resume(_ id: VirtualAir.ControllerID) {
+        air.resume(id)
         pump()
     }
 
@@ -149,7 +168,10 @@ public actor AirServer {
     }
 
     private func pump() {
-        while let (id, packet) = air.nextPacket() { ports[id]?.send(packet.span) }
+        // What a host does not take stays with its controller, which keeps so much and no more.
+        while let (id, packet) = air.nextPacket(where: { ports[$0]?.isWritable ?? true }) {
+            ports[id]?.send(packet.span)
+        }
         if timer == nil {
             timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
         }

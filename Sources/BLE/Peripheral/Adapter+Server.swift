@@ -108,6 +108,7 @@ extension Adapter {
     func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
 
     func perform(_ command: ATTCommand, of link: Link) {
+        if case .socket = link.channel { noteSecurity(of: link) }
         server.gatt.handle(command, from: CentralID(link.id), mtu: link.bearer.mtu)
         tellServerEvents()
     }

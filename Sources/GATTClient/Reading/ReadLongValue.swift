@@ -38,7 +38,7 @@ public struct ReadLongValue: GATTProcedure {
             }
             value += part
             guard offset <= ATTLimits.valueLength else {
-                throw .limit("the length of a value", limit: ATTLimits.valueLength, value: offset)
+                throw .misbehaving(request, .overlong(octets: offset, limit: ATTLimits.valueLength))
             }
             isWhole = part.count < room || offset == ATTLimits.valueLength
         case .error(let error) where !value.isEmpty && Self.endings.contains(error.code):

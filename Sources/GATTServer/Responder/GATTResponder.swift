@@ -63,6 +63,12 @@ struct GATTResponder: Sendable {
         return answer(request, mtu, &shared)
     }
 
+    mutating func abandonRequest() {
+        open = nil
+        longRead = nil
+        prepared.removeAll()
+    }
+
     private mutating func answer(
         _ request: ATTRequest, _ mtu: ATTMTU, _ shared: inout GATTServer.Shared
     ) -> GATTAnswer {

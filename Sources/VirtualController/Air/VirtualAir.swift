@@ -166,13 +166,21 @@ extension VirtualAir {
         advance(to: now)
     }
 
-    /// The next packet for the host of some controller; they take turns. Call it only as far as hosts take
-    /// packets: data that a host has taken are acknowledged to their sender.
-    public mutating func nextPacket() -> (ControllerID, [UInt8])? {
+    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a host has taken
+    /// are acknowledged to their sender. When one that took none does so again, call `resume`.
+    public mutating func nextPacket(
+        where hostTakes: (ControllerID) -> Bool = { _ in true }
+    ) -> (ControllerID, [UInt8])? {
         while let id = agenda.nextTalker() {
+            guard hostTakes(id) else { continue }
             if let index = index(of: id), let packet = nextPacket(at: index) { return (id, packet) }
         }
         return nil
+    }
+
+    /// The host of controller `id` takes packets again.
+    public mutating func resume(_ id: ControllerID) {
+        if let index = index(of: id) { note(index) }
     }
 
     /// The next packet for the host of controller `id`.

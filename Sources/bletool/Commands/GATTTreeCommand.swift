@@ -51,6 +51,7 @@ struct GATTTreeCommand: GATTVerb {
                 } catch {
                     switch error {
                     case .att(let refusal): return (.refused("\(refusal.code)"), true)
+                    case .peer(let fault): return (.refused(fault), true)
                     case .cannotPair, .pairing, .security, .bondLost, .encryption, .kernelPairing:
                         return (.refused("\(error)"), false)
                     default: throw error

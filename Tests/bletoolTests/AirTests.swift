@@ -1,0 +1,22 @@
+import Foundation
+import ProgramTesting
+import Testing
+
+/// `bletool air`.
+@Suite(.timeLimit(.minutes(10))) struct AirTests {
+    @Test("the first SIGTERM ends it, and so its clients, who say why")
+    func terminated() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "air-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let air = try RunningProgram(["bletool", "air", "--listen", "unix:air", "--json"], in: folder)
+        #expect(await air.line()?.contains("ready") == true)
+        let client = try RunningProgram(
+            ["bletool", "advertise", "--name", "x", "--adapter", "unix:air", "--json"], in: folder)
+        #expect(await client.line()?.contains("ready") == true)
+        let (reason, signal) = try await offThePool { air.end(by: SIGTERM) }
+        #expect(reason == .uncaughtSignal && signal == SIGTERM)
+        #expect(await client.line()?.contains(#""event":"error""#) == true)
+        #expect(client.status() == 3)
+    }
+}
