@@ -1,6 +1,8 @@
 import BLECore
-import HCISocket
+import Glibc
 import Testing
+
+@testable import HCISocket
 
 /// An actor whose executor is a loop, as adapters are.
 private actor Port {
@@ -100,5 +102,52 @@ private actor Port {
         await alarm.run()
         _ = await Task(executorPreference: loop) { await loop.sleep(for: .seconds(1)) }.value
         #expect(await alarm.rung == [20])
+    }
+
+    /// Work that queues itself again and again, and how often it ran before a timer and a descriptor had their turn.
+    private actor Endless {
+        nonisolated let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+        private var rounds = 0
+        private(set) var roundsBeforeTimer: Int?
+        private(set) var roundsBeforeDescriptor: Int?
+        private var timer: LoopTimer?
+        private var done: CheckedContinuation<Void, Never>?
+
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func run(for limit: Int, watching descriptor: CInt) async throws {
+            timer = LoopTimer(on: loop) { [self] in assumeIsolated { $0.roundsBeforeTimer = $0.rounds } }
+            timer?.set(loop.now)
+            _ = try loop.watch(descriptor, for: .write) { [self] _ in
+                assumeIsolated { $0.roundsBeforeDescriptor = $0.roundsBeforeDescriptor ?? $0.rounds }
+            }
+            await withCheckedContinuation {
+                done = $0
+                again(limit)
+            }
+        }
+
+        private func again(_ limit: Int) {
+            rounds += 1
+            guard rounds < limit else {
+                done?.resume()
+                return
+            }
+            loop.execute { [self] in assumeIsolated { $0.again(limit) } }
+        }
+    }
+
+    @Test func workThatQueuesItselfHoldsBackNeitherTimersNorDescriptors() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let endless = Endless(loop)
+        let limit = 10_000
+        try await endless.run(for: limit, watching: ends[1])
+        #expect(try #require(await endless.roundsBeforeTimer) < limit)
+        #expect(try #require(await endless.roundsBeforeDescriptor) < limit)
     }
 }
