@@ -83,7 +83,7 @@ public final class H4Port: PacketPort, @unchecked Sendable {
     private func ready(_ readiness: Readiness) {
         if readiness.contains(.write) {
             let wasFull = !isWritable
-            flush()
+            if let error = flush() { return fail(error) }
             if wasFull, isWritable { handlers?.writable() }
         }
         if !readiness.isDisjoint(with: [.read, .hangUp, .error]) { fill() }
@@ -94,6 +94,13 @@ public final class H4Port: PacketPort, @unchecked Sendable {
         close()
         closed?(error)
     }
+
+    /// As `fail`, from within a call of the owner's, which is told in a turn of its own.
+    private func failSoon(_ error: PortError) {
+        timer?.set(nil)
+        socket.close()
+        socket.loop.execute { [weak self] in self?.fail(error) }
+    }
 }
 
 // MARK: - Out
@@ -103,10 +110,11 @@ extension H4Port {
         guard socket.isOpen else { return }
         let wasEmpty = output.isEmpty
         output.append(addingCapacity: packet.count) { $0.bytes(packet) }
-        if wasEmpty { flush() }
+        if wasEmpty, let error = flush() { failSoon(error) }
     }
 
-    private func flush() {
+    /// Writes what the descriptor takes; why it takes nothing any more.
+    private func flush() -> PortError? {
         while written < output.count {
             let count = output.withUnsafeBytes { octets in
                 write(octets.baseAddress?.advanced(by: written), octets.count - written)
@@ -119,13 +127,14 @@ extension H4Port {
             case .interrupted: continue
             case .wouldBlock:
                 socket.want([.read, .write])
-                return
-            case let error: return fail(.system(error, during: "send"))
+                return nil
+            case let error: return .system(error, during: "send")
             }
         }
         output.removeAll(keepingCapacity: true)
         written = 0
         socket.want(.read)
+        return nil
     }
 
     private func write(_ octets: UnsafeRawPointer?, _ count: Int) -> Int {

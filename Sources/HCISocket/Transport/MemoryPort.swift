@@ -8,7 +8,12 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     private weak var other: MemoryPort?
     private var handlers: PacketPortHandlers?
     private var waiting: [[UInt8]] = []
+    /// The octets in `waiting`.
+    private var waitingCount = 0
     private var ended = false
+
+    /// More than this waits at the other end, and `isWritable` is false: as with a stream.
+    private static let highWater = 1 << 16
 
     private init(on loop: EventLoop) { self.loop = loop }
 
@@ -25,7 +30,7 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { !ended }
+    public var isWritable: Bool { !ended && !isFull(other) }
 
     /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
@@ -37,6 +42,7 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     public func send(_ packet: Span<UInt8>) {
         guard !ended, let other else { return }
         other.waiting.append([UInt8](copying: packet))
+        other.waitingCount += packet.count
         loop.execute { other.deliver() }
     }
 
@@ -51,9 +57,14 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     private func deliver() {
         guard handlers != nil else { return }
         let packets = waiting
+        let wasFull = isFull(self)
         waiting.removeAll()
+        waitingCount = 0
         for packet in packets { handlers?.receive(packet.span) }
+        if wasFull { other?.handlers?.writable() }
     }
+
+    private func isFull(_ end: MemoryPort?) -> Bool { (end?.waitingCount ?? 0) >= Self.highWater }
 
     private func otherClosed() {
         guard !ended else { return }

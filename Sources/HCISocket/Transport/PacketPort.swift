@@ -4,7 +4,8 @@ import SystemPackage
 /// Whole packets to and from something: a controller, an L2CAP channel, a management socket. Whether a
 /// descriptor, another object of the process or a test is behind it is not the owner's business.
 ///
-/// Everything happens on one event loop. The owner starts the port and closes it.
+/// Everything happens on one event loop. The owner starts the port and closes it. A port calls no handler from within a
+/// call of its owner's, so the owner's state is whole whenever one is called.
 public protocol PacketPort: AnyObject, Sendable {
     /// Whether `send` may be called. While false, keep what is to be sent; `writable` will be called.
     var isWritable: Bool { get }
@@ -12,7 +13,8 @@ public protocol PacketPort: AnyObject, Sendable {
     /// Starts to deliver to `handlers`, on the loop and never from within this call.
     func start(_ handlers: PacketPortHandlers) throws(PortError)
 
-    /// Sends one packet. It is always taken whole; afterwards look at `isWritable`.
+    /// Sends one packet. It is always taken whole; afterwards look at `isWritable`. If that ends the port, `closed` is
+    /// called in a later turn of the loop.
     func send(_ packet: Span<UInt8>)
 
     /// Ends the port; no handler is called afterwards. More calls do nothing.

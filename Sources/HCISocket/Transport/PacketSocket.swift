@@ -56,7 +56,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
             socket.want([.read, .write])
         // An adapter that is off takes nothing, and may be on again soon: whoever waits for an answer hears none.
         case .failure(.networkDown): break
-        case .failure(let error): fail(.system(error, during: "write"))
+        case .failure(let error): failSoon(.system(error, during: "write"))
         }
     }
 
@@ -153,6 +153,12 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         let closed = handlers?.closed
         close()
         closed?(error)
+    }
+
+    /// As `fail`, from within a call of the owner's, which is told in a turn of its own.
+    private func failSoon(_ error: PortError) {
+        socket.close()
+        socket.loop.execute { [weak self] in self?.fail(error) }
     }
 }
 

@@ -1,0 +1,133 @@
+import BLECore
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import HCISocket
+
+/// The owner of a port, and in which order its calls and the port's came.
+private actor Owner {
+    enum Entry: Hashable {
+        case sent(isWritable: Bool)
+        case received(Int)
+        case writable
+        case closed(Errno?)
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    let port: any PacketPort
+    private(set) var entries: [Entry] = []
+
+    init(_ loop: EventLoop, _ port: any PacketPort) {
+        self.loop = loop
+        self.port = port
+    }
+
+    func start() throws {
+        try port.start(
+            PacketPortHandlers(
+                receive: { [self] packet in
+                    let count = packet.count
+                    assumeIsolated { $0.entries.append(.received(count)) }
+                },
+                writable: { [self] in assumeIsolated { $0.entries.append(.writable) } },
+                closed: { [self] error in assumeIsolated { $0.entries.append(.closed(error.errno)) } }))
+    }
+
+    func send(_ count: Int) {
+        port.send([UInt8](repeating: 0, count: count).span)
+        entries.append(.sent(isWritable: port.isWritable))
+    }
+
+    var canSend: Bool { port.isWritable }
+
+    func close() { port.close() }
+
+    func sendAndClose(_ count: Int) {
+        send(count)
+        close()
+    }
+}
+
+@Suite struct PacketPortTests {
+    /// A socket, and its other end, which is closed or takes no packet of more than some thousand octets.
+    private static func pair(_ kind: CInt) throws -> (CInt, CInt) {
+        var ends: [CInt] = [0, 0]
+        try #require(socketpair(AF_UNIX, kind | CInt(SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    private func run(_ body: (EventLoop) async throws -> Void) async throws {
+        let loop = try EventLoop(clock: .virtual)
+        defer { loop.stop() }
+        try await body(loop)
+    }
+
+    /// Returns when the loop has done what was due.
+    private func settle(_ loop: EventLoop) async {
+        _ = await Task(executorPreference: loop) { await loop.sleep(for: .milliseconds(1)) }.value
+    }
+
+    @Test("a packet socket that fails while it sends tells so in a later turn")
+    func packetSocketFailure() async throws {
+        try await run { loop in
+            let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
+            defer { Glibc.close(far) }
+            let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
+            try await owner.start()
+            await owner.send(4 << 20)
+            await settle(loop)
+            #expect(await owner.entries == [.sent(isWritable: false), .closed(.messageTooLong)])
+        }
+    }
+
+    @Test("a stream that fails while it sends tells so in a later turn")
+    func streamFailure() async throws {
+        try await run { loop in
+            let (near, far) = try Self.pair(CInt(SOCK_STREAM.rawValue))
+            let owner = Owner(loop, H4Port(near, on: loop))
+            try await owner.start()
+            // What it is not told yet when it sends.
+            await withCheckedContinuation { done in
+                loop.execute {
+                    Glibc.close(far)
+                    owner.assumeIsolated { $0.send(4) }
+                    done.resume()
+                }
+            }
+            await settle(loop)
+            #expect(await owner.entries == [.sent(isWritable: false), .closed(.brokenPipe)])
+        }
+    }
+
+    @Test("an owner that closes the port in between is told nothing")
+    func closedMeanwhile() async throws {
+        try await run { loop in
+            let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
+            defer { Glibc.close(far) }
+            let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
+            try await owner.start()
+            await owner.sendAndClose(4 << 20)
+            await settle(loop)
+            #expect(await owner.entries == [.sent(isWritable: false)])
+        }
+    }
+
+    @Test("a port of memory is full when 64 KiB wait at its other end, and tells when they have gone")
+    func memory() async throws {
+        try await run { loop in
+            let (near, far) = MemoryPort.pair(on: loop)
+            let (owner, other) = (Owner(loop, near), Owner(loop, far))
+            try await owner.start()
+            for _ in 0..<2 { await owner.send(32 << 10) }
+            await settle(loop)
+            #expect(await owner.entries == [.sent(isWritable: true), .sent(isWritable: false)])
+            try await other.start()
+            await settle(loop)
+            #expect(await other.entries == [.received(32 << 10), .received(32 << 10)])
+            #expect(await owner.entries.last == .writable)
+            #expect(await owner.canSend)
+        }
+    }
+}

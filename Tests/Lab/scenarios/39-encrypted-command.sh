@@ -1,0 +1,35 @@
+# A bonded central comes again, encrypts the link and sends a Write Command before any request: the server judges it by
+# the security that the link has by then.
+# limit: 120
+two_adapters
+mgmt 0 bondable off >/dev/null
+mgmt 1 bondable off >/dev/null
+cat >command.yaml <<'CONFIG'
+name: Command
+advertise: {services: [fff0], interval: 100ms}
+services:
+  - uuid: fff0
+    characteristics:
+      - {uuid: fff1, properties: [writeWithoutResponse], permissions: {write: encrypted}, value: "00"}
+CONFIG
+background serve bletool serve command.yaml --adapter hci0 --json --state-dir /scratch/peripheral
+ready serve
+from_central() {
+    bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central
+}
+check 'the two pair' run paired from_central pair --security medium
+check 'and have a bond' ndjson paired.out "event == 'paired' and bonded"
+wait_for 10 unlinked
+check 'the value has a handle' run tree from_central gatt tree
+handle=$(sed -n 's/.*"uuid":"[^"]*","handle":[0-9]*,"valueHandle":\([0-9]*\),"properties":\["writeWithoutResponse.*/\1/p' tree.out)
+wait_for 10 unlinked
+
+# gatttool discovers nothing and asks for no MTU: its first packet is the command.
+command() { timeout "$(units 20)" gatttool -i hci1 -b "$peripheral" "$@" --char-write -a "$handle" -n 0102; }
+check 'a command on an encrypted link' command --sec-level=medium
+check 'is taken' wait_for 10 ndjson serve.out "event == 'write' and type == 'command' and value == '0102'"
+wait_for 10 unlinked
+check 'a command on a plain link' command --sec-level=low
+wait_for 10 unlinked
+check 'is not' test "$(grep -c '"event":"write"' serve.out)" = 1
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT
