@@ -22,7 +22,7 @@ extension Adapter {
             guard !options.privacy.isEnabled else {
                 throw .adapter(.unsupported("own private addresses beside the kernel's"))
             }
-            let management = try await KernelManagement.open(on: options.loop)
+            let management = try await KernelManagement.open(options.kernel, on: options.loop)
             return try await openKernel(specification, management, options, wanted)
         case .userChannel(let wanted): return try await openUserChannel(specification, wanted, options)
         case .serial(let path, let baud, let flowControl):
@@ -166,25 +166,25 @@ extension Adapter {
         _ wanted: AdapterSpecification.KernelAdapter
     ) async throws(BLEError) -> Adapter {
         do throws(BLEError) {
-            guard let found = try await management.adapters().first(where: wanted.names) else {
-                throw .adapter(wanted.whyUnlisted)
-            }
+            let kernel = management.kernel
+            guard let found = try await management.adapters().first(where: { wanted.names($0, of: kernel) })
+            else { throw .adapter(wanted.whyUnlisted(by: kernel)) }
             let name = "hci\(found.index)"
             let capture = try options.capture.map { sink throws(BLEError) in
-                try KernelCapture(of: found.index, into: sink, on: options.loop)
+                try KernelCapture(of: found.index, kernel, into: sink, on: options.loop)
             }
-            let identity = try found.identity()
+            let identity = try found.identity(kernel.files)
             let wasOff = try await management.prepare(found)
-            let port: PacketSocket
+            let port: any PacketPort
             do throws(PortError) {
-                port = try HCISockets.raw(found.index, on: options.loop)
+                port = try kernel.raw(found.index, on: options.loop)
             } catch {
-                throw .kernel(error, operation: "opening \(name)")
+                throw .kernel(error, operation: "opening \(name)", kernel.files)
             }
             let adapter = Adapter(
                 specification, name: name, port: port,
                 kernel: KernelControl(
-                    index: found.index, management: management, wasOff: wasOff, capture: capture),
+                    of: kernel, index: found.index, management: management, wasOff: wasOff, capture: capture),
                 identity: identity, capture: nil, options)
             try await adapter.start()
             try await adapter.setUp(staticAddress: nil)

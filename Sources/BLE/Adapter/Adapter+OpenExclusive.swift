@@ -10,7 +10,7 @@ extension Adapter {
         _ specification: AdapterSpecification, _ wanted: AdapterSpecification.KernelAdapter,
         _ options: AdapterOptions
     ) async throws(BLEError) -> Adapter {
-        let (channel, port) = try await UserChannel.take(wanted, on: options.loop)
+        let (channel, port) = try await UserChannel.take(wanted, of: options.kernel, on: options.loop)
         return try await start(specification, on: port, options, of: channel)
     }
 

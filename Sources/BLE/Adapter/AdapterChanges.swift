@@ -20,7 +20,13 @@ extension Adapter {
     public static func changes(
         on loop: EventLoop = .shared
     ) async throws(BLEError) -> BoundedStream<AdapterChange> {
-        let management = try await KernelManagement.open(on: loop)
+        try await changes(of: LinuxKernel(), on: loop)
+    }
+
+    static func changes(
+        of kernel: any Kernel, on loop: EventLoop
+    ) async throws(BLEError) -> BoundedStream<AdapterChange> {
+        let management = try await KernelManagement.open(kernel, on: loop)
         let buffer = StreamBuffer<AdapterChange>(.standard)
         buffer.onEnd { Task(executorPreference: loop) { await management.close() } }
         let watch = AdapterWatch(management, buffer)
@@ -68,7 +74,7 @@ private actor AdapterWatch {
         repeat {
             isStale = false
             do throws(BLEError) {
-                compare(AdapterDescription.all(listed: try await management.adapters()))
+                compare(AdapterDescription.all(listed: try await management.adapters(), by: management.kernel))
             } catch {
                 return buffer.finish(.failure(error))
             }

@@ -39,7 +39,8 @@ extension Adapter {
     public static func list(on loop: EventLoop = .shared) async throws(BLEError) -> [AdapterDescription] {
         let management = try await KernelManagement.open(on: loop)
         do throws(BLEError) {
-            let adapters = AdapterDescription.all(listed: try await management.adapters())
+            let adapters = AdapterDescription.all(
+                listed: try await management.adapters(), by: management.kernel)
             await management.close()
             return adapters
         } catch {
@@ -51,11 +52,13 @@ extension Adapter {
 
 extension AdapterDescription {
     /// The adapters that management lists, and those that it does not, in the order of their numbers.
-    static func all(listed: [KernelManagement.KnownAdapter]) -> [AdapterDescription] {
-        let files = SystemFiles()
+    static func all(
+        listed: [KernelManagement.KnownAdapter], by kernel: any Kernel
+    ) -> [AdapterDescription] {
+        let files = kernel.files
         let indices = Set(listed.map(\.index))
         let others = files.adapters.filter { !indices.contains($0) }.compactMap { index in
-            (try? HCISockets.device(index)).map { AdapterDescription(index, $0) }
+            (try? kernel.device(index)).map { AdapterDescription(index, $0) }
         }
         return (listed.map { AdapterDescription($0) } + others).sorted { $0.index < $1.index }.map { one in
             var one = one

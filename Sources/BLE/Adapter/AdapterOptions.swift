@@ -24,6 +24,8 @@ public struct AdapterOptions: Sendable {
     public var security: SecurityOptions
     /// Whether others see its identity.
     public var privacy: PrivacyOptions
+    /// The kernel whose adapters they are.
+    var kernel: any Kernel = LinuxKernel()
 
     /// The shared loop, no capture, and the user's own air.
     public init(

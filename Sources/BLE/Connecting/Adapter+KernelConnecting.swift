@@ -6,16 +6,17 @@ import SystemPackage
 /// Connecting by the kernel, which has an order of its own and gives up after 20 to 40 s.
 extension Adapter {
     func askKernel(for peer: DeviceAddress) throws(BLEError) {
+        guard let kernel = kernel?.kernel else { return }
         do throws(PortError) {
             connecting.pending[peer]?.asked = loop.now
-            connecting.pending[peer]?.kernel = try L2CAPSockets.connect(from: identity, to: peer, on: loop) {
+            connecting.pending[peer]?.kernel = try kernel.connect(from: identity, to: peer, on: loop) {
                 [weak self] result in
                 self?.assumeIsolated { $0.kernelConnected(peer, result) }
             }
         } catch  where error.errno == .resourceBusy {
             throw .busy(peer)
         } catch {
-            throw .kernel(error, operation: "connecting")
+            throw .kernel(error, operation: "connecting", kernel.files)
         }
     }
 

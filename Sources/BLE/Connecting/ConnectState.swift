@@ -19,7 +19,7 @@ struct ConnectState {
         /// Oldest first; never empty.
         var requests: [Request]
         /// The kernel's attempt.
-        var kernel: PendingConnection?
+        var kernel: (any KernelAttempt)?
         /// When the kernel was asked.
         var asked = Instant.zero
     }

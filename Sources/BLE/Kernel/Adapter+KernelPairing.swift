@@ -15,7 +15,7 @@ extension Adapter {
 
     private func setUpKernelPairing() async throws(BLEError) {
         guard let kernel else { return }
-        if let daemon = await SystemFiles.bluetoothDaemonElsewhere() {
+        if let daemon = await kernel.kernel.files.bluetoothDaemonElsewhere() {
             throw .adapter(.pairedBy(bluetoothDaemon: daemon))
         }
         let known = try await kernel.management.adapters().first { $0.index == kernel.index }
@@ -141,9 +141,10 @@ extension Adapter {
     ) {
         guard let kernel, kernelLink(to: peer) != nil else { return }
         let (management, index, delegate) = (kernel.management, kernel.index, security.options.delegate)
+        let files = kernel.kernel.files
         kernelPairing?.ask(about: peer) { [log] in
             // It may have been started since.
-            guard await SystemFiles.bluetoothDaemonElsewhere() == nil else {
+            guard await files.bluetoothDaemonElsewhere() == nil else {
                 return log.info("bluetoothd runs: it answers for \(peer)")
             }
             guard let reply = await question(delegate), !Task.isCancelled else { return }

@@ -11,9 +11,11 @@ final class KernelCapture: Sendable {
     private let monitor: KernelMonitor
 
     /// Opens the monitor channel, which needs CAP_NET_RAW.
-    init(of index: UInt16, into sink: @escaping CaptureSink, on loop: EventLoop) throws(BLEError) {
+    init(
+        of index: UInt16, _ kernel: any Kernel, into sink: @escaping CaptureSink, on loop: EventLoop
+    ) throws(BLEError) {
         (self.index, self.sink) = (index, sink)
-        monitor = try KernelMonitor(on: loop, for: "recording hci\(index)")
+        monitor = try KernelMonitor(of: kernel, on: loop, for: "recording hci\(index)")
     }
 
     /// Records from now on.

@@ -4,15 +4,19 @@ import HCISocket
 /// What a kernel adapter has that others have not: management, and listeners of the kernel's L2CAP.
 /// Confined to its adapter, but for `management`.
 final class KernelControl: Sendable {
+    let kernel: any Kernel
     let index: UInt16
     let management: KernelManagement
     /// Whether this process powered the adapter on, and so powers it off again.
     let wasOff: Bool
     /// Records the adapter's packets, where that is wanted.
     let capture: KernelCapture?
-    private let listener = Lock<Listener?>(nil)
+    private let listener = Lock<(any KernelListener)?>(nil)
 
-    init(index: UInt16, management: KernelManagement, wasOff: Bool, capture: KernelCapture?) {
+    init(
+        of kernel: any Kernel, index: UInt16, management: KernelManagement, wasOff: Bool, capture: KernelCapture?
+    ) {
+        self.kernel = kernel
         self.index = index
         self.management = management
         self.wasOff = wasOff
@@ -25,8 +29,7 @@ final class KernelControl: Sendable {
         failed: @escaping @Sendable (PortError) -> Void
     ) throws(PortError) {
         guard listener.withLock({ $0 == nil }) else { return }
-        let new = try L2CAPSockets.listen(at: address, on: loop, accepted: accepted)
-        try new.start(failed: failed)
+        let new = try kernel.listen(at: address, on: loop, accepted: accepted, failed: failed)
         listener.withLock { $0 = new }
     }
 

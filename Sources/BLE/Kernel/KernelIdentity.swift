@@ -4,7 +4,7 @@ import HCISocket
 extension KernelManagement.KnownAdapter {
     /// The address by which others know the adapter and its links. An adapter without BR/EDR may have a random
     /// static one in place of the public one, which management does not tell.
-    func identity(_ files: SystemFiles = SystemFiles()) throws(BLEError) -> DeviceAddress {
+    func identity(_ files: SystemFiles) throws(BLEError) -> DeviceAddress {
         guard information.current.contains(.staticAddress) else {
             return DeviceAddress(information.address, type: .public)
         }

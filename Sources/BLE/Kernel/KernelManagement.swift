@@ -11,6 +11,7 @@ actor KernelManagement {
         var information: Management.Information
     }
 
+    nonisolated let kernel: any Kernel
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -21,25 +22,23 @@ actor KernelManagement {
     private var observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?
     private var end: BLEError?
 
-    /// Opens the socket.
-    static func open(on loop: EventLoop) async throws(BLEError) -> KernelManagement {
-        let port: PacketSocket
+    /// Opens the socket of `kernel`.
+    static func open(
+        _ kernel: any Kernel = LinuxKernel(), on loop: EventLoop
+    ) async throws(BLEError) -> KernelManagement {
+        let port: any PacketPort
         do throws(PortError) {
-            port = try HCISockets.control(on: loop)
+            port = try kernel.management(on: loop)
         } catch {
-            throw .kernel(error, operation: "asking for the adapters")
+            throw .kernel(error, operation: "asking for the adapters", kernel.files)
         }
-        return try await open(port, on: loop)
-    }
-
-    /// Talks to the kernel, or what stands in for it, through `port`.
-    static func open(_ port: any PacketPort, on loop: EventLoop) async throws(BLEError) -> KernelManagement {
-        let management = KernelManagement(on: loop, port)
+        let management = KernelManagement(kernel, on: loop, port)
         try await management.start()
         return management
     }
 
-    private init(on loop: EventLoop, _ port: any PacketPort) {
+    private init(_ kernel: any Kernel, on loop: EventLoop, _ port: any PacketPort) {
+        self.kernel = kernel
         self.loop = loop
         self.port = port
     }
@@ -82,7 +81,7 @@ actor KernelManagement {
             return try result.get()
         } catch .managementRefused(let status) {
             let isPowerOn = command == .setPowered(true)
-            throw Self.meaning(of: status, index: index, isPowerOn: isPowerOn, operation)
+            throw Self.meaning(of: status, index: index, isPowerOn: isPowerOn, operation, kernel.files)
         } catch {
             throw error
         }
@@ -90,13 +89,14 @@ actor KernelManagement {
 
     /// What a refusal means.
     static func meaning(
-        of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: String
+        of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: String,
+        _ files: SystemFiles = SystemFiles()
     ) -> BLEError {
         if status == .permissionDenied {
             return .permission(capability: "CAP_NET_ADMIN", operation: operation)
         }
         if status == .invalidIndex { return .adapter(.missing("hci\(index)")) }
-        let block = SystemFiles().block(of: index)
+        let block = files.block(of: index)
         if status == .rfkilled { return .adapter(.blocked(block ?? .software)) }
         guard isPowerOn else { return .adapter(.unsupported("\(operation): \(status)")) }
         // Of a radio that rfkill holds off some kernels say no more than "failed".
@@ -171,10 +171,12 @@ actor KernelManagement {
 
 extension BLEError {
     /// What a failed system call on a Bluetooth socket means.
-    static func kernel(_ error: PortError, operation: String, capability: String = "CAP_NET_RAW") -> BLEError
-    {
+    static func kernel(
+        _ error: PortError, operation: String, capability: String = "CAP_NET_RAW",
+        _ files: SystemFiles = SystemFiles()
+    ) -> BLEError {
         switch error.errno {
-        case .addressFamilyNotSupported, .protocolNotSupported: .adapter(SystemFiles().whyNoSockets)
+        case .addressFamilyNotSupported, .protocolNotSupported: .adapter(files.whyNoSockets)
         case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)
         case .init(rawValue: ENODEV), .noSuchAddressOrDevice: .adapter(.removed)
         default: .port(error)

@@ -6,14 +6,18 @@ import Logging
 /// The kernel's monitor channel: every packet of every adapter, whoever sent it, and what the kernel tells beside
 /// them. It needs CAP_NET_RAW.
 public final class KernelMonitor: Sendable {
-    private let port: PacketSocket
+    private let port: any PacketPort
 
     /// Opens the channel. `operation` says in errors what it is for.
-    public init(on loop: EventLoop = .shared, for operation: String) throws(BLEError) {
+    public convenience init(on loop: EventLoop = .shared, for operation: String) throws(BLEError) {
+        try self.init(of: LinuxKernel(), on: loop, for: operation)
+    }
+
+    init(of kernel: any Kernel, on loop: EventLoop, for operation: String) throws(BLEError) {
         do throws(PortError) {
-            port = try HCISockets.monitor(on: loop)
+            port = try kernel.monitor(on: loop)
         } catch {
-            throw .kernel(error, operation: operation)
+            throw .kernel(error, operation: operation, kernel.files)
         }
     }
 

@@ -86,8 +86,8 @@ extension SystemFiles {
     var bluetoothDaemon: Int32? { processes.first { $0.name == "bluetoothd" }?.process }
 
     /// The same for a caller on an event loop, which looking through the processes would hold up.
-    static func bluetoothDaemonElsewhere() async -> Int32? {
-        await Task.detached { SystemFiles().bluetoothDaemon }.value
+    func bluetoothDaemonElsewhere() async -> Int32? {
+        await Task.detached { bluetoothDaemon }.value
     }
 
     private var processes: [(process: Int32, name: String)] {

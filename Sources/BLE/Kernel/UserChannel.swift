@@ -21,9 +21,9 @@ final class UserChannel: Sendable {
 
     /// Switches the adapter off and opens its user channel.
     static func take(
-        _ wanted: AdapterSpecification.KernelAdapter, on loop: EventLoop
-    ) async throws(BLEError) -> (UserChannel, PacketSocket) {
-        let management = try await KernelManagement.open(on: loop)
+        _ wanted: AdapterSpecification.KernelAdapter, of kernel: any Kernel, on loop: EventLoop
+    ) async throws(BLEError) -> (UserChannel, any PacketPort) {
+        let management = try await KernelManagement.open(kernel, on: loop)
         // Whatever happens to adapters wakes the attempt; the newest of it is enough for that.
         let changes = StreamBuffer<ManagementEvent>(.newest(1))
         await management.observe { changes.yield($1) }
@@ -81,8 +81,9 @@ private struct Taking {
     }
 
     /// The channel; nil while the adapter is busy. Throws when waiting would not help.
-    mutating func attempt() async throws(BLEError) -> PacketSocket? {
-        let listed = try await management.adapters().first(where: wanted.names)
+    mutating func attempt() async throws(BLEError) -> (any PacketPort)? {
+        let kernel = management.kernel
+        let listed = try await management.adapters().first { wanted.names($0, of: kernel) }
         let isListed = listed != nil
         if let found = listed {
             index = found.index
@@ -93,26 +94,31 @@ private struct Taking {
                 wasPowered = true
             }
         } else {
-            guard let unlisted = wanted.unlisted else { throw .adapter(wanted.whyUnlisted) }
+            guard let unlisted = wanted.unlisted(by: kernel) else {
+                throw .adapter(wanted.whyUnlisted(by: kernel))
+            }
             index = unlisted.index
         }
         guard let index else { return nil }
         do throws(PortError) {
-            return try HCISockets.user(index, on: loop)
+            return try kernel.user(index, on: loop)
         } catch {
             switch error.errno {
             case .resourceBusy?:
                 // Up to here it was another's, or it has just come and is not set up yet.
                 problem = .adapter(
                     isListed
-                        ? .inUse("another program that switches hci\(index) on again") : wanted.whyUnlisted)
+                        ? .inUse("another program that switches hci\(index) on again")
+                        : wanted.whyUnlisted(by: kernel))
                 return nil
-            case .tooManyUsers?: throw .adapter(.inUse(AdapterSpecification.KernelAdapter.exclusiveHolder))
+            case .tooManyUsers?:
+                throw .adapter(.inUse(AdapterSpecification.KernelAdapter.exclusiveHolder(kernel.files)))
             case .init(rawValue: ERFKILL)?:
-                throw .adapter(.blocked(SystemFiles().block(of: index) ?? .software))
+                throw .adapter(.blocked(kernel.files.block(of: index) ?? .software))
             case .permissionDenied?, .notPermitted?, .addressFamilyNotSupported?, .init(rawValue: ENODEV)?:
                 throw .kernel(
-                    error, operation: "taking hci\(index) from the kernel", capability: "CAP_NET_ADMIN")
+                    error, operation: "taking hci\(index) from the kernel", capability: "CAP_NET_ADMIN",
+                    kernel.files)
             default: throw .adapter(.cannotPower("hci\(index): \(error)"))
             }
         }

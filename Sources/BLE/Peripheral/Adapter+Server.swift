@@ -30,7 +30,7 @@ extension Adapter {
         }
         tellServiceChanges()
         guard let kernel else { return }
-        if SystemFiles().bluetoothDaemon != nil {
+        if kernel.kernel.files.bluetoothDaemon != nil {
             log.warning(
                 "bluetoothd runs: the newest listener gets the links, so this server loses them to a restart of it"
             )
@@ -41,7 +41,7 @@ extension Adapter {
                 accepted: { [weak self] channel in self?.assumeIsolated { $0.accept(channel) } },
                 failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
         } catch {
-            throw .kernel(error, operation: "listening for centrals")
+            throw .kernel(error, operation: "listening for centrals", kernel.kernel.files)
         }
     }
 

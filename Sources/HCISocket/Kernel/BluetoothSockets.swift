@@ -89,4 +89,7 @@ public struct HCIDeviceState: Hashable, Sendable {
     public var address: UInt64
     /// Whether the transport to the controller is open, by the kernel or by a user channel.
     public var isUp: Bool
+
+    /// A state.
+    public init(address: UInt64, isUp: Bool) { (self.address, self.isUp) = (address, isUp) }
 }

@@ -19,6 +19,14 @@ public protocol PacketPort: AnyObject, Sendable {
 
     /// Ends the port; no handler is called afterwards. More calls do nothing.
     func close()
+
+    /// Ends the port after the packets that have come already; of a port that keeps none, as `close`.
+    func closeAfterReading()
+}
+
+extension PacketPort {
+    /// Ends the port: it keeps no packets.
+    public func closeAfterReading() { close() }
 }
 
 /// What a port calls, on its loop.

@@ -108,7 +108,7 @@ struct KnownPeripheralTests {
     func linksOfOthers() async throws {
         let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
         try await KernelHost.run { host in
-            host.othersLinks.withLock { $0 = [lamp] }
+            host.kernel.othersLinks = [lamp]
             let known = try await host.central.retrieveConnectedPeripherals(withServices: [0x180f])
             #expect(known.map(\.id) == [Peripheral.Identifier(lamp)])
             #expect(known.map(\.linkOwner) == [.otherProcess])

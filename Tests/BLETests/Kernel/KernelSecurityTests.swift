@@ -107,7 +107,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         try await run { host, _, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
-            host.tell(0x0011, lampOctets + [5])
+            host.kernel.tell(0x0011, lampOctets + [5])
             #expect(await raised.value == .kernelPairing(.authenticationFailed))
             _ = await host.loop.sleep(for: .seconds(2))
             #expect(await host.adapter.linkCount == 0)

@@ -10,6 +10,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
     private let inner: MemoryPort
     /// The peer's end.
     let peer: MemoryPort
+    private let handle: ConnectionHandle
     private let shared = Lock(Shared())
 
     private struct Shared {
@@ -23,8 +24,12 @@ final class KernelSocket: L2CAPSocket, Sendable {
         var departed: (@Sendable () -> Void)?
     }
 
-    init(on loop: EventLoop, refusing refusal: PortError? = nil) {
+    init(
+        on loop: EventLoop, handle: ConnectionHandle = ConnectionHandle(0x40),
+        refusing refusal: PortError? = nil
+    ) {
         (inner, peer) = MemoryPort.pair(on: loop)
+        self.handle = handle
         shared.withLock { $0.refusal = refusal }
     }
 
@@ -67,7 +72,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
         if let refusal = shared.withLock({ $0.refusal }) { throw refusal }
     }
 
-    func connectionHandle() -> ConnectionHandle { ConnectionHandle(0x40) }
+    func connectionHandle() -> ConnectionHandle { handle }
 
     var unsentPackets: Int { shared.withLock { $0.unsent } }
 

@@ -53,7 +53,7 @@ import Testing
                 return false
             }
             _ = await host.loop.sleep(for: .milliseconds(300))
-            host.tell(LESetExtendedScanEnable(enable: false))
+            host.kernel.tell(LESetExtendedScanEnable(enable: false))
             _ = await host.loop.sleep(for: .seconds(5))
             #expect(host.health == [.scanTakenBack])
             let other = try await host.other()

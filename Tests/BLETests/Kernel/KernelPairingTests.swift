@@ -17,7 +17,7 @@ private func longTermKey(kind: UInt8) -> [UInt8] {
 
 private func bond(isAuthenticated: Bool) -> Bond {
     var bond = Bond(
-        with: lamp, as: DeviceAddress(0xc000_0000_0001, type: .random),
+        with: lamp, as: FakeKernel.address,
         PairingStrength(isAuthenticated: isAuthenticated, isSecureConnections: true))
     bond.centralKey = LongTermKey(0x77)
     bond.peripheralKey = LongTermKey(0x77)
@@ -92,7 +92,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     ) async throws {
         try await KernelHost.run(security: security) { host in
             // IO capability, Secure Connections, bondable, long term keys, identity keys.
-            for _ in 0..<5 { _ = await host.nextCommand() }
+            for _ in 0..<5 { _ = await host.kernel.nextCommand() }
             try await body(host)
         }
     }
@@ -137,9 +137,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(isWilling: isWilling)
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.tell(question.0, question.1)
+            host.kernel.tell(question.0, question.1)
             #expect(await user.next() == question.2)
-            #expect(await host.nextCommand() == (isWilling ? question.yes : question.no))
+            #expect(await host.kernel.nextCommand() == (isWilling ? question.yes : question.no))
         }
     }
 
@@ -148,12 +148,12 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User()
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.tell(0x000f, stranger + [1, 0, 0, 0, 0])
-            host.tell(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.tell(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
             #expect(await user.next() == "display 123456")
-            host.tell(0x0010, lampOctets)
+            host.kernel.tell(0x0010, lampOctets)
             #expect(await user.next() == "enter")
-            #expect(await host.nextCommand() == .userPasskeyReply(lamp, 123_456))
+            #expect(await host.kernel.nextCommand() == .userPasskeyReply(lamp, 123_456))
         }
     }
 
@@ -166,9 +166,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(hesitates: true)
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.tell(0x000f, lampOctets + [0, 1, 0, 0, 0])
+            host.kernel.tell(0x000f, lampOctets + [0, 1, 0, 0, 0])
             #expect(await user.next() == "compare 000001")
-            host.tell(code, parameters)
+            host.kernel.tell(code, parameters)
             #expect(await user.next() == "withdrawn")
             #expect(host.commands.count == 5)
         }
@@ -180,9 +180,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let user = User()
             try await run(try security(user, bond(isAuthenticated: isAuthenticated))) { host in
                 _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-                host.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+                host.kernel.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
                 #expect(
-                    await host.nextCommand()
+                    await host.kernel.nextCommand()
                         == (isAuthenticated
                             ? .userConfirmationNegativeReply(lamp) : .userConfirmationReply(lamp)))
             }
@@ -194,7 +194,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User()
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+            host.kernel.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
             #expect(await user.next() == "authorize again")
         }
     }
@@ -205,13 +205,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(options) { host in
             let socket = KernelSocket(on: host.loop)
             _ = await host.link(to: lamp, over: socket)
-            host.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
+            host.kernel.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [])
-            host.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
-            host.tell(0x0016, lampOctets)
+            host.kernel.tell(0x0016, lampOctets)
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [])
         }
@@ -222,10 +222,10 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let options = try security(User(), bond(isAuthenticated: true))
         try await run(options) { host in
             await host.adapter.removeBond(with: lamp)
-            #expect(await host.nextCommand() == .unpairDevice(lamp, disconnects: false))
+            #expect(await host.kernel.nextCommand() == .unpairDevice(lamp, disconnects: false))
             try options.bonds.insert(bond(isAuthenticated: false))
             #expect(
-                await host.nextCommand()
+                await host.kernel.nextCommand()
                     == .loadLongTermKeys([
                         Management.LongTermKey(peer: lamp, kind: .unauthenticatedP256, value: 0x77)
                     ]))
@@ -243,8 +243,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             for bond in bonds { try options.bonds.insert(bond) }
             try await run(options) { host in
                 _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-                host.tell(0x000a, key)
-                #expect(await host.nextCommand() == .unpairDevice(lamp, disconnects: true))
+                host.kernel.tell(0x000a, key)
+                #expect(await host.kernel.nextCommand() == .unpairDevice(lamp, disconnects: true))
                 #expect(await host.adapter.bonds == bonds)
             }
         }

@@ -1,0 +1,85 @@
+import BLECore
+import HCISocket
+
+/// What this host asks of an operating system's kernel that has Bluetooth: its sockets, and what it tells in files.
+/// `LinuxKernel` is the real one; a test has one of its own. All of it is called on the loop.
+protocol Kernel: Sendable {
+    /// The files of /sys and /proc.
+    var files: SystemFiles { get }
+
+    /// The management socket.
+    func management(on loop: EventLoop) throws(PortError) -> any PacketPort
+    /// A raw socket on adapter `index`, beside the kernel's own use: commands of ours, everybody's events.
+    func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
+    /// The user channel of adapter `index`: the controller is this process' alone.
+    func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
+    /// The monitor channel: all packets of all adapters.
+    func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort
+    /// What the kernel's own table has of adapter `index`, also while management does not list it.
+    func device(_ index: UInt16) throws(PortError) -> HCIDeviceState
+
+    /// Takes the ATT channels of the links that centrals make to the adapter at `address`. `failed`: no more come.
+    func listen(
+        at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
+        failed: @escaping @Sendable (PortError) -> Void
+    ) throws(PortError) -> any KernelListener
+    /// Connects from the adapter at `local` to `peer`.
+    func connect(
+        from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
+        done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
+    ) throws(PortError) -> any KernelAttempt
+}
+
+/// A listener of the kernel's.
+protocol KernelListener: Sendable {
+    /// Ends it. More calls do nothing.
+    func close()
+}
+
+/// A connection that the kernel tries to make.
+protocol KernelAttempt: Sendable {
+    /// Gives up; whoever asked is not told.
+    func cancel()
+}
+
+/// Linux.
+struct LinuxKernel: Kernel {
+    var files = SystemFiles()
+
+    func management(on loop: EventLoop) throws(PortError) -> any PacketPort {
+        try HCISockets.control(on: loop)
+    }
+
+    func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
+        try HCISockets.raw(index, on: loop)
+    }
+
+    func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
+        try HCISockets.user(index, on: loop)
+    }
+
+    func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort {
+        try HCISockets.monitor(on: loop)
+    }
+
+    func device(_ index: UInt16) throws(PortError) -> HCIDeviceState { try HCISockets.device(index) }
+
+    func listen(
+        at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
+        failed: @escaping @Sendable (PortError) -> Void
+    ) throws(PortError) -> any KernelListener {
+        let listener = try L2CAPSockets.listen(at: address, on: loop, accepted: accepted)
+        try listener.start(failed: failed)
+        return listener
+    }
+
+    func connect(
+        from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
+        done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
+    ) throws(PortError) -> any KernelAttempt {
+        try L2CAPSockets.connect(from: local, to: peer, on: loop, done: done)
+    }
+}
+
+extension Listener: KernelListener {}
+extension PendingConnection: KernelAttempt {}

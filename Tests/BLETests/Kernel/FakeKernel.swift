@@ -1,0 +1,537 @@
+import BLECore
+import DequeModule
+import Glibc
+import HCI
+import HCISocket
+import SystemPackage
+
+@testable import BLE
+
+/// A kernel with one adapter, as Linux 6.1 behaves, around a controller of the virtual air: power and pairing through
+/// management sockets, raw sockets that see each other's commands and all events, and L2CAP channels for ATT. Under
+/// virtual time; switching power takes a second.
+final class FakeKernel: Kernel, @unchecked Sendable {
+    // Sendable: touched on the loop only.
+
+    /// No adapter of this machine.
+    static let index: UInt16 = 60_001
+    static let address = DeviceAddress(0x00aa_0100_0001, type: .public)
+
+    private let loop: EventLoop
+    private let controller: any PacketPort
+    private let isExtended: Bool
+
+    // Switches of the test.
+    /// Commands that management refuses, with why.
+    var refusals: [(ManagementCommand) -> ManagementStatus?] = []
+    /// What is between a raw socket and its owner.
+    var wrapping: (any PacketPort) -> any PacketPort = { $0 }
+    /// The time between a link and its channel.
+    var acceptDelay = Duration.zero
+    /// Whether a connection of the kernel's own pauses all advertising, and resumes only its own, which there is none of.
+    var pausesAdvertising = true
+    /// The devices that other programs have links to.
+    var othersLinks: [DeviceAddress] = []
+
+    // Management.
+    private var managers: [MemoryPort] = []
+    private(set) var settings: Management.Settings = [.lowEnergy, .powered]
+    private(set) var commands: [ManagementCommand] = []
+    private let asks = AsyncStream<ManagementCommand>.makeStream()
+
+    // The controller's commands: one at a time.
+    private struct Queued {
+        let command: HCICommandPacket
+        /// Who sent it; nil: the kernel, or another program.
+        let sender: Int?
+        var answered: ((HCIStatus) -> Void)?
+    }
+    private var queue: Deque<Queued> = []
+    private var current: Queued?
+    private var raws: [(id: Int, port: MemoryPort)] = []
+    private var nextRaw = 0
+    private var isAdvertising = false
+
+    // Links.
+    private final class KernelLink {
+        let number: Int
+        let peer: DeviceAddress
+        var reassembler = ACLReassembler()
+        var socket: KernelSocket?
+
+        init(_ number: Int, _ peer: DeviceAddress) { (self.number, self.peer) = (number, peer) }
+    }
+    private var links: [ConnectionHandle: KernelLink] = [:]
+    private var linkCount = 0
+    private var flow = ACLFlow()
+    private var listeners: [FakeListener] = []
+    private var attempts: [FakeAttempt] = []
+
+    /// How long an attempt to connect may take.
+    private static let connectLimit = Duration.seconds(20)
+    /// How long a link stays without a channel.
+    private static let linger = Duration.seconds(2)
+
+    /// A kernel that has `controller`, whose public address is `address`.
+    init(_ controller: any PacketPort, on loop: EventLoop, extended: Bool, isOff: Bool) throws {
+        (self.loop, self.controller, isExtended) = (loop, controller, extended)
+        if isOff { settings.remove(.powered) }
+        flow.configure(packetLength: 251, packets: 8)
+        try controller.start(
+            PacketPortHandlers(
+                receive: { [weak self] in self?.receive($0) }, writable: {}, closed: { _ in }))
+        if !isOff { setUp() }
+    }
+
+    /// Files that say nothing.
+    let files = SystemFiles(root: "/nonexistent")
+
+    func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
+        guard index == Self.index else {
+            throw .system(Errno(rawValue: ENODEV), during: "ioctl HCIGETDEVINFO")
+        }
+        return HCIDeviceState(address: Self.address.value, isUp: settings.contains(.powered))
+    }
+
+    func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
+        throw .system(.resourceBusy, during: "bind")
+    }
+
+    func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort {
+        throw .system(.notPermitted, during: "bind")
+    }
+}
+
+// MARK: - Management
+
+extension FakeKernel {
+    func management(on loop: EventLoop) throws(PortError) -> any PacketPort {
+        let (near, far) = MemoryPort.pair(on: loop)
+        managers.append(far)
+        try far.start(
+            PacketPortHandlers(
+                receive: { [weak self, weak far] frame in
+                    guard let self, let far, let request = try? Management.Packet(frame),
+                        let command = try? ManagementCommand(request)
+                    else { return }
+                    carryOut(command, for: far)
+                }, writable: {},
+                closed: { [weak self, weak far] _ in self?.managers.removeAll { $0 === far } }))
+        return near
+    }
+
+    /// The next command that changes something; each is told once.
+    func nextCommand() async -> ManagementCommand? {
+        for await command in asks.stream { return command }
+        return nil
+    }
+
+    private func carryOut(_ command: ManagementCommand, for port: MemoryPort) {
+        if let status = refusals.lazy.compactMap({ $0(command) }).first {
+            return answer(command, [], status, to: port)
+        }
+        switch command {
+        case .readIndexList:
+            return answer(command, [1, 0, UInt8(Self.index & 0xff), UInt8(Self.index >> 8)], to: port)
+        case .readInformation: return answer(command, information, to: port)
+        case .getConnections: return answer(command, connections, to: port)
+        default:
+            commands.append(command)
+            asks.continuation.yield(command)
+        }
+        switch command {
+        case .setPowered(let isOn):
+            Task(executorPreference: loop) { [self] in
+                _ = await loop.sleep(for: .seconds(1))
+                power(isOn) { [self] in
+                    answer(command, settings.octets, to: port)
+                    tellSettings(except: port)
+                }
+            }
+        case .setLowEnergy(let isOn):
+            if isOn { settings.insert(.lowEnergy) } else { settings.remove(.lowEnergy) }
+            answer(command, settings.octets, to: port)
+        default: answer(command, [], to: port)
+        }
+    }
+
+    private func power(_ isOn: Bool, _ done: @escaping () -> Void) {
+        if isOn { settings.insert(.powered) } else { settings.remove(.powered) }
+        guard isOn else {
+            tell(Reset()) { _ in done() }
+            return
+        }
+        setUp(done)
+    }
+
+    /// Another program switches the adapter on or off.
+    func switchPower(_ isOn: Bool) {
+        power(isOn) { [self] in tellSettings(except: nil) }
+    }
+
+    /// The adapter is unplugged.
+    func unplug() {
+        tell(0x0005, [])
+        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) { drop(handle) }
+        controller.close()
+        let sockets = raws
+        raws = []
+        for socket in sockets { socket.port.close() }
+    }
+
+    private func tellSettings(except port: MemoryPort?) {
+        for manager in managers where manager !== port { send(0x0006, settings.octets, to: manager) }
+    }
+
+    /// The kernel tells something of its adapter.
+    func tell(_ code: UInt16, _ parameters: [UInt8]) {
+        for manager in managers { send(code, parameters, to: manager) }
+    }
+
+    private func answer(
+        _ command: ManagementCommand, _ octets: [UInt8], _ status: ManagementStatus = .success,
+        to port: MemoryPort
+    ) {
+        let code = command.opcode.rawValue
+        let index = command == .readIndexList ? Management.Packet.noIndex : Self.index
+        let header = [UInt8(code & 0xff), UInt8(code >> 8), status.rawValue]
+        send(1, header + octets, index: index, to: port)
+    }
+
+    private func send(
+        _ code: UInt16, _ parameters: [UInt8], index: UInt16 = FakeKernel.index, to port: MemoryPort
+    ) {
+        port.send(Management.Packet(code: code, index: index, parameters: parameters).encoded.span)
+    }
+
+    /// What Get Connections answers.
+    private var connections: [UInt8] {
+        let peers = othersLinks + links.values.map(\.peer).sorted { $0.value < $1.value }
+        return [UInt8(peers.count), 0] + peers.flatMap(\.managementOctets)
+    }
+
+    /// What Read Controller Information answers: an adapter of both modes, for LE only.
+    private var information: [UInt8] {
+        Array(Self.address.managementOctets.dropLast()) + [12, 0xff, 0xff]
+            + Management.Settings(rawValue: 0x7fff).octets + settings.octets
+            + [UInt8](repeating: 0, count: 3 + 249 + 11)
+    }
+}
+
+extension Management.Settings {
+    fileprivate var octets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)) } }
+}
+
+extension DeviceAddress {
+    /// The address and its type, as management has them.
+    fileprivate var managementOctets: [UInt8] {
+        (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } + [type.rawValue + 1]
+    }
+}
+
+// MARK: - Commands and events
+
+extension FakeKernel {
+    func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
+        guard index == Self.index else { throw .system(Errno(rawValue: ENODEV), during: "bind") }
+        let (near, far) = MemoryPort.pair(on: loop)
+        nextRaw += 1
+        let id = nextRaw
+        raws.append((id, far))
+        try far.start(
+            PacketPortHandlers(
+                receive: { [weak self] packet in
+                    guard let packet = try? HCIPacket([UInt8](copying: packet)),
+                        case .command(let command) = packet
+                    else { return }
+                    self?.submit(Queued(command: command, sender: id))
+                }, writable: {}, closed: { [weak self] _ in self?.raws.removeAll { $0.id == id } }))
+        return wrapping(near)
+    }
+
+    /// The kernel, or another program, tells the controller something: all raw sockets overhear that.
+    func tell(_ command: some HCICommand, _ answered: ((HCIStatus) -> Void)? = nil) {
+        submit(Queued(command: command.packet, sender: nil, answered: answered))
+    }
+
+    /// Says something to all raw sockets that the controller has not said.
+    func say(_ event: HCIEventPacket) {
+        for raw in raws { raw.port.send(HCIPacket.event(event).encoded.span) }
+    }
+
+    /// As the kernel sets its controller up.
+    private func setUp(_ done: @escaping () -> Void = {}) {
+        tell(Reset())
+        tell(SetEventMask(mask: .host))
+        tell(LESetEventMask(mask: .host(LEFeatures(rawValue: ~0)))) { _ in done() }
+    }
+
+    private func submit(_ command: Queued) {
+        // An adapter that is off takes nothing.
+        guard settings.contains(.powered) || command.sender == nil else { return }
+        queue.append(command)
+        sendNext()
+    }
+
+    private func sendNext() {
+        guard current == nil, let next = queue.popFirst() else { return }
+        current = next
+        let packet = HCIPacket.command(next.command).encoded
+        controller.send(packet.span)
+        for raw in raws where raw.id != next.sender { raw.port.send(packet.span) }
+    }
+
+    private func receive(_ packet: Span<UInt8>) {
+        let octets = [UInt8](copying: packet)
+        switch try? HCIPacket(octets) {
+        case .event(let event):
+            for raw in raws { raw.port.send(octets.span) }
+            if let event = try? HCIEvent(event) { handle(event) }
+        case .acl(let data): receive(data)
+        default: break
+        }
+    }
+
+    private func handle(_ event: HCIEvent) {
+        switch event {
+        case .commandComplete(let event): answered(event.opcode, event.status ?? .success)
+        case .commandStatus(let event): answered(event.opcode, event.status)
+        case .disconnectionComplete(let event):
+            if event.status == .success { disconnected(event) }
+        case .numberOfCompletedPackets(let event):
+            for each in event.completed { try? flow.complete(each) }
+            sendData()
+        case .leMeta(.connectionComplete(let event)):
+            connected(event.status, event.connection, event.peer.deviceAddress, event.role)
+        case .leMeta(.enhancedConnectionComplete(let event)):
+            connected(event.status, event.connection, event.peer.deviceAddress, event.role)
+        default: break
+        }
+    }
+
+    private func answered(_ opcode: HCIOpcode, _ status: HCIStatus) {
+        guard let command = current, command.command.opcode == opcode else { return }
+        current = nil
+        if status == .success { note(command.command) }
+        command.answered?(status)
+        sendNext()
+    }
+
+    /// The kernel watches everybody's commands.
+    private func note(_ command: HCICommandPacket) {
+        switch command.opcode {
+        case .leSetAdvertisingEnable, .leSetExtendedAdvertisingEnable:
+            isAdvertising = command.parameters.first == 1
+        case .reset: isAdvertising = false
+        default: break
+        }
+    }
+}
+
+// MARK: - Links
+
+extension FakeKernel {
+    func listen(
+        at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
+        failed: @escaping @Sendable (PortError) -> Void
+    ) throws(PortError) -> any KernelListener {
+        let listener = FakeListener(address, accepted)
+        listeners.append(listener)
+        return listener
+    }
+
+    func connect(
+        from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
+        done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
+    ) throws(PortError) -> any KernelAttempt {
+        let attempt = FakeAttempt(peer, done)
+        if let (handle, link) = links.first(where: { $0.value.peer == peer }) {
+            guard link.socket == nil else { throw .system(.resourceBusy, during: "connect") }
+            loop.execute { [self] in attempt.end(.success(channel(on: handle))) }
+            return attempt
+        }
+        attempts.append(attempt)
+        attempt.cancelled = { [weak self, weak attempt] in self?.cancel(attempt) }
+        Task(executorPreference: loop) { [weak self, weak attempt] in
+            guard await loop.sleep(for: Self.connectLimit), let attempt else { return }
+            self?.cancel(attempt)
+            attempt.end(.failure(.system(.timedOut, during: "connect")))
+        }
+        if attempts.count == 1 { initiate() }
+        return attempt
+    }
+
+    /// Goes on with the first attempt.
+    private func initiate() {
+        guard let attempt = attempts.first else { return }
+        if pausesAdvertising, isAdvertising {
+            if isExtended {
+                tell(LESetExtendedAdvertisingEnable(enable: false))
+            } else {
+                tell(LESetAdvertisingEnable(enable: false))
+            }
+        }
+        let (interval, window) = (Slots(rawValue: 96), Slots(rawValue: 48))
+        let parameters = ConnectionParameters.kernel
+        if isExtended {
+            tell(
+                LEExtendedCreateConnection(
+                    filterPolicy: .peer, ownAddressType: .public, peer: HCIAddress(attempt.peer),
+                    phys: PerPHY(
+                        le1M: .init(scanInterval: interval, scanWindow: window, parameters: parameters))))
+        } else {
+            tell(
+                LECreateConnection(
+                    scanInterval: interval, scanWindow: window, filterPolicy: .peer,
+                    peer: HCIAddress(attempt.peer), ownAddressType: .public, parameters: parameters))
+        }
+        attempt.isInitiating = true
+    }
+
+    private func cancel(_ attempt: FakeAttempt?) {
+        guard let attempt, let index = attempts.firstIndex(where: { $0 === attempt }) else { return }
+        // The next one begins when the controller has ended this one.
+        if attempt.isInitiating { tell(LECreateConnectionCancel()) } else { attempts.remove(at: index) }
+    }
+
+    private func connected(
+        _ status: HCIStatus, _ handle: ConnectionHandle, _ peer: DeviceAddress?, _ role: ConnectionRole
+    ) {
+        guard status == .success, let peer else {
+            if !attempts.isEmpty { attempts.removeFirst() }
+            return initiate()
+        }
+        linkCount += 1
+        let number = linkCount
+        links[handle] = KernelLink(number, peer)
+        flow.open(handle)
+        let attempt = role == .central ? attempts.first : nil
+        if attempt != nil { attempts.removeFirst() }
+        let listener = listeners.last(where: \.isOpen)
+        if let attempt, !attempt.isOver {
+            let channel = channel(on: handle)
+            after(acceptDelay) { attempt.end(.success(channel)) }
+        } else if let listener {
+            let channel = channel(on: handle)
+            after(acceptDelay) { listener.accepted(channel) }
+        } else {
+            leave(handle)
+        }
+        if role == .central { initiate() }
+    }
+
+    private func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        Task(executorPreference: loop) { [loop] in
+            if await loop.sleep(for: delay) { action() }
+        }
+    }
+
+    /// The channel has what comes from now on, also before its owner starts it.
+    private func channel(on handle: ConnectionHandle) -> L2CAPChannel {
+        let socket = KernelSocket(on: loop, handle: handle)
+        guard let link = links[handle] else { return L2CAPChannel(port: socket, peer: Self.address) }
+        link.socket = socket
+        try? socket.peer.start(
+            PacketPortHandlers(
+                receive: { [weak self] frame in
+                    try? self?.flow.enqueue(frame, on: .att, of: handle)
+                    self?.sendData()
+                }, writable: {},
+                closed: { [weak self, weak socket] _ in
+                    guard let self, let link = links[handle], link.socket === socket else { return }
+                    link.socket = nil
+                    leave(handle)
+                }))
+        return L2CAPChannel(port: socket, peer: link.peer)
+    }
+
+    /// The link to `peer`, whose security a test decides on.
+    func socket(to peer: DeviceAddress) -> KernelSocket? {
+        links.values.first { $0.peer == peer }?.socket
+    }
+
+    /// A link without a channel ends after a while.
+    private func leave(_ handle: ConnectionHandle) {
+        guard let number = links[handle]?.number else { return }
+        Task(executorPreference: loop) { [self] in
+            guard await loop.sleep(for: Self.linger), let link = links[handle], link.number == number,
+                link.socket == nil
+            else { return }
+            tell(Disconnect(connection: handle, reason: .remoteUserTerminatedConnection))
+        }
+    }
+
+    private func disconnected(_ event: DisconnectionComplete) {
+        guard let link = links[event.connection] else { return }
+        tell(0x000c, link.peer.managementOctets + [event.reason == .connectionTimeout ? 1 : 3])
+        drop(event.connection)
+    }
+
+    private func drop(_ handle: ConnectionHandle) {
+        guard let link = links.removeValue(forKey: handle) else { return }
+        flow.close(handle)
+        // Raw sockets have the controller's event by then.
+        let socket = link.socket
+        loop.execute { socket?.lose() }
+    }
+
+    private func receive(_ data: ACLPacket) {
+        guard let link = links[data.handle] else { return }
+        try? link.reassembler.receive(data.boundary, data.data.span) { channel, payload in
+            if channel == .att { link.socket?.peer.send(payload) }
+        }
+    }
+
+    private func sendData() {
+        while true {
+            let packet = [UInt8](capacity: flow.maximumPacketLength) { _ = flow.nextPacket(into: &$0) }
+            guard !packet.isEmpty else { return }
+            controller.send(packet.span)
+        }
+    }
+}
+
+extension ConnectionParameters {
+    /// What the kernel asks for.
+    fileprivate static let kernel = ConnectionParameters(
+        intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
+        supervisionTimeout: Centiseconds(rawValue: 42))
+}
+
+/// Who takes the links of centrals; confined to the loop.
+private final class FakeListener: KernelListener, @unchecked Sendable {
+    let address: DeviceAddress
+    let accepted: @Sendable (L2CAPChannel) -> Void
+    private(set) var isOpen = true
+
+    init(_ address: DeviceAddress, _ accepted: @escaping @Sendable (L2CAPChannel) -> Void) {
+        (self.address, self.accepted) = (address, accepted)
+    }
+
+    func close() { isOpen = false }
+}
+
+/// A connect that is under way; confined to the loop.
+private final class FakeAttempt: KernelAttempt, @unchecked Sendable {
+    let peer: DeviceAddress
+    var isInitiating = false
+    var cancelled: (() -> Void)?
+    private var done: (@Sendable (Result<L2CAPChannel, PortError>) -> Void)?
+
+    var isOver: Bool { done == nil }
+
+    init(_ peer: DeviceAddress, _ done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void) {
+        (self.peer, self.done) = (peer, done)
+    }
+
+    func end(_ result: Result<L2CAPChannel, PortError>) {
+        let done = done
+        self.done = nil
+        done?(result)
+    }
+
+    func cancel() {
+        done = nil
+        cancelled?()
+    }
+}

@@ -1,0 +1,68 @@
+import BLECore
+import HCI
+import HCISocket
+import VirtualController
+
+@testable import BLE
+
+/// A kernel adapter, opened as users do, on a kernel that is a test's own: what the adapter tells its controller goes
+/// through a script. Under virtual time.
+struct KernelHost: Sendable {
+    let air: AirServer
+    let kernel: FakeKernel
+    let port: ScriptedPort
+    let adapter: Adapter
+    private let told: Lock<[AdapterHealthEvent]>
+
+    var loop: EventLoop { air.loop }
+    /// What the kernel was told to do, in order, but for questions about its adapters.
+    var commands: [ManagementCommand] { kernel.commands }
+    /// What the kernel was asked to switch power to.
+    var powers: [Bool] {
+        commands.compactMap { if case .setPowered(let isOn) = $0 { isOn } else { nil } }
+    }
+    /// What the adapter has told about its controller.
+    var health: [AdapterHealthEvent] { told.withLock { $0 } }
+    var central: CentralManager { CentralManager(adapter) }
+
+    static func run(
+        extended: Bool = true, wasOff: Bool = false, security: SecurityOptions = SecurityOptions(),
+        _ body: @escaping @Sendable (KernelHost) async throws -> Void
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let (air, loop) = (bed.air, bed.loop)
+            let controller = await air.attach(
+                .init(publicAddress: FakeKernel.address, extended: extended ? .init() : nil))
+            let kernel = try FakeKernel(controller, on: loop, extended: extended, isOff: wasOff)
+            let opened = Lock<ScriptedPort?>(nil)
+            kernel.wrapping = { raw in
+                let port = ScriptedPort(raw, on: loop)
+                opened.withLock { $0 = port }
+                return port
+            }
+            var options = AdapterOptions(loop: loop, security: security)
+            options.kernel = kernel
+            let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
+            guard let port = opened.withLock({ $0 }) else { throw BLEError.adapter(.closed) }
+            let host = KernelHost(air: air, kernel: kernel, port: port, adapter: adapter, told: Lock([]))
+            // What is sent before the silent command is given up altogether would wait for that.
+            port.script(.readLocalVersionInformation, .late(.seconds(1)))
+            let events = adapter.health()
+            let watch = Task(executorPreference: loop) {
+                for try await event in events { host.told.withLock { $0.append(event) } }
+            }
+            try await body(host)
+            await adapter.close()
+            _ = await watch.result
+        }
+    }
+
+    /// Another host on the air.
+    func other(_ name: String = "other") async throws -> Adapter {
+        try await Adapter.open(
+            on: await air.attach(.init(extended: .init())), name: name, options: AdapterOptions(loop: loop))
+    }
+
+    /// Lets everything happen that does within `duration`.
+    func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
+}

@@ -1,0 +1,193 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+import HCI
+import HCISocket
+import SystemPackage
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// Links that the kernel carries, in both roles, and what the kernel does to the radio beside us.
+@Suite(.timeLimit(.minutes(10))) struct KernelLinkTests {
+    @Test("a central is served, told as connected and gone, and the next one finds the server", arguments: [false, true])
+    func serving(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let events = PeripheralManager(host.adapter).events()
+            try await host.adapter.serve([7])
+            let other = try await host.other()
+            for _ in 0..<2 {
+                let device = try await other.connect(to: host.adapter)
+                #expect(try await device.read(try await device.sample()) == [7])
+                await device.disconnect()
+            }
+            await other.close()
+            await host.wait(.seconds(1))
+            var told: [String] = []
+            for try await event in events {
+                switch event {
+                case .connected(let central, _):
+                    #expect(central.address == (await other.address))
+                    told.append("connected")
+                case .disconnected(_, let reason):
+                    told.append("\(reason)")
+                default: continue
+                }
+                if told.count == 4 { break }
+            }
+            let reason = "\(DisconnectReason.status(.remoteUserTerminatedConnection))"
+            #expect(told == ["connected", reason, "connected", reason])
+        }
+    }
+
+    @Test("a connection of ours reads and is told why it ended", arguments: [false, true])
+    func connecting(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let other = try await host.other()
+            try await other.serve([9])
+            let device = try await host.adapter.connect(to: other)
+            #expect(try await device.read(try await device.sample()) == [9])
+            await other.close()
+            #expect(try await device.disconnection() == .status(.remoteUserTerminatedConnection))
+        }
+    }
+
+    @Test("a connect that is cancelled or has its time leaves nothing behind")
+    func givingUp() async throws {
+        try await KernelHost.run { host in
+            let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+            let central = host.central
+            #expect(
+                await failure { () throws(BLEError) in
+                    _ = try await central.connect(to: absent, timeout: .seconds(5))
+                } == .timedOut("connecting", after: .seconds(5)))
+            let other = try await host.other()
+            try await other.serve()
+            let device = try await host.adapter.connect(to: other, timeout: .seconds(5))
+            await device.disconnect()
+            await host.wait(.seconds(5))
+            #expect(await host.adapter.linkCount == 0)
+            await other.close()
+        }
+    }
+
+    @Test("the kernel's own time limit is not the caller's")
+    func outlasting() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            let address = await other.address
+            let connecting = Task(executorPreference: host.loop) {
+                try await host.central.connect(to: address, timeout: .seconds(120))
+            }
+            await host.wait(.seconds(70))
+            try await other.serve()
+            let device = try await connecting.value
+            #expect(try await device.read(try await device.sample()) == [1])
+            await other.close()
+        }
+    }
+
+    @Test(
+        "a connection of the kernel's pauses our advertising and does not resume it: we do", arguments: [false, true])
+    func pausedAdvertising(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let peer = try await host.other("peer")
+            try await peer.serve()
+            let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
+            let watcher = try await host.other("watcher")
+            let found = CentralManager(watcher)
+            _ = try await found.first(within: .seconds(5)) { $0.name == "ours" }
+            let device = try await host.adapter.connect(to: peer)
+            await host.wait(.seconds(1))
+            _ = try await found.first(within: .seconds(5)) { $0.name == "ours" }
+            await device.disconnect()
+            await host.wait(.seconds(1))
+            _ = try await found.first(within: .seconds(5)) { $0.name == "ours" }
+            await advertising.stop()
+            for adapter in [peer, watcher] { await adapter.close() }
+        }
+    }
+
+    @Test("an advertisement for one central is not on the air before that central's channel has come")
+    func lateChannel() async throws {
+        try await KernelHost.run { host in
+            host.kernel.acceptDelay = .milliseconds(10)
+            try await host.adapter.serve(maximumLinks: 1)
+            let others = [try await host.other("first"), try await host.other("second")]
+            let address = await host.adapter.address
+            let attempts = others.map { other in
+                Task(executorPreference: host.loop) { () throws(BLEError) in
+                    try await CentralManager(other).connect(to: address, timeout: .seconds(5))
+                }
+            }
+            var connected: [Peripheral] = []
+            for attempt in attempts {
+                if case .success(let device) = await attempt.result { connected.append(device) }
+            }
+            #expect(connected.count == 1)
+            for device in connected { await device.disconnect() }
+            for other in others {
+                let device = try await other.connect(to: host.adapter, timeout: .seconds(5))
+                await device.disconnect()
+                await other.close()
+            }
+        }
+    }
+
+    @Test("an adapter that is unplugged ends with its links, and says so")
+    func unplugged() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve()
+            let device = try await host.adapter.connect(to: other)
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { () -> BLEError? in
+                await failure { () throws(BLEError) in for try await _ in scan {} }
+            }
+            await host.wait(.seconds(1))
+            host.kernel.unplug()
+            #expect(await scanning.value == .adapter(.removed))
+            #expect(
+                await failure { () throws(BLEError) in _ = try await device.discover() }
+                    == .adapter(.removed))
+            await other.close()
+        }
+    }
+
+    @Test("an adapter that another program switches off ends, and says so")
+    func switchedOff() async throws {
+        try await KernelHost.run { host in
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { () -> BLEError? in
+                await failure { () throws(BLEError) in for try await _ in scan {} }
+            }
+            await host.wait(.seconds(1))
+            host.kernel.switchPower(false)
+            #expect(await scanning.value == .adapter(.poweredOff))
+            #expect(host.powers == [])
+        }
+    }
+
+    @Test("of two processes on one adapter the second to connect to a device is told that it is busy")
+    func busy() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve()
+            let address = await other.address
+            var options = AdapterOptions(loop: host.loop)
+            options.kernel = host.kernel
+            let second = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
+            let device = try await host.adapter.connect(to: other)
+            #expect(
+                await failure { () throws(BLEError) in
+                    _ = try await CentralManager(second).connect(to: address, timeout: .seconds(5))
+                } == .busy(address))
+            // The first one's end leaves the link to those who have it.
+            await second.close()
+            #expect(try await device.read(try await device.sample()) == [1])
+            await other.close()
+        }
+    }
+}
