@@ -165,37 +165,46 @@ extension Adapter {
         _ specification: AdapterSpecification, _ management: KernelManagement, _ options: AdapterOptions,
         _ wanted: AdapterSpecification.KernelAdapter
     ) async throws(BLEError) -> Adapter {
+        let (control, identity) = try await take(wanted, management, options)
+        let name = "hci\(control.index)"
+        let port: any PacketPort
+        do throws(PortError) {
+            port = try control.kernel.raw(control.index, on: options.loop)
+        } catch {
+            await control.restore()
+            throw .kernel(error, operation: "opening \(name)", control.kernel.files)
+        }
+        let adapter = Adapter(
+            specification, name: name, port: port, kernel: control, identity: identity, capture: nil, options)
         do throws(BLEError) {
-            let kernel = management.kernel
+            try await adapter.start()
+            try await adapter.setUp(staticAddress: nil)
+            await adapter.watchKernel()
+            try await adapter.beginKernelPairing()
+            return adapter
+        } catch {
+            await adapter.shutDown(error)
+            await adapter.close()
+            throw error
+        }
+    }
+
+    /// Finds the adapter and switches it on.
+    private static func take(
+        _ wanted: AdapterSpecification.KernelAdapter, _ management: KernelManagement, _ options: AdapterOptions
+    ) async throws(BLEError) -> (KernelControl, identity: DeviceAddress) {
+        let kernel = management.kernel
+        do throws(BLEError) {
             guard let found = try await management.adapters().first(where: { wanted.names($0, of: kernel) })
             else { throw .adapter(wanted.whyUnlisted(by: kernel)) }
-            let name = "hci\(found.index)"
             let capture = try options.capture.map { sink throws(BLEError) in
                 try KernelCapture(of: found.index, kernel, into: sink, on: options.loop)
             }
             let identity = try found.identity(kernel.files)
             let wasOff = try await management.prepare(found)
-            let port: any PacketPort
-            do throws(PortError) {
-                port = try kernel.raw(found.index, on: options.loop)
-            } catch {
-                throw .kernel(error, operation: "opening \(name)", kernel.files)
-            }
-            let adapter = Adapter(
-                specification, name: name, port: port,
-                kernel: KernelControl(
-                    of: kernel, index: found.index, management: management, wasOff: wasOff, capture: capture),
-                identity: identity, capture: nil, options)
-            try await adapter.start()
-            try await adapter.setUp(staticAddress: nil)
-            await adapter.watchKernel()
-            do throws(BLEError) {
-                try await adapter.beginKernelPairing()
-            } catch {
-                await adapter.close()
-                throw error
-            }
-            return adapter
+            let control = KernelControl(
+                of: kernel, index: found.index, management: management, wasOff: wasOff, capture: capture)
+            return (control, identity)
         } catch {
             await management.close()
             throw error

@@ -2,7 +2,7 @@ import BLECore
 import HCISocket
 
 /// What this host asks of an operating system's kernel that has Bluetooth: its sockets, and what it tells in files.
-/// `LinuxKernel` is the real one; a test has one of its own. All of it is called on the loop.
+/// `LinuxKernel` is the real one; a test has one of its own.
 protocol Kernel: Sendable {
     /// The files of /sys and /proc.
     var files: SystemFiles { get }
@@ -18,12 +18,13 @@ protocol Kernel: Sendable {
     /// What the kernel's own table has of adapter `index`, also while management does not list it.
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState
 
-    /// Takes the ATT channels of the links that centrals make to the adapter at `address`. `failed`: no more come.
+    /// Takes the ATT channels of the links that centrals make to the adapter at `address`. `failed`: no more come. Only
+    /// on the loop.
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
         failed: @escaping @Sendable (PortError) -> Void
     ) throws(PortError) -> any KernelListener
-    /// Connects from the adapter at `local` to `peer`.
+    /// Connects from the adapter at `local` to `peer`. Only on the loop.
     func connect(
         from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void

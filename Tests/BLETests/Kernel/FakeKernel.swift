@@ -17,13 +17,15 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     static let index: UInt16 = 60_001
     static let address = DeviceAddress(0x00aa_0100_0001, type: .public)
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private let controller: any PacketPort
     private let isExtended: Bool
 
     // Switches of the test.
     /// Commands that management refuses, with why.
     var refusals: [(ManagementCommand) -> ManagementStatus?] = []
+    /// Why no raw socket is opened.
+    var rawRefusal: PortError?
     /// What is between a raw socket and its owner.
     var wrapping: (any PacketPort) -> any PacketPort = { $0 }
     /// The time between a link and its channel.
@@ -32,6 +34,9 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var pausesAdvertising = true
     /// The devices that other programs have links to.
     var othersLinks: [DeviceAddress] = []
+
+    /// How many sockets are open, of management and raw ones.
+    var openSockets: Int { managers.count + raws.count }
 
     // Management.
     private var managers: [MemoryPort] = []
@@ -234,6 +239,7 @@ extension DeviceAddress {
 extension FakeKernel {
     func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
         guard index == Self.index else { throw .system(Errno(rawValue: ENODEV), during: "bind") }
+        if let rawRefusal { throw rawRefusal }
         let (near, far) = MemoryPort.pair(on: loop)
         nextRaw += 1
         let id = nextRaw
