@@ -1,0 +1,112 @@
+import BLECore
+import HCI
+import HCISocket
+import SystemPackage
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// An adapter that was off is off again, whichever step of opening it fails, and no socket stays open.
+@Suite(.timeLimit(.minutes(10))) struct KernelOpeningTests {
+    private func run(
+        isOff: Bool = true, _ security: SecurityOptions = SecurityOptions(),
+        _ prepare: @escaping @Sendable (FakeKernel) -> Void,
+        _ check: @escaping @Sendable (FakeKernel, BLEError?) -> Void
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(.init(publicAddress: FakeKernel.address))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: false, isOff: isOff)
+            prepare(kernel)
+            var options = AdapterOptions(loop: bed.loop, security: security)
+            options.kernel = kernel
+            let error = await failure { () throws(BLEError) in
+                let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
+                await adapter.close()
+            }
+            await bed.wait(.seconds(1))
+            check(kernel, error)
+            #expect(kernel.settings == (isOff ? [.lowEnergy] : [.lowEnergy, .powered]))
+            #expect(kernel.openSockets == 0)
+        }
+    }
+
+    @Test("opened and closed", arguments: [true, false])
+    func success(isOff: Bool) async throws {
+        try await run(isOff: isOff) { _ in
+        } _: { kernel, error in
+            #expect(error == nil)
+            #expect(kernel.commands == (isOff ? [.setPowered(true), .setPowered(false)] : []))
+        }
+    }
+
+    @Test("the raw socket is refused")
+    func raw() async throws {
+        try await run { $0.rawRefusal = .system(.notPermitted, during: "bind") } _: { _, error in
+            #expect(
+                error == .permission(capability: "CAP_NET_RAW", operation: "opening hci\(FakeKernel.index)"))
+        }
+    }
+
+    @Test("the first command is refused")
+    func command() async throws {
+        try await run { kernel in
+            kernel.wrapping = { RefusingPort($0) }
+        } _: { _, error in
+            #expect(
+                error
+                    == .permission(
+                        capability: "CAP_NET_RAW", operation: "sending commands to hci\(FakeKernel.index)"))
+        }
+    }
+
+    @Test("the controller is silent")
+    func silence() async throws {
+        try await run { kernel in
+            kernel.wrapping = { raw in
+                let port = ScriptedPort(raw, on: kernel.loop)
+                port.script(.readLocalVersionInformation, .silence)
+                return port
+            }
+        } _: { _, error in
+            #expect(error == .controllerSilent(command: .readLocalVersionInformation))
+        }
+    }
+
+    @Test("the settings of pairing are refused")
+    func pairing() async throws {
+        var security = SecurityOptions()
+        security.managesKernelPairing = true
+        try await run(security) { kernel in
+            kernel.refusals.append { $0 == .setBondable(true) ? .permissionDenied : nil }
+        } _: { kernel, error in
+            #expect(
+                error
+                    == .permission(
+                        capability: "CAP_NET_ADMIN", operation: "setting up pairing on hci\(FakeKernel.index)"))
+            #expect(kernel.commands.last == .setPowered(false))
+        }
+    }
+}
+
+/// A raw socket whose first write the kernel refuses, as that of a process without CAP_NET_RAW.
+private final class RefusingPort: PacketPort {
+    private let inner: any PacketPort
+    private let handlers = Lock<PacketPortHandlers?>(nil)
+
+    init(_ inner: any PacketPort) { self.inner = inner }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        self.handlers.withLock { $0 = handlers }
+        try inner.start(handlers)
+    }
+
+    func send(_ packet: Span<UInt8>) {
+        inner.close()
+        handlers.withLock { $0.take() }?.closed(.system(.notPermitted, during: "write"))
+    }
+
+    func close() { inner.close() }
+}
