@@ -34,8 +34,60 @@ public struct GATTServer: Sendable {
         var lastPending: UInt64 = 0
     }
 
-    var shared: Shared
-    var links: [CentralID: GATTResponder] = [:]
+    /// What is known of one client, and what is open on its bearers.
+    private struct Client: Sendable {
+        var state: ClientState
+        private var fixed = RequestResponder(.fixed)
+        /// On other bearers than the one that every link has.
+        private var others: [BearerID: RequestResponder] = [:]
+
+        init(_ state: ClientState) { self.state = state }
+
+        mutating func answer(
+            _ request: ATTRequest, on bearer: BearerID, mtu: ATTMTU, _ shared: inout Shared
+        ) -> GATTAnswer {
+            guard bearer == .fixed else {
+                return others[bearer, default: RequestResponder(bearer)]
+                    .answer(request, mtu: mtu, &state, &shared)
+            }
+            return fixed.answer(request, mtu: mtu, &state, &shared)
+        }
+
+        mutating func perform(
+            _ command: ATTCommand, on bearer: BearerID, mtu: ATTMTU, _ shared: inout Shared
+        ) -> Bool {
+            guard bearer == .fixed else {
+                return others[bearer, default: RequestResponder(bearer)]
+                    .perform(command, mtu: mtu, &state, &shared)
+            }
+            return fixed.perform(command, mtu: mtu, &state, &shared)
+        }
+
+        mutating func complete(
+            _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>, _ shared: inout Shared
+        ) -> GATTAnswer? {
+            guard pending.bearer == .fixed else {
+                return others[pending.bearer]?.complete(pending, with: result, &state, &shared)
+            }
+            return fixed.complete(pending, with: result, &state, &shared)
+        }
+
+        mutating func abandonRequest(on bearer: BearerID) {
+            if bearer == .fixed { fixed.abandon() } else { others[bearer]?.abandon() }
+            state.cancelPreparedWrites()
+        }
+
+        mutating func close(_ bearer: BearerID) { others[bearer] = nil }
+
+        mutating func databaseChanged(_ range: AttributeRange) {
+            state.databaseChanged(range)
+            fixed.databaseChanged()
+            for bearer in others.keys { others[bearer]?.databaseChanged() }
+        }
+    }
+
+    private var shared: Shared
+    private var clients: [ClientID: Client] = [:]
 
     /// A server of `database`.
     public init(_ database: AttributeDatabase, _ configuration: Configuration = Configuration()) {
@@ -46,83 +98,256 @@ public struct GATTServer: Sendable {
     public var database: AttributeDatabase { shared.database }
     /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
     public var refusedCommands: Int { shared.refusedCommands }
-    /// The centrals whose links are up.
-    public var centrals: [CentralID] { links.keys.sorted { $0.rawValue < $1.rawValue } }
+    /// The clients whose links are up, in the order of their numbers.
+    public var centrals: [ClientID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Takes a link in. What was remembered of a bonded central holds again: what it subscribed to, and what
-    /// of the database it knows.
+    /// Takes a client in, whose link is up. What was remembered of a bonded one holds again: what it subscribed to, and
+    /// what of the database it knows.
+    ///
+    /// - Parameters:
+    ///   - client: the client.
+    ///   - security: how safe its link is.
+    ///   - current: asks how safe it is now, where that changes without a word; only asked when the security that is
+    ///     known is not enough. It must not call the server.
+    ///   - record: what `disconnect` gave.
     public mutating func connect(
-        _ central: CentralID, security: LinkSecurity = .none, record: GATTClientRecord? = nil
+        _ client: ClientID, security: LinkSecurity = .none, current: (@Sendable () -> LinkSecurity)? = nil,
+        record: GATTClientRecord? = nil
     ) {
-        var link = GATTResponder(central)
-        link.security = security
-        if let record { link.restore(record, &shared) }
-        links[central] = link
+        var state = ClientState(client, security: security, asking: current)
+        if let record { state.restore(record, &shared) }
+        clients[client] = Client(state)
     }
 
-    /// The link turns out to be a bonded central's, which its encryption has shown: what was remembered of it
+    /// The link turns out to be a bonded client's, which its encryption has shown: what was remembered of it
     /// holds again, except where it has chosen anew.
-    public mutating func restore(_ record: GATTClientRecord, of central: CentralID) {
-        links[central]?.restore(record, &shared)
+    public mutating func restore(_ record: GATTClientRecord, of client: ClientID) {
+        clients[client]?.state.restore(record, &shared)
     }
 
-    /// Forgets a link and what it had prepared; gives back what to remember of the central if it is bonded.
+    /// Forgets a client and what it had prepared; gives back what to remember of it if it is bonded.
     @discardableResult
-    public mutating func disconnect(_ central: CentralID) -> GATTClientRecord {
-        guard var link = links.removeValue(forKey: central) else { return GATTClientRecord() }
-        let record = link.record(shared)
-        for handle in record.configurations.keys.sorted() { link.configure(handle, [], &shared) }
+    public mutating func disconnect(_ client: ClientID) -> GATTClientRecord {
+        guard var state = clients.removeValue(forKey: client)?.state else { return GATTClientRecord() }
+        let record = state.record(shared)
+        for handle in record.configurations.keys.sorted() { state.configure(handle, [], &shared) }
         return record
     }
 
-    /// What to remember of a central that is bonded, as of now.
-    public func record(of central: CentralID) -> GATTClientRecord? { links[central]?.record(shared) }
+    /// What to remember of a client that is bonded, as of now.
+    public func record(of client: ClientID) -> GATTClientRecord? { clients[client]?.state.record(shared) }
 
-    /// Gives the key by which a bonded central signs its writes, and the least counter that it may use; without a
+    /// Gives the key by which a bonded client signs its writes, and the least counter that it may use; without a
     /// key, none of them is accepted.
     public mutating func setSigningKey(
-        _ key: ATTSigningKey?, nextCounter: UInt32 = 0, of central: CentralID
+        _ key: ATTSigningKey?, nextCounter: UInt32 = 0, of client: ClientID
     ) {
-        guard var link = links[central] else { return }
-        link.signingKey = key
-        link.nextSignCounter = max(link.nextSignCounter, nextCounter)
-        links[central] = link
+        clients[client]?.state.setSigningKey(key, nextCounter: nextCounter)
     }
 
-    /// What a central said that it can do.
-    public func features(of central: CentralID) -> ClientSupportedFeatures {
-        links[central]?.features ?? []
+    /// What a client said that it can do.
+    public func features(of client: ClientID) -> ClientSupportedFeatures {
+        clients[client]?.state.features ?? []
     }
 
-    /// Says how safe a link is now.
-    public mutating func setSecurity(_ security: LinkSecurity, of central: CentralID) {
-        links[central]?.security = security
+    /// How safe a client's link is, as far as that is known; nil when it is not connected.
+    public func security(of client: ClientID) -> LinkSecurity? { clients[client]?.state.security }
+
+    /// Says how safe a client's link is now.
+    public mutating func setSecurity(_ security: LinkSecurity, of client: ClientID) {
+        clients[client]?.state.setSecurity(security)
     }
 
     /// Answers a request that came over a bearer with `mtu`; MTU exchanges are the bearer's own.
-    public mutating func handle(_ request: ATTRequest, from central: CentralID, mtu: ATTMTU) -> GATTAnswer {
-        links[central, default: GATTResponder(central)].answer(request, mtu: mtu, &shared)
+    public mutating func handle(
+        _ request: ATTRequest, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
+    ) -> GATTAnswer {
+        clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
     }
 
     /// Does what a command says, or counts that it may not.
-    public mutating func handle(_ command: ATTCommand, from central: CentralID, mtu: ATTMTU) {
-        links[central, default: GATTResponder(central)].perform(command, mtu: mtu, &shared)
+    public mutating func handle(
+        _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
+    ) {
+        let isDone = clients[client, default: Self.stranger(client)]
+            .perform(command, on: bearer, mtu: mtu, &shared)
+        if !isDone { shared.refusedCommands += 1 }
+    }
+
+    /// A client that speaks before it was told as connected.
+    private static func stranger(_ client: ClientID) -> Client {
+        Client(ClientState(client, security: .none, asking: nil))
     }
 
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
-    /// Gives what is to be sent to `pending.central`; nil when nobody waits for it any more.
+    /// Gives what is to be sent to `pending.central` on `pending.bearer`; nil when nobody waits for it any more.
     public mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
     ) -> GATTAnswer? {
-        links[pending.central]?.complete(pending, with: result, &shared)
+        clients[pending.central]?.complete(pending, with: result, &shared) ?? nil
     }
 
     /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
     /// and nothing of a long write stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
-    public mutating func abandonRequest(of central: CentralID) { links[central]?.abandonRequest() }
+    public mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
+        clients[client]?.abandonRequest(on: bearer)
+    }
+
+    /// A bearer of a client has ended, and another one goes on: the request that is open on it is not answered.
+    public mutating func close(_ bearer: BearerID, of client: ClientID) {
+        clients[client]?.close(bearer)
+    }
 
     /// The next thing that a central did, oldest first.
     public mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
+}
+
+// MARK: - Services that come and go
+
+/// Services that come and go while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
+///
+/// ```swift
+/// try server.add([battery])
+/// for central in server.centrals {
+///     if let change = server.serviceChange(for: central) {
+///         try bearer(central).indicate(change.handle, value: change.value, at: now)
+///     }
+/// }
+/// // and when it is confirmed
+/// server.confirmServiceChange(for: central)
+/// ```
+extension GATTServer {
+    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
+    /// all affected: see `serviceChange`.
+    public mutating func publish(
+        _ database: AttributeDatabase, _ configuration: Configuration = Configuration()
+    ) {
+        for client in centrals { clients[client]?.state.forget(.all, &shared) }
+        shared.database = database
+        shared.configuration = configuration
+        changed(.all)
+    }
+
+    /// Publishes more services; gives the handles that changed. All links are affected: see `serviceChange`.
+    @discardableResult
+    public mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
+        guard let range = try shared.database.add(services) else { return nil }
+        changed(range)
+        return range
+    }
+
+    /// Publishes more services, each where its record says; see `add(_:)`.
+    @discardableResult
+    public mutating func add(
+        _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
+    ) throws(DatabaseError) -> AttributeRange? {
+        shared.database.highest = max(shared.database.highest, highest)
+        guard let range = try shared.database.add(services, like: records) else { return nil }
+        changed(range)
+        return range
+    }
+
+    /// Whether the value of an attribute is stored here, and may change.
+    public func stores(_ handle: AttributeHandle) -> Bool {
+        guard let attribute = shared.database[handle], attribute.onRead == nil, attribute.role == nil,
+            !attribute.isCached
+        else { return false }
+        switch attribute.kind {
+        case .value, .descriptor: return true
+        case .declaration, .clientConfiguration: return false
+        }
+    }
+
+    /// Takes back the service that begins at `handle`; gives the handles that it had. Who had subscribed to
+    /// its values has not any more.
+    @discardableResult
+    public mutating func remove(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
+        let range = try shared.database.removable(handle)
+        // Before they are gone: who is unsubscribed is told by what.
+        for client in centrals { clients[client]?.state.forget(range, &shared) }
+        shared.database.remove(range)
+        changed(range)
+        return range
+    }
+
+    private mutating func changed(_ range: AttributeRange) {
+        for client in clients.keys { clients[client]?.databaseChanged(range) }
+    }
+
+    /// What a central is to be told by an indication of Service Changed: the range of handles that changed.
+    /// Nil when it did not ask for it, when nothing changed, or while it has not confirmed the last one.
+    public mutating func serviceChange(
+        for central: CentralID
+    ) -> (handle: AttributeHandle, value: [UInt8])? {
+        let service = shared.database.attributes.first { $0.role == .serviceChanged }
+        guard let handle = service?.handle, let range = clients[central]?.state.nextReport(handle) else {
+            return nil
+        }
+        let words = [range.start.rawValue, range.end.rawValue]
+        return (
+            handle, words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        )
+    }
+
+    /// The central confirmed the indication of Service Changed that is on its way.
+    public mutating func confirmServiceChange(for central: CentralID) {
+        clients[central]?.state.confirmReport()
+    }
+}
+
+// MARK: - Values of the application
+
+extension GATTServer {
+    /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
+    public mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+        shared.database.attributes[try settableIndex(of: handle, for: value)].value = value
+    }
+
+    /// Throws what `setValue` would throw, and changes nothing.
+    public func checkValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+        _ = try settableIndex(of: handle, for: value)
+    }
+
+    private func settableIndex(
+        of handle: AttributeHandle, for value: [UInt8]
+    ) throws(AttributeValueError) -> Int {
+        guard let index = shared.database.index(of: handle) else { throw .notFound(handle) }
+        switch shared.database.attributes[index].kind {
+        case .declaration, .clientConfiguration: throw .notFound(handle)
+        case .value where shared.database.attributes[index].role != nil: throw .notFound(handle)
+        case .value where shared.database.attributes[index].isCached: throw .cached(handle)
+        case .value, .descriptor: break
+        }
+        let length = shared.database.attributes[index].length
+        switch length {
+        case .fixed(let count) where value.count != count: throw .invalidLength(octets: value.count, length)
+        case .variable(let max) where value.count > max: throw .invalidLength(octets: value.count, length)
+        case .fixed, .variable: return index
+        }
+    }
+
+    /// The centrals that want the values of the characteristic with this value handle. One with robust caching
+    /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
+    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
+    /// (Part C, 10.3.2).
+    public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
+        let access = shared.database.configuration(of: handle)?.permissions
+        var subscribers: [GATTSubscriber] = []
+        for (client, known) in clients {
+            guard let configuration = known.state.configurations[handle], known.state.isInStep,
+                access.map({ known.state.isSafe(for: $0) }) ?? true
+            else { continue }
+            subscribers.append(GATTSubscriber(central: client, configuration: configuration))
+        }
+        return subscribers.sorted { $0.central.rawValue < $1.central.rawValue }
+    }
+
+    /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
+    public func configuration(
+        of handle: AttributeHandle, for central: CentralID
+    ) -> ClientCharacteristicConfiguration {
+        clients[central]?.state.configurations[handle] ?? []
+    }
 }
 
 /// What becomes of a request.
@@ -156,4 +381,44 @@ public enum GATTServerEvent: Hashable, Sendable {
         central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
     /// Unsubscribed, or went away.
     case unsubscribed(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID)
+}
+
+/// A central that wants a characteristic's values.
+public struct GATTSubscriber: Hashable, Sendable {
+    /// Who.
+    public let central: CentralID
+    /// How.
+    public let configuration: ClientCharacteristicConfiguration
+
+    /// A central that wants values in a way.
+    public init(central: CentralID, configuration: ClientCharacteristicConfiguration) {
+        self.central = central
+        self.configuration = configuration
+    }
+
+    /// By indication only where the central did not ask for notifications, which cost it less.
+    public var prefersIndications: Bool { !configuration.contains(.notify) }
+}
+
+/// Why the application cannot set a value.
+public enum AttributeValueError: Error, Hashable, Sendable {
+    /// No attribute with this handle has a stored value.
+    case notFound(AttributeHandle)
+    /// The value was cached when its service was published.
+    case cached(AttributeHandle)
+    /// The attribute does not take so many octets.
+    case invalidLength(octets: Int, AttributeLength)
+}
+
+extension AttributeValueError: CustomStringConvertible {
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .notFound(let handle): "no value has the handle \(handle)"
+        case .cached(let handle): "the value of \(handle) is cached; only a stored one may change"
+        case .invalidLength(let octets, .fixed(let count)):
+            "\(octets) octets, the attribute has always \(count)"
+        case .invalidLength(let octets, .variable(let max)): "\(octets) octets, the attribute takes \(max)"
+        }
+    }
 }

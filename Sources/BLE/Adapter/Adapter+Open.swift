@@ -191,7 +191,8 @@ extension Adapter {
 
     /// Finds the adapter and switches it on.
     private static func take(
-        _ wanted: AdapterSpecification.KernelAdapter, _ management: KernelManagement, _ options: AdapterOptions
+        _ wanted: AdapterSpecification.KernelAdapter, _ management: KernelManagement,
+        _ options: AdapterOptions
     ) async throws(BLEError) -> (KernelControl, identity: DeviceAddress) {
         let kernel = management.kernel
         do throws(BLEError) {

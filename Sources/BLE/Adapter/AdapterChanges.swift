@@ -74,7 +74,8 @@ private actor AdapterWatch {
         repeat {
             isStale = false
             do throws(BLEError) {
-                compare(AdapterDescription.all(listed: try await management.adapters(), by: management.kernel))
+                let listed = try await management.adapters()
+                compare(AdapterDescription.all(listed: listed, by: management.kernel))
             } catch {
                 return buffer.finish(.failure(error))
             }

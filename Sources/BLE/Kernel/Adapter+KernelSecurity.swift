@@ -133,12 +133,26 @@ extension Adapter {
     }
 
     /// What the kernel says of a link's encryption; nil for links of ours.
-    func kernelSecurity(of link: Link) -> LinkSecurity? {
+    func kernelSecurity(of link: Link) -> LinkSecurity? { currentSecurity(of: link)?() }
+
+    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events.
+    func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity)? {
         guard case .socket(let channel) = link.channel else { return nil }
-        guard let (level, keySize) = try? channel.port.security(), let level, level > .low else {
-            return LinkSecurity.none
+        let isBonded = link.protection.bond != nil
+        return { [port = channel.port] in
+            guard let (level, keySize) = try? port.security(), let level, level > .low else {
+                return LinkSecurity.none
+            }
+            return LinkSecurity(level: .init(level), keySize: keySize, isBonded: isBonded)
         }
-        return LinkSecurity(level: .init(level), keySize: keySize, isBonded: link.protection.bond != nil)
+    }
+
+    /// The server may have asked for a link's security meanwhile, and found another one.
+    func noteAskedSecurity(of link: Link) {
+        guard let security = server.gatt.security(of: ClientID(link.id)), security != link.security else {
+            return
+        }
+        noteSecurity(of: link)
     }
 }
 

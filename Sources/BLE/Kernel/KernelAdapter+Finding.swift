@@ -41,7 +41,8 @@ extension AdapterSpecification.KernelAdapter {
                 .block
             return block.map { .blocked($0) } ?? .missing("\(self)")
         }
-        return unlisted.state.isUp ? .inUse(Self.exclusiveHolder(kernel.files)) : .notSetUp("hci\(unlisted.index)")
+        guard unlisted.state.isUp else { return .notSetUp("hci\(unlisted.index)") }
+        return .inUse(Self.exclusiveHolder(kernel.files))
     }
 
     /// Who may have an adapter's user channel: the kernel tells that somebody has, and not who.

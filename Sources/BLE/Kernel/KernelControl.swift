@@ -14,7 +14,8 @@ final class KernelControl: Sendable {
     private let listener = Lock<(any KernelListener)?>(nil)
 
     init(
-        of kernel: any Kernel, index: UInt16, management: KernelManagement, wasOff: Bool, capture: KernelCapture?
+        of kernel: any Kernel, index: UInt16, management: KernelManagement, wasOff: Bool,
+        capture: KernelCapture?
     ) {
         self.kernel = kernel
         self.index = index

@@ -381,7 +381,7 @@ extension Adapter {
         case .ready: link.room.open()
         case .overdue(let opcode):
             log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
-            server.gatt.abandonRequest(of: CentralID(link.id))
+            server.gatt.abandonRequest(of: ClientID(link.id))
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             // Whoever waits hears of this, not of the disconnection that follows from it.

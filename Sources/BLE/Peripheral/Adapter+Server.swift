@@ -72,13 +72,13 @@ extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
     func greet(_ link: Link) {
         link.security = kernelSecurity(of: link) ?? .none
-        server.gatt.connect(CentralID(link.id), security: link.security)
+        server.gatt.connect(ClientID(link.id), security: link.security, current: currentSecurity(of: link))
         checkSignatures(of: link)
         if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
     }
 
     func farewell(_ link: Link, _ reason: DisconnectReason) {
-        remember(server.gatt.disconnect(CentralID(link.id)), of: link)
+        remember(server.gatt.disconnect(ClientID(link.id)), of: link)
         tellServerEvents()
         if link.role == .peripheral { server.tell(.disconnected(Central(link), reason)) }
     }
@@ -93,8 +93,8 @@ extension Adapter {
 
 extension Adapter {
     func answer(_ request: ATTRequest, of link: Link) {
-        if case .socket = link.channel { noteSecurity(of: link) }
-        let answer = server.gatt.handle(request, from: CentralID(link.id), mtu: link.bearer.mtu)
+        let answer = server.gatt.handle(request, from: ClientID(link.id), mtu: link.bearer.mtu)
+        noteAskedSecurity(of: link)
         tellServerEvents()
         if case .write(let handle, _) = request,
             server.gatt.database[handle]?.type == .clientSupportedFeatures
@@ -108,8 +108,8 @@ extension Adapter {
     func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
 
     func perform(_ command: ATTCommand, of link: Link) {
-        if case .socket = link.channel { noteSecurity(of: link) }
-        server.gatt.handle(command, from: CentralID(link.id), mtu: link.bearer.mtu)
+        server.gatt.handle(command, from: ClientID(link.id), mtu: link.bearer.mtu)
+        noteAskedSecurity(of: link)
         tellServerEvents()
     }
 

@@ -40,7 +40,7 @@ extension Adapter {
     }
 
     private func tellServiceChange(on link: Link) {
-        guard let change = server.gatt.serviceChange(for: CentralID(link.id)) else { return }
+        guard let change = server.gatt.serviceChange(for: ClientID(link.id)) else { return }
         do throws(ATTLimitError) {
             link.serviceChange = try link.bearer.indicate(change.handle, value: change.value, at: loop.now)
             pumpSoon(link)
@@ -53,7 +53,7 @@ extension Adapter {
 
     func serviceChangeConfirmed(on link: Link) {
         link.serviceChange = nil
-        server.gatt.confirmServiceChange(for: CentralID(link.id))
+        server.gatt.confirmServiceChange(for: ClientID(link.id))
         tellServiceChange(on: link)
     }
 }

@@ -118,7 +118,7 @@ extension Adapter {
 
     /// Which notifications go in one PDU: as many as fit, where the client takes several at once.
     private func groups(of delivery: Delivery) throws(BLEError) -> [[ValueUpdate]] {
-        let features = server.gatt.features(of: CentralID(delivery.link))
+        let features = server.gatt.features(of: ClientID(delivery.link))
         guard features.contains(.multipleNotifications) else { return delivery.notifications.map { [$0] } }
         var room = 0
         let limit = try link(delivery.link).bearer.mtu.octets - 1

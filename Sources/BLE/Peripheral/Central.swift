@@ -9,5 +9,5 @@ public struct Central: Hashable, Sendable {
     let link: LinkID
 
     /// The link, as requests to handlers name it.
-    public var id: CentralID { CentralID(link) }
+    public var id: CentralID { ClientID(link) }
 }

@@ -36,6 +36,6 @@ struct ServerState {
     }
 }
 
-extension CentralID {
+extension ClientID {
     init(_ link: LinkID) { self.init(rawValue: link.number) }
 }

@@ -17,7 +17,9 @@ extension Adapter {
     }
 
     private func missChannel(of connection: ConnectionHandle) async {
-        guard let kernel = kernel?.kernel, end == nil, kernelCentrals.contains(connection), linkOfHandle[connection] == nil else { return }
+        guard let kernel = kernel?.kernel, end == nil, kernelCentrals.contains(connection),
+            linkOfHandle[connection] == nil
+        else { return }
         // Reads files, which the loop must not wait for.
         let daemon = await kernel.files.bluetoothDaemonElsewhere()
         note(.centralTaken(by: daemon))

@@ -71,7 +71,7 @@ extension Adapter {
     /// The peer is who it was: what the server kept of it holds again.
     func restore(_ bond: Bond, of link: Link) {
         checkSignatures(of: link)
-        if let record = store.record(bond.id) { server.gatt.restore(record.client, of: CentralID(link.id)) }
+        if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
         store.noteUse(bond.id)
         tellServerEvents()
     }
@@ -81,7 +81,7 @@ extension Adapter {
         guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
         server.gatt.setSigningKey(
             ATTSigningKey(csrk: key), nextCounter: store.record(bond.id)?.client.signCounter ?? 0,
-            of: CentralID(link.id))
+            of: ClientID(link.id))
     }
 
     /// The key that this host signs writes to a bonded peer with, and a counter that nobody has used.

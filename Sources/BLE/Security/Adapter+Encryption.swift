@@ -70,7 +70,7 @@ extension Adapter {
         if isOn, link.protection.offered != nil {
             // Who pairs anew is as safe as before.
             guard link.security == .none else { return }
-            server.gatt.setSecurity(LinkSecurity(level: .encrypted), of: CentralID(link.id))
+            server.gatt.setSecurity(LinkSecurity(level: .encrypted), of: ClientID(link.id))
         } else {
             noteSecurity(isOn ? link.protection.worth : .none, of: link, hasNewKey: isRefresh)
             // So may a central do what its peripheral has asked for.

@@ -184,7 +184,7 @@ extension Adapter {
     private func pairingFailed(_ link: Link, _ failure: PairingFailure) {
         link.protection.endDialogue()
         link.protection.offered = nil
-        server.gatt.setSecurity(link.security, of: CentralID(link.id))
+        server.gatt.setSecurity(link.security, of: ClientID(link.id))
         log.info("pairing with \(link.peer) failed: \(failure)")
         securings.resume(link.id, with: .failure(.pairing(failure)))
     }

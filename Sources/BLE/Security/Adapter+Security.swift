@@ -58,7 +58,7 @@ extension Adapter {
     func noteSecurity(_ security: LinkSecurity, of link: Link, hasNewKey: Bool = false) {
         guard security != link.security || hasNewKey else { return }
         link.security = security
-        server.gatt.setSecurity(security, of: CentralID(link.id))
+        server.gatt.setSecurity(security, of: ClientID(link.id))
         if let bond = link.protection.bond, security.isBonded, !link.protection.isRestored {
             link.protection.isRestored = true
             restore(bond, of: link)

@@ -31,6 +31,14 @@ public struct AttributeDatabase: Sendable {
     /// The attribute with `handle`.
     public subscript(handle: AttributeHandle) -> Attribute? { index(of: handle).map { attributes[$0] } }
 
+    /// Where clients subscribe to the characteristic with this value handle; nil when they cannot.
+    func configuration(of value: AttributeHandle) -> Attribute? {
+        guard let index = index(of: value) else { return nil }
+        return attributes[index...].dropFirst().prefix { $0.kind != .declaration }.first {
+            if case .clientConfiguration(value, _) = $0.kind { true } else { false }
+        }
+    }
+
     /// The value handle of the first characteristic `uuid`, in the first service `service` where that is
     /// given.
     public func valueHandle(of uuid: BluetoothUUID, in service: BluetoothUUID? = nil) -> AttributeHandle? {

@@ -109,27 +109,3 @@ extension AttributeDatabase {
         }
     }
 }
-
-extension GATTServer {
-    /// Publishes more services, each where its record says; see `add(_:)`.
-    @discardableResult
-    public mutating func add(
-        _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
-    ) throws(DatabaseError) -> AttributeRange? {
-        shared.database.highest = max(shared.database.highest, highest)
-        guard let range = try shared.database.add(services, like: records) else { return nil }
-        changed(range)
-        return range
-    }
-
-    /// Whether the value of an attribute is stored here, and may change.
-    public func stores(_ handle: AttributeHandle) -> Bool {
-        guard let attribute = shared.database[handle], attribute.onRead == nil, attribute.role == nil,
-            !attribute.isCached
-        else { return false }
-        switch attribute.kind {
-        case .value, .descriptor: return true
-        case .declaration, .clientConfiguration: return false
-        }
-    }
-}

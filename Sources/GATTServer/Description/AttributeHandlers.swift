@@ -1,15 +1,6 @@
 import ATT
 import BLECore
 
-/// Names a central's link for as long as it is up. The owner of the server hands the numbers out.
-public struct CentralID: RawRepresentable, Hashable, Sendable {
-    /// The number.
-    public let rawValue: UInt64
-
-    /// The central with that number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-}
-
 /// Answers reads of an attribute. Runs where the request arrived, in the middle of the server's work: it
 /// must neither block nor call the server back; what takes longer returns `.later`. An `ATTErrorCode` that
 /// it throws is the answer, any other error is Unlikely Error.
@@ -40,6 +31,8 @@ public enum GATTWriteOutcome: Hashable, Sendable {
 public struct PendingAnswer: Hashable, Sendable {
     /// Whom it is owed.
     public let central: CentralID
+    /// The bearer on which it is owed.
+    public let bearer: BearerID
     let number: UInt64
 }
 

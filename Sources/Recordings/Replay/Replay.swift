@@ -80,11 +80,11 @@ public struct Replay {
         case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
         case .encryption(let isOn, let link):
             open(link)
-            server.setSecurity(isOn ? security : .none, of: CentralID(rawValue: UInt64(link)))
+            server.setSecurity(isOn ? security : .none, of: ClientID(rawValue: UInt64(link)))
         case .end(let link):
             bearers[link] = nil
             if asked.removeValue(forKey: link) != nil { unanswered += 1 }
-            server.disconnect(CentralID(rawValue: UInt64(link)))
+            server.disconnect(ClientID(rawValue: UInt64(link)))
         }
     }
 
@@ -93,7 +93,7 @@ public struct Replay {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = receiveMTU(link)
         bearers[link] = ATTBearer(configuration)
-        server.connect(CentralID(rawValue: UInt64(link)))
+        server.connect(ClientID(rawValue: UInt64(link)))
     }
 
     /// Gives the application's value, which only the recording knows, to this server, as the recorded one got
@@ -107,7 +107,7 @@ public struct Replay {
         switch push {
         case .multipleNotification(let list): try? bearers[link]?.notify(list)
         case .notification(let handle, let value), .indication(let handle, let value):
-            let central = CentralID(rawValue: UInt64(link))
+            let central = ClientID(rawValue: UInt64(link))
             guard let subscriber = server.subscribers(of: handle).first(where: { $0.central == central })
             else {
                 unsubscribed[handle, default: 0] += 1
@@ -126,7 +126,7 @@ public struct Replay {
         var said: [UInt8] = []
         var isThere = true
         while isThere {
-            while bearer.nextEvent(serving: CentralID(rawValue: UInt64(link)), from: &server) != nil {}
+            while bearer.nextEvent(serving: ClientID(rawValue: UInt64(link)), from: &server) != nil {}
             said += [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
         }
         bearers[link] = bearer

@@ -12,7 +12,9 @@ import VirtualController
 
 /// Links that the kernel carries, in both roles, and what the kernel does to the radio beside us.
 @Suite(.timeLimit(.minutes(10))) struct KernelLinkTests {
-    @Test("a central is served, told as connected and gone, and the next one finds the server", arguments: [false, true])
+    @Test(
+        "a central is served, told as connected and gone, and the next one finds the server",
+        arguments: [false, true])
     func serving(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let events = PeripheralManager(host.adapter).events()
@@ -90,7 +92,8 @@ import VirtualController
     }
 
     @Test(
-        "a connection of the kernel's pauses our advertising and does not resume it: we do", arguments: [false, true])
+        "a connection of the kernel's pauses our advertising and does not resume it: we do",
+        arguments: [false, true])
     func pausedAdvertising(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let peer = try await host.other("peer")

@@ -42,7 +42,9 @@ import VirtualController
 
     @Test("the raw socket is refused")
     func raw() async throws {
-        try await run { $0.rawRefusal = .system(.notPermitted, during: "bind") } _: { _, error in
+        try await run {
+            $0.rawRefusal = .system(.notPermitted, during: "bind")
+        } _: { _, error in
             #expect(
                 error == .permission(capability: "CAP_NET_RAW", operation: "opening hci\(FakeKernel.index)"))
         }
@@ -83,7 +85,8 @@ import VirtualController
             #expect(
                 error
                     == .permission(
-                        capability: "CAP_NET_ADMIN", operation: "setting up pairing on hci\(FakeKernel.index)"))
+                        capability: "CAP_NET_ADMIN", operation: "setting up pairing on hci\(FakeKernel.index)"
+                    ))
             #expect(kernel.commands.last == .setPowered(false))
         }
     }

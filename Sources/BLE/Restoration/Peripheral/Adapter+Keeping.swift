@@ -65,7 +65,7 @@ extension Adapter {
     /// at once, not only when the link ends.
     func keepClient(of link: Link) {
         guard stateFolder != nil, link.protection.isRestored,
-            let record = server.gatt.record(of: CentralID(link.id))
+            let record = server.gatt.record(of: ClientID(link.id))
         else { return }
         remember(record, of: link)
         server.unsaved.insert(.bonds)

@@ -5,7 +5,7 @@ import BLECore
 extension Attribute {
     /// The value after a write of one PDU (Core Specification 5.4, Vol 3, Part F, 3.4.5.1): a fixed length
     /// keeps what a shorter write does not reach. A CCCD is all or nothing.
-    func replacing(_ new: [UInt8]) throws(GATTResponder.Interruption) -> GATTWrite {
+    func replacing(_ new: [UInt8]) throws(RequestResponder.Interruption) -> GATTWrite {
         guard new.count <= length.maximum else { throw .refused(.invalidAttributeValueLength, handle) }
         guard case .fixed(let count) = length, new.count < count, !isClientConfiguration else {
             return write(new)
@@ -15,7 +15,7 @@ extension Attribute {
 
     /// The value after prepared writes, in order (3.4.6.3). Parts that begin at 0 make a new value, as a long
     /// write does; others change the one that is there.
-    func applying(_ parts: [PreparedWrite]) throws(GATTResponder.Interruption) -> GATTWrite {
+    func applying(_ parts: [PreparedWrite]) throws(RequestResponder.Interruption) -> GATTWrite {
         var new = parts.first?.offset == 0 && !isFixed ? [] : value
         if isClientConfiguration { new = [] }
         for part in parts {

@@ -1,0 +1,193 @@
+import ATT
+import BLECore
+
+/// What a server knows of one client, on whichever of its bearers that came.
+struct ClientState: Sendable {
+    let id: ClientID
+    /// Asks what the link's security is now, where that can change without a word.
+    private let askSecurity: (@Sendable () -> LinkSecurity)?
+    private(set) var security: LinkSecurity
+    /// By value handle; those that are empty are not kept.
+    private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+    private(set) var features = ClientSupportedFeatures()
+    private var awareness = ChangeAwareness()
+    /// Handles that changed and were not indicated yet.
+    private var waitingChange: AttributeRange?
+    /// Handles that changed and were indicated, which is not confirmed.
+    private var indicatedChange: AttributeRange?
+    private var signingKey: ATTSigningKey?
+    private var nextSignCounter: UInt32 = 0
+    private var prepared = PrepareQueue()
+
+    init(_ id: ClientID, security: LinkSecurity, asking askSecurity: (@Sendable () -> LinkSecurity)?) {
+        (self.id, self.security, self.askSecurity) = (id, security, askSecurity)
+    }
+}
+
+// MARK: - Security
+
+extension ClientState {
+    mutating func setSecurity(_ security: LinkSecurity) { self.security = security }
+
+    /// Why the link is not safe enough for `access`; nil when it is. What is known to be enough is not asked for again.
+    mutating func refusal(of access: AttributeAccess, minimumKeySize: Int) -> ATTErrorCode? {
+        guard let refusal = security.refusal(of: access, minimumKeySize: minimumKeySize) else { return nil }
+        guard let askSecurity else { return refusal }
+        security = askSecurity()
+        return security.refusal(of: access, minimumKeySize: minimumKeySize)
+    }
+
+    /// Whether the link is safe enough for writing an attribute with these permissions.
+    func isSafe(for permissions: AttributePermissions) -> Bool {
+        func refuses(_ security: LinkSecurity) -> Bool {
+            security.refusal(of: permissions.write, minimumKeySize: permissions.minimumKeySize) != nil
+        }
+        return !refuses(security) || askSecurity.map { !refuses($0()) } ?? false
+    }
+
+    /// Gives the key by which a bonded client signs its writes, and the least counter that it may use.
+    mutating func setSigningKey(_ key: ATTSigningKey?, nextCounter: UInt32) {
+        signingKey = key
+        nextSignCounter = max(nextSignCounter, nextCounter)
+    }
+
+    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The next counter;
+    /// nil when the signature is of no worth.
+    mutating func verify(_ command: ATTCommand) -> UInt32? {
+        guard case .signedWrite(_, _, let signature) = command, let signingKey,
+            signature.counter >= nextSignCounter, signature.counter < .max, signingKey.verifies(command)
+        else { return nil }
+        nextSignCounter = signature.counter + 1
+        return nextSignCounter
+    }
+}
+
+// MARK: - Subscriptions and features
+
+extension ClientState {
+    /// Remembers how the client wants a characteristic's values, and tells it when that is new, unless it is Service
+    /// Changed, which is the server's own business.
+    mutating func configure(
+        _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
+        _ shared: inout GATTServer.Shared
+    ) {
+        guard let index = shared.database.index(of: handle), configurations[handle] ?? [] != configuration
+        else { return }
+        let uuid = shared.database.attributes[index].type
+        configurations[handle] = configuration.isEmpty ? nil : configuration
+        guard shared.database.attributes[index].role == nil else { return }
+        if configuration.isEmpty {
+            shared.events.append(.unsubscribed(central: id, handle: handle, uuid: uuid))
+        } else {
+            shared.events.append(.subscribed(central: id, handle: handle, uuid: uuid, configuration))
+        }
+    }
+
+    mutating func setFeatures(_ features: ClientSupportedFeatures) { self.features = features }
+
+    /// Whether values may be sent to it that were not asked for: one with robust caching that does not know of a change
+    /// of the database gets none until it does, and its commands do nothing (Vol 3, Part G, 2.5.2.1).
+    var isInStep: Bool { awareness.isAware || !features.contains(.robustCaching) }
+}
+
+// MARK: - Prepared writes
+
+extension ClientState {
+    /// Queues a part; false when the queue is full.
+    mutating func prepare(_ part: PreparedWrite, limit: Int) -> Bool { prepared.append(part, limit: limit) }
+
+    /// What waits for Execute Write.
+    var preparedWrites: PrepareQueue { prepared }
+
+    mutating func cancelPreparedWrites() { prepared.removeAll() }
+}
+
+// MARK: - Changes of the database
+
+extension ClientState {
+    /// A request comes. False when it is to be refused with Database Out Of Sync.
+    mutating func admit(usesHandle: Bool) -> Bool {
+        guard awareness.admit(usesHandle: usesHandle, isRobust: features.contains(.robustCaching)) else {
+            return false
+        }
+        // It found out by itself.
+        if awareness.isAware { waitingChange = nil }
+        return true
+    }
+
+    /// The client's read of the Database Hash is answered.
+    mutating func readHash() { awareness.readHash() }
+
+    mutating func databaseChanged(_ range: AttributeRange) {
+        waitingChange = waitingChange?.union(range) ?? range
+        awareness.databaseChanged()
+    }
+
+    /// Handles are gone: what the client subscribed to there, and what it prepared, which a new attribute with such a
+    /// handle must not get.
+    mutating func forget(_ range: AttributeRange, _ shared: inout GATTServer.Shared) {
+        for handle in configurations.keys.sorted() where range.contains(handle) {
+            configure(handle, [], &shared)
+        }
+        prepared.breakParts(in: range)
+    }
+
+    /// The range to indicate now by Service Changed, whose value has that handle.
+    mutating func nextReport(_ handle: AttributeHandle) -> AttributeRange? {
+        guard indicatedChange == nil, let range = waitingChange,
+            configurations[handle]?.contains(.indicate) == true
+        else { return nil }
+        (waitingChange, indicatedChange) = (nil, range)
+        return range
+    }
+
+    mutating func confirmReport() {
+        indicatedChange = nil
+        if waitingChange == nil { awareness.confirmed() }
+    }
+}
+
+// MARK: - Between links
+
+extension ClientState {
+    /// What to remember of a bonded client.
+    func record(_ shared: GATTServer.Shared) -> GATTClientRecord {
+        var record = GATTClientRecord()
+        record.configurations = configurations
+        record.features = features
+        record.databaseHash = shared.database.hash
+        record.isChangeAware = awareness.isAware
+        record.unreportedChange = waitingChange.map { indicatedChange?.union($0) ?? $0 } ?? indicatedChange
+        record.signCounter = nextSignCounter
+        return record
+    }
+
+    /// Takes up what was remembered. When the database is another by now, subscriptions may be to anything: only the one
+    /// to Service Changed is kept, by which the client hears of it.
+    mutating func restore(_ record: GATTClientRecord, _ shared: inout GATTServer.Shared) {
+        features = record.features
+        nextSignCounter = record.signCounter
+        let isSame = record.databaseHash == shared.database.hash
+        if !isSame {
+            databaseChanged(.all)
+        } else if !record.isChangeAware {
+            databaseChanged(record.unreportedChange ?? .all)
+        }
+        for (handle, configuration) in record.configurations.sorted(by: { $0.key < $1.key }) {
+            guard let attribute = shared.database[handle], case .value(let properties) = attribute.kind,
+                configuration.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties)),
+                isSame || attribute.role == .serviceChanged
+            else { continue }
+            configure(handle, configuration, &shared)
+        }
+    }
+}
+
+extension ClientCharacteristicConfiguration {
+    /// The bits that a characteristic with `properties` has.
+    init(allowedBy properties: CharacteristicProperties) {
+        self = []
+        if properties.contains(.notify) { insert(.notify) }
+        if properties.contains(.indicate) { insert(.indicate) }
+    }
+}

@@ -1,0 +1,561 @@
+import ATT
+import BLECore
+
+/// Answers the requests and commands that come on one bearer of a client (Core Specification 5.4, Vol 3, Part F, 3.4):
+/// whether an attribute may be used, what its handlers say, and which response that makes.
+///
+/// What the client is known by, and what all clients share, belongs to others, so both are parameters.
+struct RequestResponder: Sendable {
+    typealias Shared = GATTServer.Shared
+
+    /// Why a request has no response yet, or gets an error.
+    enum Interruption: Error {
+        case refused(ATTErrorCode, AttributeHandle)
+        case later
+    }
+
+    /// A request while it is answered. When a handler wants time, the request starts over once the handler
+    /// is done, and what handlers have said already is taken from `results`.
+    private struct OpenRequest: Sendable {
+        let request: ATTRequest
+        let mtu: ATTMTU
+        var results: [(handle: AttributeHandle, result: Result<[UInt8], ATTErrorCode>)] = []
+        var waiting: (pending: PendingAnswer, handle: AttributeHandle)?
+    }
+
+    private let bearer: BearerID
+    /// As it was when the last request or command came.
+    private var mtu = ATTMTU.default
+    private var open: OpenRequest?
+    /// What a handler gave to the first read of a long value, so that the parts that follow fit it.
+    private var longRead: (handle: AttributeHandle, value: [UInt8])?
+
+    init(_ bearer: BearerID) { self.bearer = bearer }
+
+    mutating func answer(
+        _ request: ATTRequest, mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
+    ) -> GATTAnswer {
+        self.mtu = mtu
+        let known = request.knownHandle
+        guard client.admit(usesHandle: known != nil) else {
+            return .respond(.error(ATTErrorResponse(request.opcode, known ?? .none, .databaseOutOfSync)))
+        }
+        open = OpenRequest(request: request, mtu: mtu)
+        return answer(request, mtu, &client, &shared)
+    }
+
+    mutating func complete(
+        _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>, _ client: inout ClientState,
+        _ shared: inout Shared
+    ) -> GATTAnswer? {
+        guard let request = open?.request, let mtu = open?.mtu, let waiting = open?.waiting,
+            waiting.pending == pending
+        else { return nil }
+        open?.waiting = nil
+        open?.results.append((waiting.handle, result))
+        return answer(request, mtu, &client, &shared)
+    }
+
+    /// Does what a command says. False when it does nothing, of which commands have no way to tell.
+    mutating func perform(
+        _ command: ATTCommand, mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
+    ) -> Bool {
+        self.mtu = mtu
+        // A request may be open at the same time; what its handlers said is not about this write.
+        let request = open
+        open = nil
+        defer { open = request }
+        do throws(Interruption) {
+            if case .signedWrite = command {
+                guard let counter = client.verify(command) else {
+                    throw .refused(.insufficientAuthentication, command.handle)
+                }
+                shared.events.append(.signed(central: client.id, nextCounter: counter))
+            }
+            guard client.isInStep else { throw .refused(.databaseOutOfSync, command.handle) }
+            let kind: GATTWriteKind = command.opcode.isSigned ? .signed : .command
+            try write(command.handle, command.value, kind, &client, &shared)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Forgets the request that is open.
+    mutating func abandon() {
+        open = nil
+        longRead = nil
+    }
+
+    /// Values of before may not be any more what they were.
+    mutating func databaseChanged() { longRead = nil }
+
+    private mutating func answer(
+        _ request: ATTRequest, _ mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
+    ) -> GATTAnswer {
+        let told = shared.events.count
+        do throws(Interruption) {
+            let response = try response(to: request, &client, &shared)
+            open = nil
+            return .respond(response)
+        } catch {
+            // What was read for an answer that did not come about is not told.
+            shared.events.removeLast(shared.events.count - told)
+            guard case .refused(let code, let handle) = error else { return .later }
+            open = nil
+            return .respond(.error(ATTErrorResponse(request.opcode, handle, code)))
+        }
+    }
+
+    private mutating func response(
+        to request: ATTRequest, _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> ATTResponse {
+        if case .readBlob = request {} else { longRead = nil }
+        switch request {
+        case .exchangeMTU: throw .refused(.requestNotSupported, .none)
+        case .findInformation(let range): return try findInformation(range, shared)
+        case .findByTypeValue(let range, let type, let value):
+            return try findByTypeValue(range, BluetoothUUID(type), value, &client, &shared)
+        case .readByType(let range, let type): return try readByType(range, type.uuid, &client, &shared)
+        case .readByGroupType(let range, let type): return try readByGroupType(range, type.uuid, shared)
+        case .read(let handle): return .read(try read(handle, &client, &shared))
+        case .readBlob(let handle, let offset):
+            return .readBlob(try read(handle, from: Int(offset), &client, &shared))
+        case .readMultiple(let handles): return try readMultiple(handles, &client, &shared)
+        case .readMultipleVariable(let handles): return try readMultipleVariable(handles, &client, &shared)
+        case .write(let handle, let value):
+            try write(handle, value, .request, &client, &shared)
+            return .write
+        case .prepareWrite(let handle, let offset, let value):
+            try prepare(PreparedWrite(handle: handle, offset: Int(offset), value: value), &client, shared)
+            return .prepareWrite(handle, offset: offset, value: value)
+        case .executeWrite(.cancel):
+            client.cancelPreparedWrites()
+            return .executeWrite
+        case .executeWrite(.write):
+            try execute(&client, &shared)
+            return .executeWrite
+        }
+    }
+}
+
+extension ATTRequest {
+    /// The handle that a client has from an earlier discovery, the first of several; nil when the request is
+    /// one of those that discover, or has none (Part G, 2.5.2.1).
+    fileprivate var knownHandle: AttributeHandle? {
+        switch self {
+        case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
+            .prepareWrite(let handle, _, _):
+            handle
+        case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first
+        case .readByType(let range, let type)
+        where range != .all && type.uuid != .include && type.uuid != .characteristic:
+            range.start
+        case .exchangeMTU, .findInformation, .findByTypeValue, .readByType, .readByGroupType, .executeWrite:
+            nil
+        }
+    }
+}
+
+// MARK: - Permissions and handlers: the one way to a value, whatever the request
+
+extension RequestResponder {
+    /// Where `handle` is, or Invalid Handle.
+    private func index(of handle: AttributeHandle, _ shared: Shared) throws(Interruption) -> Int {
+        guard let index = shared.database.index(of: handle) else { throw .refused(.invalidHandle, handle) }
+        return index
+    }
+
+    /// Checks that the client may read or write an attribute (Core Specification 5.4, Vol 3, Part F, 3.2.5):
+    /// first whether anybody may, then whether this link may, then whether the application agrees.
+    private func permit(
+        isWrite: Bool, _ index: Int, _ client: inout ClientState, _ shared: Shared
+    ) throws(Interruption) {
+        let permissions = shared.database.attributes[index].permissions
+        let access = isWrite ? permissions.write : permissions.read
+        if access == .open, !permissions.authorize { return }
+        let handle = shared.database.attributes[index].handle
+        if access == .none { throw .refused(isWrite ? .writeNotPermitted : .readNotPermitted, handle) }
+        if let code = client.refusal(of: access, minimumKeySize: permissions.minimumKeySize) {
+            throw .refused(code, handle)
+        }
+        guard permissions.authorize else { return }
+        let request = GATTAuthorizationRequest(central: client.id, handle: handle, isWrite: isWrite)
+        guard let authorize = shared.configuration.authorize, authorize(request) else {
+            throw .refused(.insufficientAuthorization, handle)
+        }
+    }
+
+    /// The whole value, if the client may read it. `offset` is only for the handler to know.
+    private mutating func value(
+        _ index: Int, offset: Int = 0, _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> [UInt8] {
+        try permit(isWrite: false, index, &client, shared)
+        if case .clientConfiguration(let handle, _) = shared.database.attributes[index].kind {
+            return (client.configurations[handle] ?? []).octets
+        }
+        if shared.database.attributes[index].role == .clientFeatures { return [client.features.rawValue] }
+        guard let onRead = shared.database.attributes[index].onRead else {
+            return shared.database.attributes[index].value
+        }
+        let handle = shared.database.attributes[index].handle
+        if offset > 0, let longRead, longRead.handle == handle { return longRead.value }
+        let uuid = shared.database.attributes[index].type
+        let value = try result(for: handle, of: client.id, &shared) { pending, mtu in
+            let request = GATTReadRequest(
+                central: pending.central, handle: handle, uuid: uuid, offset: offset, mtu: mtu,
+                pending: pending)
+            switch try onRead(request) {
+            case .value(let value): return value
+            case .later: return nil
+            }
+        }
+        guard value.count <= ATTLimits.valueLength else { throw .refused(.unlikelyError, handle) }
+        return value
+    }
+
+    /// Asks the handler of an attribute to take a write; returns when it does.
+    private mutating func offer(
+        _ write: GATTWrite, to onWrite: WriteHandler, _ kind: GATTWriteKind, _ transaction: [GATTWrite],
+        of client: ClientID, _ shared: inout Shared
+    ) throws(Interruption) {
+        _ = try result(for: write.handle, of: client, &shared) { pending, mtu in
+            let request = GATTWriteRequest(
+                central: pending.central, write: write, kind: kind, transaction: transaction, mtu: mtu,
+                pending: pending)
+            return try onWrite(request) == .accept || kind.isCommand ? [] : nil
+        }
+    }
+
+    /// What the handler of an attribute says, or said when the request was first tried; nil is "later".
+    private mutating func result(
+        for handle: AttributeHandle, of client: ClientID, _ shared: inout Shared,
+        _ ask: (PendingAnswer, ATTMTU) throws -> [UInt8]?
+    ) throws(Interruption) -> [UInt8] {
+        if let known = open?.results.first(where: { $0.handle == handle })?.result {
+            do { return try known.get() } catch { throw .refused(error, handle) }
+        }
+        shared.lastPending &+= 1
+        let pending = PendingAnswer(central: client, bearer: bearer, number: shared.lastPending)
+        let answer: [UInt8]?
+        do {
+            answer = try ask(pending, mtu)
+        } catch {
+            throw .refused(error as? ATTErrorCode ?? .unlikelyError, handle)
+        }
+        guard let answer else {
+            open?.waiting = (pending, handle)
+            throw .later
+        }
+        open?.results.append((handle, .success(answer)))
+        return answer
+    }
+}
+
+// MARK: - Requests over a range of handles (3.4.3, 3.4.4.1 and 3.4.4.9)
+
+extension RequestResponder {
+    private func findInformation(
+        _ range: AttributeRange, _ shared: Shared
+    ) throws(Interruption) -> ATTResponse {
+        var found = Found<ATTInformation>(room: mtu.octets - 2)
+        for index in try indices(in: range, shared) {
+            let handle = shared.database.attributes[index].handle
+            let type = AttributeType(shared.database.attributes[index].type)
+            guard found.add(ATTInformation(handle: handle, type: type)) else { break }
+        }
+        return .findInformation(try found.list(range))
+    }
+
+    /// Values that the client may not read match nothing, so that matching does not tell them.
+    private mutating func findByTypeValue(
+        _ range: AttributeRange, _ type: BluetoothUUID, _ value: [UInt8], _ client: inout ClientState,
+        _ shared: inout Shared
+    ) throws(Interruption) -> ATTResponse {
+        var found = Found<ATTHandlesInformation>(room: mtu.octets - 1)
+        for index in try indices(in: range, shared) where shared.database.attributes[index].type == type {
+            do throws(Interruption) {
+                guard try self.value(index, &client, &shared) == value else { continue }
+            } catch {
+                guard case .refused = error else { throw error }
+                continue
+            }
+            let handle = shared.database.attributes[index].handle
+            let end = shared.database.attributes[index].groupEnd
+            guard found.add(ATTHandlesInformation(handle: handle, groupEnd: end)) else { break }
+        }
+        return .findByTypeValue(try found.list(range))
+    }
+
+    /// A value that the client may not read ends the list, and is an error when it is the first.
+    private mutating func readByType(
+        _ range: AttributeRange, _ type: BluetoothUUID, _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> ATTResponse {
+        var found = Found<ATTAttributeData>(room: mtu.octets - 2)
+        for index in try indices(in: range, shared) where shared.database.attributes[index].type == type {
+            let value: [UInt8]
+            do throws(Interruption) {
+                value = try self.value(index, &client, &shared)
+            } catch {
+                if case .refused = error, !found.isEmpty { break }
+                throw error
+            }
+            let handle = shared.database.attributes[index].handle
+            let entry = ATTAttributeData(handle: handle, value: value.prefix(mtu.readByTypeValue))
+            guard found.add(entry) else { break }
+            if shared.database.attributes[index].role == .databaseHash { client.readHash() }
+            tellRead(index, value, by: client.id, &shared)
+        }
+        return .readByType(try found.list(range))
+    }
+
+    private func readByGroupType(
+        _ range: AttributeRange, _ type: BluetoothUUID, _ shared: Shared
+    ) throws(Interruption) -> ATTResponse {
+        var found = Found<ATTGroupData>(room: mtu.octets - 2)
+        let indices = try indices(in: range, shared)
+        guard type == .primaryService || type == .secondaryService else {
+            throw .refused(.unsupportedGroupType, range.start)
+        }
+        for index in indices where shared.database.attributes[index].type == type {
+            let entry = ATTGroupData(
+                handle: shared.database.attributes[index].handle,
+                groupEnd: shared.database.attributes[index].groupEnd,
+                value: shared.database.attributes[index].value.prefix(mtu.readByGroupTypeValue))
+            guard found.add(entry) else { break }
+        }
+        return .readByGroupType(try found.list(range))
+    }
+
+    /// Where the attributes of a range are; Invalid Handle when the range is none.
+    private func indices(in range: AttributeRange, _ shared: Shared) throws(Interruption) -> Range<Int> {
+        guard range.isValid else { throw .refused(.invalidHandle, range.start) }
+        let start = shared.database.index(atOrAfter: range.start)
+        let end = range.end.next.map { shared.database.index(atOrAfter: $0) }
+        return start..<(end ?? shared.database.attributes.count)
+    }
+}
+
+/// The entries of a response while they are found: all of one length, and no more than there is room for.
+private struct Found<Entry: ATTEntry> {
+    let room: Int
+    private var entries: ATTEntryList<Entry>?
+
+    init(room: Int) { self.room = room }
+
+    var isEmpty: Bool { entries == nil }
+
+    /// Adds an entry; false when it has another length or there is no room, and the list ends.
+    mutating func add(_ entry: Entry) -> Bool {
+        guard let list = entries else {
+            entries = ATTEntryList(entry, capacity: room)
+            return true
+        }
+        guard list.bytes.count + list.entryLength <= room else { return false }
+        return entries?.append(entry) ?? false
+    }
+
+    /// The list, or Attribute Not Found at the start of `range`.
+    func list(_ range: AttributeRange) throws(RequestResponder.Interruption) -> ATTEntryList<Entry> {
+        guard let entries else { throw .refused(.attributeNotFound, range.start) }
+        return entries
+    }
+}
+
+// MARK: - Reads (3.4.4)
+
+extension RequestResponder {
+    /// A value from `offset` on, as far as it fits.
+    private mutating func read(
+        _ handle: AttributeHandle, from offset: Int = 0, _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> [UInt8] {
+        let index = try index(of: handle, shared)
+        let value = try value(index, offset: offset, &client, &shared)
+        guard offset <= value.count else { throw .refused(.invalidOffset, handle) }
+        if offset == 0 {
+            tellRead(index, value, by: client.id, &shared)
+            if value.count <= mtu.readValue { return value }
+            longRead = (handle, value)
+        }
+        return Array(value[offset...].prefix(mtu.readValue))
+    }
+
+    private mutating func readMultiple(
+        _ handles: [AttributeHandle], _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> ATTResponse {
+        var joined: [UInt8] = []
+        joined.reserveCapacity(mtu.readValue)
+        for handle in handles {
+            let value = try readWhole(handle, &client, &shared)
+            joined.append(contentsOf: value.prefix(mtu.readValue - joined.count))
+        }
+        return .readMultiple(joined)
+    }
+
+    private mutating func readMultipleVariable(
+        _ handles: [AttributeHandle], _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> ATTResponse {
+        var list = ATTTupleList<ATTLengthValue>(capacity: mtu.readValue)
+        for handle in handles {
+            list.append(ATTLengthValue(try readWhole(handle, &client, &shared)), limit: mtu.readValue)
+        }
+        return .readMultipleVariable(list)
+    }
+
+    private mutating func readWhole(
+        _ handle: AttributeHandle, _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) -> [UInt8] {
+        let index = try index(of: handle, shared)
+        let value = try value(index, &client, &shared)
+        tellRead(index, value, by: client.id, &shared)
+        return value
+    }
+
+    /// Tells the application what was read; declarations, and what GATT itself works by, are the server's own
+    /// business.
+    private func tellRead(_ index: Int, _ value: [UInt8], by client: ClientID, _ shared: inout Shared) {
+        let attribute = shared.database.attributes[index]
+        guard attribute.kind != .declaration, attribute.role == nil else { return }
+        shared.events.append(
+            .read(central: client, handle: attribute.handle, uuid: attribute.type, value: value))
+    }
+}
+
+extension ClientCharacteristicConfiguration {
+    /// The descriptor's value, made once for all that read it.
+    fileprivate var octets: [UInt8] { Self.allOctets[Int(rawValue & 3)] }
+
+    private static let allOctets: [[UInt8]] = [[0, 0], [1, 0], [2, 0], [3, 0]]
+}
+
+// MARK: - Writes (3.4.5 and 3.4.6)
+
+extension RequestResponder {
+    /// Writes a value that came in one PDU.
+    private mutating func write(
+        _ handle: AttributeHandle, _ value: [UInt8], _ kind: GATTWriteKind, _ client: inout ClientState,
+        _ shared: inout Shared
+    ) throws(Interruption) {
+        let index = try writableIndex(of: handle, kind, &client, shared)
+        let whole = try shared.database.attributes[index].replacing(value)
+        try perform(CollectionOfOne(whole), kind, &client, &shared)
+    }
+
+    /// Queues a part. Its offset and length are checked when it is executed (3.4.6.1).
+    private mutating func prepare(
+        _ part: PreparedWrite, _ client: inout ClientState, _ shared: Shared
+    ) throws(Interruption) {
+        _ = try writableIndex(of: part.handle, .prepared, &client, shared)
+        guard client.prepare(part, limit: shared.configuration.prepareQueueLimit) else {
+            throw .refused(.prepareQueueFull, part.handle)
+        }
+    }
+
+    /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler wants time.
+    private mutating func execute(
+        _ client: inout ClientState, _ shared: inout Shared
+    ) throws(Interruption) {
+        let prepared = client.preparedWrites
+        do throws(Interruption) {
+            // The code is that of version 6.1 on, which has a rule for this (3.4.6.3).
+            if let broken = prepared.broken { throw .refused(.databaseOutOfSync, broken) }
+            var writes: [GATTWrite] = []
+            for handle in prepared.handles {
+                let index = try writableIndex(of: handle, .prepared, &client, shared)
+                let parts = prepared.parts.filter { $0.handle == handle }
+                writes.append(try shared.database.attributes[index].applying(parts))
+            }
+            try perform(writes, .prepared, &client, &shared)
+        } catch {
+            if case .refused = error { client.cancelPreparedWrites() }
+            throw error
+        }
+        client.cancelPreparedWrites()
+    }
+
+    /// Offers writes to their handlers, and stores all of them once all are accepted.
+    private mutating func perform(
+        _ writes: some Collection<GATTWrite>, _ kind: GATTWriteKind, _ client: inout ClientState,
+        _ shared: inout Shared
+    ) throws(Interruption) {
+        for write in writes {
+            let index = try index(of: write.handle, shared)
+            if case .clientConfiguration(_, let properties) = shared.database.attributes[index].kind {
+                _ = try write.configuration(properties)
+            }
+            if shared.database.attributes[index].role == .clientFeatures {
+                _ = try write.features(beside: client.features)
+            }
+            if let onWrite = shared.database.attributes[index].onWrite {
+                try offer(write, to: onWrite, kind, Array(writes), of: client.id, &shared)
+            }
+        }
+        for write in writes {
+            let index = try index(of: write.handle, shared)
+            if case .clientConfiguration(let handle, let properties) = shared.database.attributes[index].kind
+            {
+                client.configure(handle, try write.configuration(properties), &shared)
+            } else if shared.database.attributes[index].role == .clientFeatures {
+                client.setFeatures(try write.features(beside: client.features))
+            } else {
+                shared.database.attributes[index].value = write.value
+                shared.events.append(.write(central: client.id, write, kind: kind))
+            }
+        }
+    }
+
+    /// Where an attribute is that the client may write in this way.
+    private func writableIndex(
+        of handle: AttributeHandle, _ kind: GATTWriteKind, _ client: inout ClientState, _ shared: Shared
+    ) throws(Interruption) -> Int {
+        let index = try index(of: handle, shared)
+        try permit(isWrite: true, index, &client, shared)
+        if case .value(let properties) = shared.database.attributes[index].kind, !properties.offer(kind) {
+            throw .refused(.writeNotPermitted, handle)
+        }
+        return index
+    }
+}
+
+extension CharacteristicProperties {
+    /// Whether a value may be written in this way. Where permissions alone open it to writing, any way will
+    /// do.
+    fileprivate func offer(_ kind: GATTWriteKind) -> Bool {
+        if isDisjoint(with: .anyWrite) { return true }
+        return switch kind {
+        case .request, .prepared: contains(.write)
+        case .command: contains(.writeWithoutResponse)
+        case .signed: contains(.authenticatedSignedWrites)
+        }
+    }
+}
+
+extension GATTWrite {
+    /// The features that a client writes: bits that are set stay so, and the reserved ones are ignored
+    /// (Part G, 7.2).
+    fileprivate func features(
+        beside now: ClientSupportedFeatures
+    ) throws(RequestResponder.Interruption) -> ClientSupportedFeatures {
+        guard let first = value.first else { throw .refused(.invalidAttributeValueLength, handle) }
+        let known: ClientSupportedFeatures = [.robustCaching, .enhancedBearer, .multipleNotifications]
+        let features = ClientSupportedFeatures(rawValue: first).intersection(known)
+        guard now.isSubset(of: features) else { throw .refused(.valueNotAllowed, handle) }
+        return features
+    }
+
+    /// The configuration that is written to a CCCD of a characteristic with `properties`; bits that the
+    /// characteristic lacks are improper (Core Specification Supplement, Part B, 1.2), bits that are reserved
+    /// are ignored (Vol 1, Part E, 2.1).
+    fileprivate func configuration(
+        _ properties: CharacteristicProperties
+    ) throws(RequestResponder.Interruption) -> ClientCharacteristicConfiguration {
+        guard value.count == 2 else { throw .refused(.invalidAttributeValueLength, handle) }
+        let bits = ClientCharacteristicConfiguration(rawValue: UInt16(value[0])).intersection([
+            .notify, .indicate,
+        ])
+        guard bits.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties)) else {
+            throw .refused(.clientCharacteristicConfigurationImproper, handle)
+        }
+        return bits
+    }
+}

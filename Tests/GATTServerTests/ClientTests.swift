@@ -1,0 +1,127 @@
+import ATT
+import BLECore
+import GATTServer
+import Synchronization
+import Testing
+
+private let client = ClientID(rawValue: 1)
+private let second = BearerID(rawValue: 0x40)
+private let mtu = ATTMTU.default
+
+/// A link whose security changes without a word, and how often it is asked for.
+private final class Link: Sendable {
+    private let state = Mutex((security: LinkSecurity.none, questions: 0))
+
+    var questions: Int { state.withLock { $0.questions } }
+
+    func secure(_ security: LinkSecurity) { state.withLock { $0.security = security } }
+
+    func ask() -> LinkSecurity {
+        state.withLock {
+            $0.questions += 1
+            return $0.security
+        }
+    }
+}
+
+/// What is one for a client, and what each of its bearers has.
+@Suite struct ClientTests {
+    /// At 0x0003 an open value, at 0x0005 one for encrypted links, at 0x0007 one that takes its time.
+    private func server() throws -> GATTServer {
+        let services = [
+            GATTService(
+                0xfff0,
+                characteristics: [
+                    GATTCharacteristic(0xfff1, properties: [.read, .write], value: .stored([1])),
+                    GATTCharacteristic(
+                        0xfff2, properties: [.read, .writeWithoutResponse],
+                        permissions: AttributePermissions(read: .encrypted, write: .encrypted),
+                        value: .stored([2])),
+                    GATTCharacteristic(0xfff3, properties: [.read, .write], onRead: { _ in .later }),
+                ])
+        ]
+        return GATTServer(try AttributeDatabase(services, generic: nil))
+    }
+
+    private func refused(
+        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ code: ATTErrorCode
+    ) -> GATTAnswer { .respond(.error(ATTErrorResponse(opcode, handle, code))) }
+
+    @Test("the link is asked for its security only when what is known is not enough")
+    func question() throws {
+        let link = Link()
+        var server = try server()
+        server.connect(client, current: { link.ask() })
+        #expect(server.handle(.read(3), from: client, mtu: mtu) == .respond(.read([1])))
+        #expect(link.questions == 0)
+        #expect(
+            server.handle(.read(5), from: client, mtu: mtu)
+                == refused(.readRequest, 5, .insufficientAuthentication))
+        server.handle(ATTCommand.write(5, value: [9]), from: client, mtu: mtu)
+        #expect(server.refusedCommands == 1)
+        #expect(link.questions == 2)
+        link.secure(LinkSecurity(level: .encrypted))
+        server.handle(ATTCommand.write(5, value: [9]), from: client, mtu: mtu)
+        #expect(server.refusedCommands == 1)
+        #expect(link.questions == 3)
+        #expect(server.handle(.read(5), from: client, mtu: mtu) == .respond(.read([9])))
+        #expect(link.questions == 3)
+        #expect(server.security(of: client) == LinkSecurity(level: .encrypted))
+    }
+
+    @Test(
+        "a bonded client gets no value before its link is as safe as subscribing wants",
+        arguments: [false, true])
+    func restoredSubscription(isAsked: Bool) throws {
+        let link = Link()
+        let service = GATTService(
+            0xfff0,
+            characteristics: [
+                GATTCharacteristic(0xfff1, properties: [.read, .notify], subscription: .encrypted)
+            ])
+        var server = GATTServer(try AttributeDatabase([service], generic: nil))
+        server.connect(client, security: LinkSecurity(level: .encrypted, isBonded: true))
+        let subscribing = ATTRequest.write(4, value: [1, 0])
+        #expect(server.handle(subscribing, from: client, mtu: mtu) == .respond(.write))
+        #expect(server.subscribers(of: 3).map(\.central) == [client])
+        let record = server.disconnect(client)
+        let current: (@Sendable () -> LinkSecurity)? = if isAsked { { link.ask() } } else { nil }
+        server.connect(
+            client, security: LinkSecurity(level: .none, isBonded: true), current: current, record: record)
+        #expect(server.subscribers(of: 3) == [])
+        link.secure(LinkSecurity(level: .encrypted, isBonded: true))
+        if !isAsked { server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client) }
+        #expect(server.subscribers(of: 3).map(\.central) == [client])
+    }
+
+    @Test("each bearer has its own open request; what is prepared is the client's")
+    func bearers() throws {
+        var server = try server()
+        server.connect(client)
+        let pending = Mutex<PendingAnswer?>(nil)
+        let slow: ReadHandler = { request in
+            pending.withLock { $0 = request.pending }
+            return .later
+        }
+        let waiting = GATTService(
+            0xffe0, characteristics: [GATTCharacteristic(0xffe1, properties: .read, onRead: slow)])
+        try server.add([waiting])
+        let handle = try #require(server.database.valueHandle(of: 0xffe1))
+        #expect(server.handle(.read(handle), from: client, on: second, mtu: mtu) == .later)
+        let owed = try #require(pending.withLock { $0 })
+        #expect(owed.bearer == second)
+        // A request on the other bearer does not touch it.
+        #expect(server.handle(.read(3), from: client, mtu: mtu) == .respond(.read([1])))
+        #expect(server.complete(owed, with: .success([7])) == .respond(.read([7])))
+        #expect(server.complete(owed, with: .success([7])) == nil)
+        #expect(
+            server.handle(.prepareWrite(3, offset: 0, value: [8]), from: client, on: second, mtu: mtu)
+                == .respond(.prepareWrite(3, offset: 0, value: [8])))
+        #expect(server.handle(.executeWrite(.write), from: client, mtu: mtu) == .respond(.executeWrite))
+        #expect(server.handle(.read(3), from: client, on: second, mtu: mtu) == .respond(.read([8])))
+        #expect(server.handle(.read(handle), from: client, on: second, mtu: mtu) == .later)
+        let lost = try #require(pending.withLock { $0 })
+        server.close(second, of: client)
+        #expect(server.complete(lost, with: .success([7])) == nil)
+    }
+}
