@@ -14,7 +14,7 @@ import DequeModule
 /// while let event = bearer.nextEvent() {
 ///     if case .request(let request) = event { try bearer.respond(answer(request)) }
 /// }
-/// while bearer.nextFrame(into: &output) { transport.send(output) }
+/// while bearer.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again.
 public struct ATTBearer: Machine, Sendable {
@@ -23,15 +23,83 @@ public struct ATTBearer: Machine, Sendable {
     /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
     public private(set) var mtu = ATTMTU.default
     /// What the peer sent and nobody could use.
-    public internal(set) var ignored = Ignored()
+    public private(set) var ignored = Ignored()
     /// Why the bearer carries nothing any more; nil while it does.
     public private(set) var closure: Closure?
 
-    var events = Deque<Event>()
-    var outbox = Deque<ATTPDU>()
-    var lastTransaction: UInt64 = 0
-    var client = ClientState()
-    var server = ServerState()
+    /// A request of ours.
+    private struct Transaction: Sendable {
+        let id: ATTTransactionID
+        let request: ATTRequest
+    }
+
+    /// The request of ours whose turn it is.
+    private struct CurrentTransaction: Sendable {
+        let id: ATTTransactionID
+        let request: ATTRequest
+        /// When it will have waited too long; nil while it is not sent, which is when its time begins (3.3.3).
+        var deadline: Instant?
+        var isCancelled = false
+        /// The last response that came meanwhile and is no answer to it.
+        var stray: ATTOpcode?
+
+        var isSent: Bool { deadline != nil }
+    }
+
+    /// What the client's half remembers.
+    private struct Client: Sendable {
+        var current: CurrentTransaction?
+        var waiting = Deque<Transaction>()
+        /// Indications that the owner has not confirmed.
+        var unconfirmed = 0
+        /// Confirmations to send; a number, so that a flood of indications takes no memory.
+        var confirmationsOwed = 0
+    }
+
+    /// A request from the peer that has to wait for its turn.
+    private enum Incoming: Sendable {
+        /// One for the owner, or an MTU exchange, and when it arrived.
+        case request(ATTRequest, at: Instant)
+        /// One that can only be refused.
+        case refusal(ATTErrorResponse)
+    }
+
+    /// An indication that waits for its turn.
+    private struct Indication: Sendable {
+        let id: ATTTransactionID
+        let handle: AttributeHandle
+        let value: [UInt8]
+    }
+
+    /// The indication that waits for its confirmation.
+    private struct CurrentIndication: Sendable {
+        let id: ATTTransactionID
+        /// When it will have waited too long; nil while it is not sent.
+        var deadline: Instant?
+
+        var isSent: Bool { deadline != nil }
+    }
+
+    /// What the server's half remembers.
+    private struct Server: Sendable {
+        /// The opcode of the request that the owner has not answered yet.
+        var serving: ATTOpcode?
+        var answerDue: Instant?
+        var incoming = Deque<Incoming>()
+        var responsesQueued = 0
+        var indicating: CurrentIndication?
+        var indications = Deque<Indication>()
+        var refusedPush = false
+    }
+
+    private var events = Deque<Event>()
+    private var outbox = Deque<ATTPDU>()
+    private var lastTransaction: UInt64 = 0
+    /// What the channel has taken last.
+    private var lastTaken: ATTOpcode?
+    private var isWritable = true
+    private var client = Client()
+    private var server = Server()
 
     /// A bearer over a channel that was just opened.
     public init(_ configuration: Configuration = Configuration()) {
@@ -48,10 +116,10 @@ public struct ATTBearer: Machine, Sendable {
         let opcode = ATTOpcode(frame[0])
         switch opcode.kind {
         case .request: receiveRequest(frame, opcode, at: now)
-        case .response: receiveResponse(frame, opcode, at: now)
+        case .response: receiveResponse(frame, opcode)
         case .command: receiveCommand(frame)
         case .push: receivePush(frame, opcode)
-        case .confirmation: receiveConfirmation(frame, at: now)
+        case .confirmation: receiveConfirmation(frame)
         case nil where opcode.isCommand: ignored.unknownCommands += 1
         case nil: accept(.refusal(ATTErrorResponse(opcode, .none, .requestNotSupported)))
         }
@@ -66,20 +134,22 @@ public struct ATTBearer: Machine, Sendable {
 
     /// Writes the next PDU; `output` has room for `ATTMTU.maximum` octets, since what waited may be longer
     /// than an MTU that sank meanwhile.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         if client.confirmationsOwed > 0 {
             client.confirmationsOwed -= 1
+            lastTaken = .handleValueConfirmation
             ATTPDU.confirmation.encode(into: &output)
             return true
         }
         guard let pdu = nextPDU() else { return false }
         pdu.encode(into: &output)
+        lastTaken = pdu.opcode
         switch pdu {
-        case .request: client.current?.isSent = true
+        case .request: client.current?.deadline = now + configuration.timeout
         case .response:
             server.responsesQueued -= 1
             serveWaiting()
-        case .push(.indication): server.indicating?.isSent = true
+        case .push(.indication): server.indicating?.deadline = now + configuration.timeout
         case .command, .push, .confirmation: break
         }
         if server.refusedPush, pushesQueued < configuration.pushLimit {
@@ -87,6 +157,21 @@ public struct ATTBearer: Machine, Sendable {
             events.append(.ready)
         }
         return true
+    }
+
+    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the kernel does
+    /// while it pairs: then the time that the peer has for an answer begins when the channel takes frames again, or as much
+    /// later at most.
+    public mutating func setWritable(_ isWritable: Bool, at now: Instant) {
+        guard isWritable != self.isWritable else { return }
+        self.isWritable = isWritable
+        let limit = isWritable ? configuration.timeout : configuration.timeout + configuration.timeout
+        if client.current?.isSent == true, lastTaken == client.current?.request.opcode {
+            client.current?.deadline = now + limit
+        }
+        if server.indicating?.isSent == true, lastTaken == .handleValueIndication {
+            server.indicating?.deadline = now + limit
+        }
     }
 
     /// The next thing to tell, oldest first.
@@ -114,20 +199,20 @@ public struct ATTBearer: Machine, Sendable {
         for id in waiting + unconfirmed {
             events.append(.failed(id, .closed(reason)))
         }
-        client = ClientState()
-        server = ServerState()
+        client = Client()
+        server = Server()
         outbox = []
         events.append(.closed(reason))
     }
 
     /// The number of the next transaction.
-    mutating func newTransaction() -> ATTTransactionID {
+    private mutating func newTransaction() -> ATTTransactionID {
         lastTransaction &+= 1
         return ATTTransactionID(rawValue: lastTransaction)
     }
 
     /// Takes the MTU that both ends can receive.
-    mutating func agree(_ ours: UInt16, _ theirs: UInt16) {
+    private mutating func agree(_ ours: UInt16, _ theirs: UInt16) {
         let agreed = ATTMTU(min(ours, theirs))
         guard agreed != mtu else { return }
         mtu = agreed
@@ -135,7 +220,7 @@ public struct ATTBearer: Machine, Sendable {
     }
 
     /// Queues a command or a notification, if there is room.
-    mutating func enqueue(_ pdu: ATTPDU) throws(ATTLimitError) {
+    private mutating func enqueue(_ pdu: ATTPDU) throws(ATTLimitError) {
         guard closure == nil else { return }
         try ATTLimitError.check(.pdu(pdu.opcode), pdu.encodedCount, atMost: mtu.octets)
         do {
@@ -153,7 +238,7 @@ public struct ATTBearer: Machine, Sendable {
     /// `.ready` is told as soon as one would be queued again.
     public mutating func tellWhenReady() { server.refusedPush = !canPush }
 
-    /// How many commands, notifications and indications wait to be taken by `nextFrame(into:)`; of the indications
+    /// How many commands, notifications and indications wait to be taken by `nextFrame(into:at:)`; of the indications
     /// the one whose turn it is.
     public var unsentPushes: Int {
         outbox.count {
@@ -179,4 +264,277 @@ public struct ATTBearer: Machine, Sendable {
     }
 
     private var pushesQueued: Int { outbox.count - server.responsesQueued }
+}
+
+// MARK: - Client
+
+extension ATTBearer {
+    /// Sends a request when its turn comes; its end is `.response` or `.failed` with the identifier.
+    /// Requests go out in order, one at a time (Core Specification 5.4, Vol 3, Part F, 3.3.2).
+    public mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
+        try ATTLimitError.check(.pdu(request.opcode), request.encodedCount, atMost: mtu.octets)
+        try ATTLimitError.check(.requests, client.waiting.count + 1, atMost: configuration.requestLimit)
+        let transaction = Transaction(id: newTransaction(), request: request)
+        if let closure {
+            events.append(.failed(transaction.id, .closed(closure)))
+        } else if client.current == nil {
+            begin(transaction)
+        } else {
+            client.waiting.append(transaction)
+        }
+        return transaction.id
+    }
+
+    /// Tells the peer which MTU we receive and takes the lesser of both (3.4.2). Once a link.
+    public mutating func exchangeMTU() throws(ATTLimitError) -> ATTTransactionID {
+        try request(.exchangeMTU(configuration.receiveMTU.wire))
+    }
+
+    /// Sends a command, past any request that waits for its response.
+    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
+        try enqueue(.command(command))
+    }
+
+    /// Forgets a request: no event will name it. One that is on its way is still waited for, since the next
+    /// must not go before the peer has answered.
+    public mutating func cancel(_ id: ATTTransactionID) {
+        guard let current = client.current, current.id == id else {
+            client.waiting.removeAll { $0.id == id }
+            return
+        }
+        if current.isSent {
+            client.current?.isCancelled = true
+        } else {
+            outbox.removeAll { if case .request = $0 { true } else { false } }
+            finish()
+        }
+    }
+
+    /// Confirms the oldest indication that is not confirmed yet (3.4.7.3).
+    public mutating func confirm() {
+        guard client.unconfirmed > 0 else { return }
+        client.unconfirmed -= 1
+        client.confirmationsOwed += 1
+    }
+
+    /// A malformed response fails the request that waits and nothing else: the specification names no reaction, and the
+    /// next request may well go right. One that answers another request is ignored: were it taken for the answer, the
+    /// true one would be taken for that of the next request, and so on.
+    private mutating func receiveResponse(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
+        guard let current = client.current, current.isSent else {
+            ignored.responses += 1
+            return
+        }
+        let event: Event
+        do throws(ATTTransactionError) {
+            guard let response = try Self.response(frame, opcode, to: current.request.opcode) else {
+                ignored.responses += 1
+                client.current?.stray = opcode
+                return
+            }
+            if case .exchangeMTU(let theirs) = response, case .exchangeMTU(let ours) = current.request {
+                agree(ours, theirs)
+            }
+            event = .response(current.id, response)
+        } catch {
+            event = .failed(current.id, error)
+        }
+        if !current.isCancelled { events.append(event) }
+        finish()
+    }
+
+    /// The response to a request with the opcode `asked`; nil when it is one to another request, or an error about a
+    /// command, which some servers wrongly send after a bad signature.
+    private static func response(
+        _ frame: Span<UInt8>, _ opcode: ATTOpcode, to asked: ATTOpcode
+    ) throws(ATTTransactionError) -> ATTResponse? {
+        guard opcode == asked.response || opcode == .errorResponse else { return nil }
+        let response: ATTResponse
+        do {
+            response = try ATTResponse(frame)
+        } catch {
+            throw .malformedResponse(error)
+        }
+        if case .error(let error) = response, error.requestOpcode != asked { return nil }
+        return response
+    }
+
+    /// A malformed indication is confirmed all the same (3.4.7.2), or the peer would wait for ever.
+    private mutating func receivePush(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
+        if opcode == .handleValueIndication { client.unconfirmed += 1 }
+        do {
+            events.append(.push(try ATTPush(frame)))
+        } catch {
+            ignored.malformed += 1
+            if opcode == .handleValueIndication { confirm() }
+        }
+    }
+
+    private mutating func begin(_ transaction: Transaction) {
+        client.current = CurrentTransaction(id: transaction.id, request: transaction.request)
+        outbox.append(.request(transaction.request))
+    }
+
+    private mutating func finish() {
+        client.current = nil
+        if let next = client.waiting.popFirst() { begin(next) }
+    }
+}
+
+// MARK: - Server
+
+extension ATTBearer {
+    /// Answers the request that the last `.request` event brought. False, and nothing sent, when none
+    /// waits for an answer or the response belongs to another kind of request. A response over the MTU
+    /// throws, and the request waits on.
+    @discardableResult
+    public mutating func respond(_ response: ATTResponse) throws(ATTLimitError) -> Bool {
+        guard let asked = server.serving else { return false }
+        if case .error(let error) = response {
+            guard error.requestOpcode == asked else { return false }
+        } else {
+            guard response.opcode == asked.response else { return false }
+        }
+        try ATTLimitError.check(.pdu(response.opcode), response.encodedCount, atMost: mtu.octets)
+        answer(response)
+        serveWaiting()
+        return true
+    }
+
+    /// Sends a notification (Core Specification 5.4, Vol 3, Part F, 3.4.7.1). A value over the MTU less 3
+    /// octets is an error, unless `truncating` says that its beginning will do.
+    public mutating func notify(
+        _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
+    ) throws(ATTLimitError) {
+        try enqueue(.push(.notification(handle, value: fit(value, truncating))))
+    }
+
+    /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
+    /// specification wants two at least.
+    public mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
+        guard let first = values.first else { return }
+        if values.index(after: values.startIndex) == values.endIndex {
+            try notify(first.handle, value: Array(first.value))
+        } else {
+            try enqueue(.push(.multipleNotification(values)))
+        }
+    }
+
+    /// Sends an indication when the one before it is confirmed (3.4.7.2); its end is `.confirmed` or
+    /// `.failed` with the identifier. A value over the MTU less 3 octets is an error, unless `truncating`
+    /// says that its beginning will do.
+    public mutating func indicate(
+        _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
+    ) throws(ATTLimitError) -> ATTTransactionID {
+        let value = fit(value, truncating)
+        try ATTLimitError.check(.pdu(.handleValueIndication), value.count + 3, atMost: mtu.octets)
+        try ATTLimitError.check(
+            .indications, server.indications.count + 1, atMost: configuration.indicationLimit)
+        let indication = Indication(id: newTransaction(), handle: handle, value: value)
+        if let closure {
+            events.append(.failed(indication.id, .closed(closure)))
+        } else if server.indicating == nil {
+            begin(indication)
+        } else {
+            server.indications.append(indication)
+        }
+        return indication.id
+    }
+
+    /// Whether an indication would be queued.
+    public var canIndicate: Bool {
+        closure == nil && server.indications.count < configuration.indicationLimit
+    }
+
+    private mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
+        // An echo of a request over the MTU would be over it too, and a PDU that cannot be read has no handle
+        // that could be in error.
+        if frame.count <= mtu.octets, let request = try? ATTRequest(frame) {
+            accept(.request(request, at: now))
+        } else {
+            accept(.refusal(ATTErrorResponse(opcode, .none, .invalidPDU)))
+        }
+    }
+
+    private mutating func receiveCommand(_ frame: Span<UInt8>) {
+        do {
+            events.append(.command(try ATTCommand(frame)))
+        } catch {
+            ignored.malformed += 1
+        }
+    }
+
+    private mutating func receiveConfirmation(_ frame: Span<UInt8>) {
+        guard frame.count == 1 else {
+            ignored.malformed += 1
+            return
+        }
+        guard let confirmed = server.indicating, confirmed.isSent else {
+            ignored.confirmations += 1
+            return
+        }
+        server.indicating = nil
+        events.append(.confirmed(confirmed.id))
+        if let next = server.indications.popFirst() { begin(next) }
+    }
+
+    /// Refuses the request that the owner has kept too long, so that the client does not give up the link.
+    private mutating func answerOverdue(at now: Instant) {
+        guard let due = server.answerDue, due <= now, let asked = server.serving else { return }
+        events.append(.overdue(asked))
+        answer(.error(ATTErrorResponse(asked, .none, .unlikelyError)))
+        serveWaiting()
+    }
+
+    /// Serves a request at once, or when those before it are answered.
+    private mutating func accept(_ incoming: Incoming) {
+        if canServe, server.incoming.isEmpty {
+            serve(incoming)
+        } else if server.incoming.count < configuration.earlyRequestLimit {
+            server.incoming.append(incoming)
+        } else {
+            ignored.requests += 1
+        }
+    }
+
+    /// Serves what waited for its turn.
+    private mutating func serveWaiting() {
+        while canServe, let next = server.incoming.popFirst() { serve(next) }
+    }
+
+    /// Responses that the transport does not take hold back the requests, so that a peer that asks and
+    /// never reads cannot fill our memory.
+    private var canServe: Bool {
+        server.serving == nil && server.responsesQueued < configuration.earlyRequestLimit
+    }
+
+    private mutating func serve(_ incoming: Incoming) {
+        switch incoming {
+        case .refusal(let error): answer(.error(error))
+        case .request(.exchangeMTU(let theirs), _):
+            let ours = configuration.receiveMTU.wire
+            answer(.exchangeMTU(ours))
+            agree(ours, theirs)
+        case .request(let request, let arrival):
+            server.serving = request.opcode
+            server.answerDue = arrival + configuration.answerTimeout
+            events.append(.request(request))
+        }
+    }
+
+    private mutating func answer(_ response: ATTResponse) {
+        server.serving = nil
+        server.answerDue = nil
+        server.responsesQueued += 1
+        outbox.append(.response(response))
+    }
+
+    private mutating func begin(_ indication: Indication) {
+        server.indicating = CurrentIndication(id: indication.id)
+        outbox.append(.push(.indication(indication.handle, value: indication.value)))
+    }
+
+    private func fit(_ value: [UInt8], _ truncating: Bool) -> [UInt8] {
+        truncating && value.count > mtu.pushValue ? Array(value[..<mtu.pushValue]) : value
+    }
 }

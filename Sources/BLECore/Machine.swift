@@ -3,7 +3,7 @@
 /// A driver feeds it, then drains it:
 /// ```swift
 /// machine.receive(frame, at: now)
-/// while machine.nextFrame(into: &output) { send(output) }
+/// while machine.nextFrame(into: &output, at: now) { send(output) }
 /// while let event = machine.nextEvent() { handle(event) }
 /// wakeUp(at: machine.deadline)
 /// ```
@@ -21,7 +21,7 @@ public protocol Machine {
 
     /// Writes the next frame for the peer, or returns false when there is none. Called only while the
     /// transport takes frames, so what waits here can still be cancelled.
-    mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool
+    mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool
 
     /// The next thing to tell, oldest first.
     mutating func nextEvent() -> Event?

@@ -32,11 +32,10 @@ extension ATTBearer {
     /// event.
     @discardableResult
     public mutating func push(
-        _ value: [UInt8], of handle: AttributeHandle, to subscriber: GATTSubscriber, truncating: Bool = false,
-        at now: Instant
+        _ value: [UInt8], of handle: AttributeHandle, to subscriber: GATTSubscriber, truncating: Bool = false
     ) throws(ATTLimitError) -> ATTTransactionID? {
         if subscriber.prefersIndications {
-            return try indicate(handle, value: value, truncating: truncating, at: now)
+            return try indicate(handle, value: value, truncating: truncating)
         }
         try notify(handle, value: value, truncating: truncating)
         return nil

@@ -9,7 +9,7 @@ import DequeModule
 /// bearer.receive(frame, at: now)
 /// while let event = bearer.nextEvent(serving: central, from: &server) { /* the client's and the link's */ }
 /// while let event = server.nextEvent() { /* what centrals did */ }
-/// while bearer.nextFrame(into: &output) { … }
+/// while bearer.nextFrame(into: &output, at: now) { … }
 /// ```
 /// Kernel sockets, ACL links and tests all do just this; nothing is copied between the frame and a handler
 /// but the value that a write carries.
@@ -210,7 +210,7 @@ public struct GATTServer: Sendable {
 /// try server.add([battery])
 /// for central in server.centrals {
 ///     if let change = server.serviceChange(for: central) {
-///         try bearer(central).indicate(change.handle, value: change.value, at: now)
+///         try bearer(central).indicate(change.handle, value: change.value)
 ///     }
 /// }
 /// // and when it is confirmed

@@ -42,7 +42,7 @@ public struct PairingRefusal: Machine, Sendable {
     public mutating func expire(at now: Instant) {}
 
     /// Writes Pairing Failed, when there is something to refuse.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let reason = answer.take() else { return false }
         SMPCommand.pairingFailed(reason).encode(into: &output)
         return true

@@ -4,8 +4,8 @@ import Testing
 
 @Test func requestsGoOneAtATimeAndInOrder() throws {
     var bearer = ATTBearer()
-    #expect(try bearer.send(.read(3), at: .zero) == 1)
-    #expect(try bearer.send(.read(5), at: .zero) == 2)
+    #expect(try bearer.request(.read(3)) == 1)
+    #expect(try bearer.request(.read(5)) == 2)
     #expect(bearer.frames() == ["0a0300"])
     bearer.receive("0baa")
     #expect(bearer.events() == [.response(1, .read([0xaa]))])
@@ -18,16 +18,16 @@ import Testing
 
 @Test func commandsPassARequestThatWaits() throws {
     var bearer = ATTBearer()
-    _ = try bearer.send(.read(3), at: .zero)
+    _ = try bearer.request(.read(3))
     #expect(bearer.frames() == ["0a0300"])
-    _ = try bearer.send(.read(5), at: .zero)
+    _ = try bearer.request(.read(5))
     try bearer.send(.write(7, value: [1]))
     #expect(bearer.frames() == ["52070001"])
 }
 
 @Test func requestsAndCommandsKeepTheirOrderWhereNothingWaits() throws {
     var bearer = ATTBearer()
-    _ = try bearer.send(.write(3, value: [1]), at: .zero)
+    _ = try bearer.request(.write(3, value: [1]))
     try bearer.send(.write(3, value: [2]))
     #expect(bearer.frames() == ["12030001", "52030002"])
 }
@@ -35,7 +35,7 @@ import Testing
 @Test func anExchangeTakesTheLesserMTU() throws {
     for (theirs, agreed) in [("1700", 23), ("1000", 23), ("b900", 185), ("0502", 517), ("ffff", 517)] {
         var bearer = ATTBearer()
-        let id = try bearer.exchangeMTU(at: .zero)
+        let id = try bearer.exchangeMTU()
         #expect(bearer.frames() == ["020502"])
         bearer.receive("03" + theirs)
         #expect(bearer.mtu.octets == agreed)
@@ -50,7 +50,7 @@ import Testing
 
 @Test func aServerWithoutMTUExchangeKeepsTheDefault() throws {
     var bearer = ATTBearer()
-    _ = try bearer.exchangeMTU(at: .zero)
+    _ = try bearer.exchangeMTU()
     _ = bearer.frames()
     bearer.receive("0102000006")
     #expect(bearer.mtu == .default)
@@ -62,12 +62,12 @@ import Testing
 
 @Test func cancelledRequestsAreNeverHeardOf() throws {
     var bearer = ATTBearer()
-    let sent = try bearer.send(.read(1), at: .zero)
+    let sent = try bearer.request(.read(1))
     #expect(bearer.frames() == ["0a0100"])
-    let waiting = try bearer.send(.read(2), at: .zero)
-    _ = try bearer.send(.read(3), at: .zero)
-    bearer.cancel(sent, at: .zero)
-    bearer.cancel(waiting, at: .zero)
+    let waiting = try bearer.request(.read(2))
+    _ = try bearer.request(.read(3))
+    bearer.cancel(sent)
+    bearer.cancel(waiting)
     // The one that is out must be answered before the next may go.
     #expect(bearer.frames() == [])
     bearer.receive("0baa")
@@ -77,10 +77,10 @@ import Testing
 
 @Test func aRequestThatTheTransportHasNotTakenIsTakenBack() throws {
     var bearer = ATTBearer()
-    let first = try bearer.send(.read(1), at: .zero)
-    _ = try bearer.send(.read(2), at: .zero)
+    let first = try bearer.request(.read(1))
+    _ = try bearer.request(.read(2))
     try bearer.send(.write(3, value: []))
-    bearer.cancel(first, at: .zero)
+    bearer.cancel(first)
     #expect(bearer.frames() == ["520300", "0a0200"])
     bearer.receive("0b")
     #expect(bearer.events() == [.response(2, .read([]))])
@@ -88,11 +88,11 @@ import Testing
 
 @Test func withoutAnAnswerAllWaitersHearWhy() throws {
     var bearer = ATTBearer()
-    _ = try bearer.send(.read(1), at: .seconds(5))
-    _ = bearer.frames()
-    _ = try bearer.send(.read(2), at: .seconds(6))
-    _ = try bearer.indicate(7, value: [], at: .seconds(6))
-    _ = try bearer.indicate(9, value: [], at: .seconds(6))
+    _ = try bearer.request(.read(1))
+    _ = bearer.frames(at: 5)
+    _ = try bearer.request(.read(2))
+    _ = try bearer.indicate(7, value: [])
+    _ = try bearer.indicate(9, value: [])
     #expect(bearer.deadline == .seconds(35))
     bearer.expire(at: .seconds(34))
     #expect(bearer.events() == [])
@@ -105,7 +105,7 @@ import Testing
     #expect(bearer.closure == .transactionTimeout)
     // Nothing more may be sent on this bearer, and nothing more is heard.
     bearer.receive("0a0300")
-    _ = try bearer.send(.read(3), at: .seconds(36))
+    _ = try bearer.request(.read(3))
     try bearer.send(.write(3, value: []))
     #expect(bearer.frames() == [])
     #expect(bearer.events() == [.failed(5, why)])
@@ -130,8 +130,8 @@ import Testing
     ]
     for (hex, error) in cases {
         var bearer = ATTBearer()
-        _ = try bearer.send(.readByType(.all, type: 0x2803), at: .zero)
-        _ = try bearer.send(.read(3), at: .zero)
+        _ = try bearer.request(.readByType(.all, type: 0x2803))
+        _ = try bearer.request(.read(3))
         _ = bearer.frames()
         bearer.receive(hex)
         #expect(bearer.events() == [.failed(1, error)])
@@ -141,10 +141,48 @@ import Testing
     }
 }
 
+@Test("the time of a request begins when it is sent, not when it is queued")
+func timeBeginsWithSending() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.request(.read(1))
+    _ = try bearer.request(.read(2))
+    #expect(bearer.deadline == nil)
+    bearer.expire(at: .seconds(100))
+    #expect(bearer.frames(at: 100) == ["0a0100"])
+    #expect(bearer.deadline == .seconds(130))
+    bearer.receive("0b01", at: 129)
+    #expect(bearer.deadline == nil)
+    #expect(bearer.frames(at: 150) == ["0a0200"])
+    #expect(bearer.deadline == .seconds(180))
+}
+
+@Test("what a channel has taken and cannot send waits for it, for no more than a minute")
+func keptByTheChannel() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.request(.read(1))
+    _ = bearer.frames(at: 0)
+    bearer.setWritable(false, at: .seconds(0))
+    #expect(bearer.deadline == .seconds(60))
+    bearer.setWritable(true, at: .seconds(28))
+    #expect(bearer.deadline == .seconds(58))
+    // A channel that something else fills has sent the request.
+    _ = try bearer.notify(3, value: [])
+    _ = bearer.frames(at: 40)
+    bearer.setWritable(false, at: .seconds(40))
+    bearer.setWritable(true, at: .seconds(50))
+    #expect(bearer.deadline == .seconds(58))
+    bearer.receive("0b01", at: 51)
+    _ = try bearer.indicate(7, value: [])
+    _ = bearer.frames(at: 60)
+    bearer.setWritable(false, at: .seconds(60))
+    bearer.setWritable(true, at: .seconds(80))
+    #expect(bearer.deadline == .seconds(110))
+}
+
 @Test func aResponseToAnotherRequestShiftsNoAnswers() throws {
     var bearer = ATTBearer()
-    _ = try bearer.send(.write(3, value: [1]), at: .zero)
-    for handle: AttributeHandle in [5, 7] { _ = try bearer.send(.read(handle), at: .zero) }
+    _ = try bearer.request(.write(3, value: [1]))
+    for handle: AttributeHandle in [5, 7] { _ = try bearer.request(.read(handle)) }
     #expect(bearer.frames() == ["12030001"])
     // A read's answer, and a refusal of one.
     bearer.receive("0baa")
@@ -162,8 +200,8 @@ import Testing
 
 @Test func whoIsAnsweredWronglyAndNotOtherwiseHearsWhat() throws {
     var bearer = ATTBearer()
-    _ = try bearer.send(.readByType(.all, type: 0x2803), at: .zero)
-    _ = try bearer.send(.read(3), at: .zero)
+    _ = try bearer.request(.readByType(.all, type: 0x2803))
+    _ = try bearer.request(.read(3))
     _ = bearer.frames()
     bearer.receive("010a030002")
     bearer.receive("13")
@@ -179,7 +217,7 @@ import Testing
     var bearer = ATTBearer()
     bearer.receive("0baa")
     bearer.receive("010a030002")
-    _ = try bearer.send(.read(3), at: .zero)
+    _ = try bearer.request(.read(3))
     // Not sent yet, so this cannot be its answer.
     bearer.receive("0baa")
     #expect(bearer.events() == [])
@@ -220,15 +258,15 @@ import Testing
     var bearer = ATTBearer()
     let value = [UInt8](repeating: 0, count: 21)
     #expect(throws: ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24)) {
-        try bearer.send(.write(3, value: value), at: .zero)
+        try bearer.request(.write(3, value: value))
     }
     #expect(throws: ATTLimitError(.pdu(.writeCommand), maximum: 23, value: 24)) {
         try bearer.send(.write(3, value: value))
     }
     for _ in 0..<64 { try bearer.send(.write(3, value: [])) }
     #expect(throws: ATTLimitError(.pushes, maximum: 64, value: 65)) { try bearer.send(.write(3, value: [])) }
-    for _ in 0..<65 { _ = try bearer.send(.read(3), at: .zero) }
-    #expect(throws: ATTLimitError(.requests, maximum: 64, value: 65)) { try bearer.send(.read(3), at: .zero) }
+    for _ in 0..<65 { _ = try bearer.request(.read(3)) }
+    #expect(throws: ATTLimitError(.requests, maximum: 64, value: 65)) { try bearer.request(.read(3)) }
     #expect(
         "\(ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24))"
             == "Write Request: 24 octets, the MTU allows 23")

@@ -9,16 +9,18 @@ extension ATTBearer {
     }
 
     /// All PDUs that wait, in hex.
-    mutating func frames() -> [String] {
+    mutating func frames(at seconds: Int = 0) -> [String] {
         var frames: [String] = []
-        while let frame = frame() { frames.append(frame.hex) }
+        while let frame = frame(at: seconds) { frames.append(frame.hex) }
         return frames
     }
 
     /// The next PDU.
-    mutating func frame() -> [UInt8]? {
+    mutating func frame(at seconds: Int = 0) -> [UInt8]? {
         var isThere = false
-        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
+            isThere = nextFrame(into: &$0, at: .seconds(seconds))
+        }
         return isThere ? frame : nil
     }
 

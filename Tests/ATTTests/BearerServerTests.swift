@@ -131,15 +131,15 @@ import Testing
 
 @Test func indicationsGoOneAtATime() throws {
     var bearer = ATTBearer()
-    #expect(try bearer.indicate(3, value: [1], at: .zero) == 1)
-    #expect(try bearer.indicate(3, value: [2], at: .zero) == 2)
+    #expect(try bearer.indicate(3, value: [1]) == 1)
+    #expect(try bearer.indicate(3, value: [2]) == 2)
     // Nothing is on its way yet, so this confirms nothing.
     bearer.receive("1e")
     #expect(bearer.ignored.confirmations == 1)
     #expect(bearer.frames() == ["1d030001"])
     bearer.receive("1e", at: 7)
     #expect(bearer.events() == [.confirmed(1)])
-    #expect(bearer.frames() == ["1d030002"])
+    #expect(bearer.frames(at: 7) == ["1d030002"])
     #expect(bearer.deadline == .seconds(37))
     bearer.receive("1e")
     #expect(bearer.events() == [.confirmed(2)])
@@ -148,7 +148,7 @@ import Testing
 
 @Test func anIndicationWithoutConfirmationEndsTheBearer() throws {
     var bearer = ATTBearer()
-    _ = try bearer.indicate(3, value: [1], at: .zero)
+    _ = try bearer.indicate(3, value: [1])
     _ = bearer.frames()
     bearer.expire(at: .seconds(30))
     #expect(bearer.events() == [.failed(1, .closed(.transactionTimeout)), .closed(.transactionTimeout)])
@@ -161,10 +161,10 @@ import Testing
         try bearer.notify(3, value: value)
     }
     #expect(throws: ATTLimitError(.pdu(.handleValueIndication), maximum: 23, value: 24)) {
-        try bearer.indicate(3, value: value, at: .zero)
+        try bearer.indicate(3, value: value)
     }
     try bearer.notify(3, value: value, truncating: true)
-    _ = try bearer.indicate(3, value: value, truncating: true, at: .zero)
+    _ = try bearer.indicate(3, value: value, truncating: true)
     let cut = value[..<20].hex
     #expect(bearer.frames() == ["1b0300" + cut, "1d0300" + cut])
 }
@@ -193,9 +193,9 @@ import Testing
     #expect(bearer.events() == [.ready])
     #expect(bearer.frame()?.hex == "1b030002")
     #expect(bearer.events() == [])
-    _ = try bearer.indicate(3, value: [], at: .zero)
-    _ = try bearer.indicate(3, value: [], at: .zero)
+    _ = try bearer.indicate(3, value: [])
+    _ = try bearer.indicate(3, value: [])
     #expect(throws: ATTLimitError(.indications, maximum: 1, value: 2)) {
-        try bearer.indicate(3, value: [], at: .zero)
+        try bearer.indicate(3, value: [])
     }
 }

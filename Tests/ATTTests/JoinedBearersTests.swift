@@ -44,9 +44,9 @@ private struct Pair {
 
 @Test func bothEndsAreClientAndServerAtOnce() throws {
     var pair = Pair()
-    _ = try pair.left.send(.read(3), at: .zero)
-    _ = try pair.right.send(.read(4), at: .zero)
-    _ = try pair.left.indicate(9, value: [9], at: .zero)
+    _ = try pair.left.request(.read(3))
+    _ = try pair.right.request(.read(4))
+    _ = try pair.left.indicate(9, value: [9])
     try pair.right.notify(8, value: [8])
     let told = try pair.settle()
     #expect(told.left == [.push(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3]))])
@@ -59,10 +59,10 @@ private struct Pair {
 func pushesWaitForTheMTU() throws {
     var bearer = ATTBearer()
     try bearer.notify(8, value: [8])
-    _ = try bearer.exchangeMTU(at: .zero)
+    _ = try bearer.exchangeMTU()
     #expect(bearer.frames() == ["1b080008", "020502"])
     try bearer.notify(8, value: [9])
-    _ = try bearer.indicate(9, value: [9], at: .zero)
+    _ = try bearer.indicate(9, value: [9])
     // Responses and commands go; the request that came meanwhile is answered with the default MTU.
     bearer.receive("0a0300")
     _ = bearer.events()
@@ -82,8 +82,8 @@ func pushesWaitForTheMTU() throws {
     var configuration = ATTBearer.Configuration()
     configuration.receiveMTU = 100
     pair.right = ATTBearer(configuration)
-    _ = try pair.left.exchangeMTU(at: .zero)
-    _ = try pair.right.exchangeMTU(at: .zero)
+    _ = try pair.left.exchangeMTU()
+    _ = try pair.right.exchangeMTU()
     _ = try pair.settle()
     #expect(pair.left.mtu == 100)
     #expect(pair.right.mtu == 100)
@@ -99,12 +99,12 @@ func pushesWaitForTheMTU() throws {
         var ended: [ATTTransactionID] = []
         for _ in 0..<40 {
             switch Int.random(in: 0..<6, using: &random) {
-            case 0, 1: requests.append(try pair.left.send(.read(7), at: pair.now))
-            case 2: indications.append(try pair.left.indicate(3, value: [], at: pair.now))
+            case 0, 1: requests.append(try pair.left.request(.read(7)))
+            case 2: indications.append(try pair.left.indicate(3, value: []))
             case 3: try pair.left.send(.write(3, value: []))
             case 4:
                 guard let id = requests.randomElement(using: &random), !ended.contains(id) else { continue }
-                pair.left.cancel(id, at: pair.now)
+                pair.left.cancel(id)
                 cancelled.append(id)
             default: ended += try pair.settle().left.compactMap(\.ended)
             }

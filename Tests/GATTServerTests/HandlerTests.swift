@@ -293,7 +293,7 @@ private struct NoCode: Error {}
                     return .later
                 })), mtu: 100)
     speak(&dialogue, [Exchange("0a0300", "")])
-    _ = try dialogue.bearer.exchangeMTU(at: .zero)
+    _ = try dialogue.bearer.exchangeMTU()
     #expect(dialogue.sent() == "020502")
     speak(&dialogue, [Exchange("033200", "")])
     // The handler is told what it is when the request comes.

@@ -41,7 +41,9 @@ struct ServerDialogue {
         var frames: [String] = []
         var isThere = true
         while isThere {
-            let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
+            let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
+                isThere = bearer.nextFrame(into: &$0, at: .zero)
+            }
             if isThere { frames.append(frame.hex) }
         }
         return frames.joined(separator: " ")

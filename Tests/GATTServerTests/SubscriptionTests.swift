@@ -20,7 +20,7 @@ func notification() throws {
             .read(central: central, handle: 4, uuid: .clientCharacteristicConfiguration, value: [1, 0]),
         ])
     let subscriber = try #require(dialogue.server.subscribers(of: 3).first)
-    #expect(try dialogue.bearer.push([1, 2, 3], of: 3, to: subscriber, at: .zero) == nil)
+    #expect(try dialogue.bearer.push([1, 2, 3], of: 3, to: subscriber) == nil)
     #expect(dialogue.sent() == "1b0300010203")
     speak(&dialogue, [Exchange("1204000000", "13"), Exchange("1204000000", "13")])
     #expect(dialogue.events() == [.unsubscribed(central: central, handle: 3, uuid: 0xff01)])
@@ -32,7 +32,7 @@ func indication() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1207000200", "13")])
     let subscriber = try #require(dialogue.server.subscribers(of: 6).first)
-    let id = try dialogue.bearer.push([1, 2, 3], of: 6, to: subscriber, at: .zero)
+    let id = try dialogue.bearer.push([1, 2, 3], of: 6, to: subscriber)
     #expect(dialogue.sent() == "1d0600010203")
     let confirmation: [UInt8] = [0x1e]
     dialogue.bearer.receive(confirmation.span, at: .zero)

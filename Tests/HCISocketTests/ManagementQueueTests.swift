@@ -10,9 +10,9 @@ private let phoneOctets: [UInt8] = [0x55, 0x44, 0x33, 0x22, 0x11, 0, 1]
 
 extension ManagementQueue {
     /// The next command's code; nil when none may be written.
-    fileprivate mutating func written() -> UInt16? {
+    fileprivate mutating func written(at now: Instant = .zero) -> UInt16? {
         let count = nextFrameCount
-        let frame = [UInt8](capacity: count) { _ = nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: count) { _ = nextFrame(into: &$0, at: now) }
         #expect(frame.count == count)
         return (try? Management.Packet(frame))?.code
     }

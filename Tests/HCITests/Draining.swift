@@ -18,7 +18,7 @@ extension Machine {
     /// The next frame, if there is one.
     mutating func frame() -> [UInt8]? {
         var hasFrame = false
-        let frame = [UInt8](capacity: 1024) { hasFrame = nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: 1024) { hasFrame = nextFrame(into: &$0, at: .zero) }
         return hasFrame ? frame : nil
     }
 }

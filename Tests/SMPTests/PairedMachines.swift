@@ -193,7 +193,7 @@ extension SecurityManager {
 
     mutating func frame() -> [UInt8]? {
         var isThere = false
-        let octets = [UInt8](capacity: 65) { isThere = nextFrame(into: &$0) }
+        let octets = [UInt8](capacity: 65) { isThere = nextFrame(into: &$0, at: .zero) }
         return isThere ? octets : nil
     }
 }

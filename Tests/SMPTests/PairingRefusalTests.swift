@@ -7,7 +7,7 @@ private func answer(_ machine: inout PairingRefusal, to frame: [UInt8]) -> (
 ) {
     machine.receive(frame.span, at: .zero)
     let sent = [UInt8](capacity: 65) { output in
-        while machine.nextFrame(into: &output) {}
+        while machine.nextFrame(into: &output, at: .zero) {}
     }
     return (sent, machine.nextEvent())
 }

@@ -73,7 +73,7 @@ struct Host {
     private mutating func flush(_ send: (Span<UInt8>) -> Void) {
         while true {
             output.removeAll(keepingCapacity: true)
-            output.append(addingCapacity: ATTMTU.maximum.octets) { _ = bearer.nextFrame(into: &$0) }
+            output.append(addingCapacity: ATTMTU.maximum.octets) { _ = bearer.nextFrame(into: &$0, at: .zero) }
             guard !output.isEmpty else { return }
             send(output.span)
         }

@@ -202,7 +202,8 @@ extension Adapter {
     /// Sends commands, and what links have given to the flow of data. Does not ask the links, of which there may
     /// be many: whatever concerns one flushes it.
     func pumpController() {
-        while port.isWritable, sendFrame({ commands.nextFrame(into: &$0) }) {}
+        let now = loop.now
+        while port.isWritable, sendFrame({ commands.nextFrame(into: &$0, at: now) }) {}
         while let event = commands.nextEvent() { handle(event) }
         sendData()
         wake(by: commands.deadline)

@@ -82,7 +82,7 @@ extension Adapter {
     private func forget(_ undo: ATTRequest, on link: Link) {
         guard links[link.id] != nil else { return }
         do throws(ATTLimitError) {
-            _ = try link.bearer.send(undo, at: loop.now)
+            _ = try link.bearer.request(undo)
             pumpSoon(link)
         } catch {
             log.debug("cannot undo: \(error)")
@@ -117,12 +117,12 @@ extension Adapter {
     /// Sends one request and waits for its response, an Error Response among them.
     func transact(_ request: ATTRequest, on id: LinkID) async throws(BLEError) -> ATTResponse {
         try await transactions.wait(in: self) { adapter, key in
-            adapter.links[id]?.bearer.cancel(key.id, at: adapter.loop.now)
+            adapter.links[id]?.bearer.cancel(key.id)
             adapter.transactions.resume(key, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
             let link = try link(id)
             do throws(ATTLimitError) {
-                let transaction = try link.bearer.send(request, at: loop.now)
+                let transaction = try link.bearer.request(request)
                 pumpSoon(link)
                 return TransactionKey(link: id, id: transaction)
             } catch {

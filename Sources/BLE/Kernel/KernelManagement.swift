@@ -140,7 +140,9 @@ actor KernelManagement {
 
     private func pump() {
         while port.isWritable {
-            let frame = [UInt8](capacity: queue.nextFrameCount) { _ = queue.nextFrame(into: &$0) }
+            let frame = [UInt8](capacity: queue.nextFrameCount) {
+                _ = queue.nextFrame(into: &$0, at: loop.now)
+            }
             guard !frame.isEmpty else { break }
             port.send(frame.span)
         }

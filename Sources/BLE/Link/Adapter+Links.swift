@@ -315,13 +315,15 @@ extension Adapter {
 
     /// Moves a link's frames into its channel.
     func flush(_ link: Link) {
+        let now = loop.now
         switch link.channel {
         case .socket(let channel):
-            while channel.port.isWritable, link.nextFrame(\.bearer, { channel.port.send($0) }) {}
+            while channel.port.isWritable, link.nextFrame(\.bearer, at: now, { channel.port.send($0) }) {}
+            link.bearer.setWritable(channel.port.isWritable, at: now)
         case .acl(let handle):
-            flush(link, \.signaling, .leSignaling, handle)
-            flush(link, \.pairing, .securityManager, handle)
-            flush(link, \.bearer, .att, handle)
+            flush(link, \.signaling, .leSignaling, handle, at: now)
+            flush(link, \.pairing, .securityManager, handle, at: now)
+            flush(link, \.bearer, .att, handle, at: now)
         }
         drain(link)
     }
@@ -330,9 +332,10 @@ extension Adapter {
     /// cancelled.
     private func flush(
         _ link: Link, _ machine: ReferenceWritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
-        _ handle: ConnectionHandle
+        _ handle: ConnectionHandle, at now: Instant
     ) {
-        while acl.queuedFrames(handle) < 4, link.nextFrame(machine, { enqueue($0, channel, handle) }) {}
+        while acl.queuedFrames(handle) < 4, link.nextFrame(machine, at: now, { enqueue($0, channel, handle) })
+        {}
     }
 
     private func enqueue(_ payload: Span<UInt8>, _ channel: L2CAPChannelID, _ handle: ConnectionHandle) {

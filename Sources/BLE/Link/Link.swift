@@ -132,11 +132,12 @@ final class Link {
 
     /// Calls `send` with the next frame of a machine; false when there is none.
     func nextFrame(
-        _ machine: ReferenceWritableKeyPath<Link, some Machine>, _ send: (Span<UInt8>) -> Void
+        _ machine: ReferenceWritableKeyPath<Link, some Machine>, at now: Instant,
+        _ send: (Span<UInt8>) -> Void
     ) -> Bool {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in
-            _ = self[keyPath: machine].nextFrame(into: &output)
+            _ = self[keyPath: machine].nextFrame(into: &output, at: now)
         }
         guard !scratch.isEmpty else { return false }
         // A copy of the reference: what `send` does may come back here.

@@ -42,7 +42,7 @@ extension Adapter {
     private func tellServiceChange(on link: Link) {
         guard let change = server.gatt.serviceChange(for: ClientID(link.id)) else { return }
         do throws(ATTLimitError) {
-            link.serviceChange = try link.bearer.indicate(change.handle, value: change.value, at: loop.now)
+            link.serviceChange = try link.bearer.indicate(change.handle, value: change.value)
             pumpSoon(link)
         } catch {
             // Four octets fit any MTU, so its queue of indications is full, which only a peer that confirms

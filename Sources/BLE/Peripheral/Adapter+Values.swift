@@ -158,7 +158,7 @@ extension Adapter {
             let link = try linkThatTakes(delivery.link)
             do throws(ATTLimitError) {
                 let id = try link.bearer.indicate(
-                    update.handle, value: update.value, truncating: delivery.truncating, at: loop.now)
+                    update.handle, value: update.value, truncating: delivery.truncating)
                 tellNotified(update, delivery.central)
                 pumpSoon(link)
                 return TransactionKey(link: delivery.link, id: id)

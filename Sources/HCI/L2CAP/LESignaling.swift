@@ -95,7 +95,7 @@ extension LESignaling {
     }
 
     /// Writes the next frame for the peer; `output` needs room for `mtu` octets.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let frame = frames.popFirst() else { return false }
         frame.encode(into: &output)
         return true

@@ -145,7 +145,7 @@ extension CommandQueue {
     }
 
     /// Writes the next command, its type octet first; `output` needs room for `maximumFrameLength`.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let next = waiting.first, mayBeSent(next.ticket.opcode) else { return false }
         waiting.removeFirst()
         if next.ticket.opcode == .reset { sent.removeAll { $0.ticket.opcode == .reset } }

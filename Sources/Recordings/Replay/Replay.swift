@@ -75,7 +75,7 @@ public struct Replay {
         case .server(.push(let push), let link): send(push, on: link)
         case .server(.request(let request), let link):
             open(link)
-            _ = try? bearers[link]?.send(request, at: .zero)
+            _ = try? bearers[link]?.request(request)
             compare(request.encoded, with: said(on: link))
         case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
         case .encryption(let isOn, let link):
@@ -115,7 +115,7 @@ public struct Replay {
                     Difference(frame: frame, asked: [], recorded: push.encoded, ours: []))
                 return
             }
-            _ = try? bearers[link]?.push(value, of: handle, to: subscriber, at: .zero)
+            _ = try? bearers[link]?.push(value, of: handle, to: subscriber)
         }
         compare(push.encoded, with: said(on: link))
     }
@@ -127,7 +127,9 @@ public struct Replay {
         var isThere = true
         while isThere {
             while bearer.nextEvent(serving: ClientID(rawValue: UInt64(link)), from: &server) != nil {}
-            said += [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
+            said += [UInt8](capacity: ATTMTU.maximum.octets) {
+                isThere = bearer.nextFrame(into: &$0, at: .zero)
+            }
         }
         bearers[link] = bearer
         return said

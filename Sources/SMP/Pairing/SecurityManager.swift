@@ -8,7 +8,7 @@ import DequeModule
 /// ```swift
 /// try manager.begin(.encryption, at: now)
 /// manager.receive(frame, at: now)
-/// while manager.nextFrame(into: &output) { transport.send(output) }
+/// while manager.nextFrame(into: &output, at: now) { transport.send(output) }
 /// while let event = manager.nextEvent() {
 ///     switch event {
 ///     case .encrypt(let key): controller.enableEncryption(key)   // then manager.encryptionChanged(isOn:at:)
@@ -90,8 +90,8 @@ public struct SecurityManager: Machine, Sendable {
     }
 
     /// Writes the next packet.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
-        guard let command = outbox.popFirst() else { return refusal.nextFrame(into: &output) }
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+        guard let command = outbox.popFirst() else { return refusal.nextFrame(into: &output, at: now) }
         command.encode(into: &output)
         finishIfDone()
         return true

@@ -3,9 +3,9 @@ import BLECore
 
 extension ATTBearer {
     /// The next PDU.
-    mutating func frame() -> [UInt8]? {
+    mutating func frame(at now: Instant = .zero) -> [UInt8]? {
         var isThere = false
-        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = nextFrame(into: &$0, at: now) }
         return isThere ? frame : nil
     }
 }

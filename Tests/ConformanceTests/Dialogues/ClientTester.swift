@@ -26,7 +26,7 @@ struct ClientTester: Tester {
     mutating func turn() -> (sent: [[UInt8]], told: [String]) {
         while let event = bearer.nextEvent() { take(event) }
         var sent: [[UInt8]] = []
-        while let frame = bearer.frame() { sent.append(frame) }
+        while let frame = bearer.frame(at: now) { sent.append(frame) }
         defer { told = [] }
         return (sent, told)
     }
@@ -34,7 +34,7 @@ struct ClientTester: Tester {
     /// `do PROCEDURE …`.
     private mutating func start(_ name: String, _ arguments: [String]) throws {
         if name == "exchange-mtu" {
-            transaction = try bearer.exchangeMTU(at: now)
+            transaction = try bearer.exchangeMTU()
         } else if let command = try namedCommand(name, arguments) {
             try bearer.send(command)
         } else {
@@ -80,7 +80,7 @@ struct ClientTester: Tester {
     private mutating func advance() {
         do throws(GATTClientError) {
             switch try running?.next(bearer.mtu.octets) {
-            case .ask(let request): transaction = try? bearer.send(request, at: now)
+            case .ask(let request): transaction = try? bearer.request(request)
             case .done(let lines): end(lines)
             case nil: break
             }

@@ -58,10 +58,10 @@ struct ServerTester: Tester {
                 }
             }
             if link.mayHear, let change = server.serviceChange(for: central(number)) {
-                link.serviceChange = try? link.bearer.indicate(change.handle, value: change.value, at: now)
+                link.serviceChange = try? link.bearer.indicate(change.handle, value: change.value)
             }
             link.mayHear = false
-            while let frame = link.bearer.frame() { link.waiting.append(frame) }
+            while let frame = link.bearer.frame(at: now) { link.waiting.append(frame) }
             links[number] = link
         }
         while let event = server.nextEvent() {
@@ -132,7 +132,7 @@ struct ServerTester: Tester {
         try server.setValue(value, of: handle)
         for subscriber in server.subscribers(of: handle) {
             let number = Int(subscriber.central.rawValue)
-            try links[number]?.bearer.push(value, of: handle, to: subscriber, truncating: true, at: now)
+            try links[number]?.bearer.push(value, of: handle, to: subscriber, truncating: true)
         }
     }
 
@@ -150,7 +150,7 @@ struct ServerTester: Tester {
                 if server.features(of: subscriber.central).contains(.multipleNotifications) {
                     lists[number, default: .init()].append(ATTHandleLengthValue(handle, value))
                 } else {
-                    try links[number]?.bearer.push(value, of: handle, to: subscriber, at: now)
+                    try links[number]?.bearer.push(value, of: handle, to: subscriber)
                 }
             }
         }

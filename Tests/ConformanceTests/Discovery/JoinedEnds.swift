@@ -13,7 +13,7 @@ struct JoinedEnds {
         configuration.receiveMTU = ATTMTU(mtu)
         bearer = ATTBearer(configuration)
         guard mtu > 23 else { return }
-        _ = try bearer.exchangeMTU(at: .zero)
+        _ = try bearer.exchangeMTU()
         carry(server)
         while bearer.nextEvent() != nil {}
     }
@@ -29,7 +29,7 @@ struct JoinedEnds {
             case .done(let output): return output
             case .ask(let request):
                 requests += 1
-                let id = try bearer.send(request, at: .zero)
+                let id = try bearer.request(request)
                 carry(server)
                 guard let response = response(to: id) else { return nil }
                 try procedure.receive(response)

@@ -79,7 +79,7 @@ extension Adapter {
     private func push(_ update: ValueUpdate, to subscriber: Subscriber, on link: Link) throws(BLEError) {
         do throws(ATTLimitError) {
             if subscriber.prefersIndications {
-                _ = try link.bearer.indicate(update.handle, value: update.value, at: loop.now)
+                _ = try link.bearer.indicate(update.handle, value: update.value)
             } else {
                 try link.bearer.notify(update.handle, value: update.value)
             }

@@ -26,9 +26,10 @@ public struct ManagementQueue: Machine {
         let ticket: Ticket
         let command: ManagementCommand
         let packet: Management.Packet
-        let submitted: Instant
+        /// When the kernel was given it; before, when it was queued.
+        var begun: Instant
 
-        var deadline: Instant { submitted + command.timeLimit }
+        var deadline: Instant { begun + command.timeLimit }
     }
 
     private var waiting: Deque<Command> = []
@@ -51,7 +52,7 @@ public struct ManagementQueue: Machine {
         next &+= 1
         let ticket = Ticket(number: next)
         waiting.append(
-            Command(ticket: ticket, command: command, packet: command.packet(for: index), submitted: now))
+            Command(ticket: ticket, command: command, packet: command.packet(for: index), begun: now))
         return ticket
     }
 
@@ -109,8 +110,9 @@ public struct ManagementQueue: Machine {
     public var nextFrameCount: Int { current == nil ? waiting.first?.packet.encodedCount ?? 0 : 0 }
 
     /// Writes the next command, when the one before it is answered.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>) -> Bool {
-        guard current == nil, let command = waiting.popFirst() else { return false }
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+        guard current == nil, var command = waiting.popFirst() else { return false }
+        command.begun = now
         if command.command.isLasting { lasting.append(command) } else { current = command }
         command.packet.encode(into: &output)
         return true

@@ -44,7 +44,7 @@ private func walk(_ list: ATTTupleList<some ATTTuple>) {
 
 private func fuzzBearer(_ bytes: Span<UInt8>) {
     var bearer = ATTBearer()
-    guard (try? bearer.send(.readByType(.all, type: 0x2803), at: .zero)) != nil else {
+    guard (try? bearer.request(.readByType(.all, type: 0x2803))) != nil else {
         preconditionFailure("the first request is refused")
     }
     _ = frames(of: &bearer)
@@ -78,7 +78,9 @@ func frames(of bearer: inout ATTBearer) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var isThere = true
     while isThere {
-        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = bearer.nextFrame(into: &$0) }
+        let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
+            isThere = bearer.nextFrame(into: &$0, at: .zero)
+        }
         if isThere { frames.append(frame) }
     }
     return frames

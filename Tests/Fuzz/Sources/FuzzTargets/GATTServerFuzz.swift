@@ -16,7 +16,7 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
         if length == 0xff {
             change(&server, &added)
             if let change = server.serviceChange(for: central) {
-                _ = try? bearer.indicate(change.handle, value: change.value, at: .zero)
+                _ = try? bearer.indicate(change.handle, value: change.value)
             }
             precondition(frames(of: &bearer).count <= 1)
             continue

@@ -45,7 +45,7 @@ private func signal(_ frame: [UInt8], to side: inout LESignaling) {
     }
     while true {
         var hasAnswer = false
-        let answer = [UInt8](capacity: LESignaling.mtu) { hasAnswer = side.nextFrame(into: &$0) }
+        let answer = [UInt8](capacity: LESignaling.mtu) { hasAnswer = side.nextFrame(into: &$0, at: .zero) }
         guard hasAnswer else { break }
         guard let packet = try? LESignalingPDU(answer), (try? packet.message()) != nil else {
             preconditionFailure("an answer that cannot be read")

@@ -111,7 +111,9 @@ private struct FuzzedLink {
     mutating func drain(_ index: Int) {
         while true {
             var isThere = false
-            let frame = [UInt8](capacity: 65) { isThere = ends[index].machine.nextFrame(into: &$0) }
+            let frame = [UInt8](capacity: 65) {
+                isThere = ends[index].machine.nextFrame(into: &$0, at: .zero)
+            }
             guard isThere else { break }
             guard let command = try? SMPCommand(frame) else { preconditionFailure("a malformed frame") }
             if case 0x06...0x0a = command.code.rawValue { precondition(ends[index].isEncrypted) }

@@ -11,7 +11,7 @@ public func fuzzSMP(_ bytes: Span<UInt8>) {
         precondition(turn < 2)
         hosts[turn % 2].receive(spoken.span, at: .zero)
         spoken = [UInt8](capacity: 65) { output in
-            while hosts[turn % 2].nextFrame(into: &output) {}
+            while hosts[turn % 2].nextFrame(into: &output, at: .zero) {}
         }
         precondition(spoken.isEmpty == (hosts[turn % 2].nextEvent() == nil))
     }
