@@ -50,8 +50,16 @@ import Testing
 
     @Test("what has not run in time is dropped and counted, once")
     func dropped() async throws {
-        for _ in 0..<3 { #expect(runner.start(.arguments(["sleep", "1000"])) { _ in }) }
+        let begun = Lock<[Bool]>([])
+        for _ in 0..<3 {
+            let isTaken = runner.start(.arguments(["sleep", "1000"])) { result in
+                guard case .failure(let problem) = result else { return }
+                begun.withLock { $0.append(!problem.isDropped) }
+            }
+            #expect(isTaken)
+        }
         #expect(await runner.finish(within: .milliseconds(100)) == 3)
+        #expect(begun.withLock { $0 } == [true, false, false])
         #expect(await runner.finish(within: .seconds(600)) == 0)
     }
 

@@ -65,7 +65,10 @@ struct ConfiguredServer: Sendable {
         of uuid: BluetoothUUID, _ dropped: Lock<Int>
     ) -> Bool {
         runner.start(program, input: input) { [manager, console] result in
-            if case .failure(let problem) = result { console.note("\(uuid): \(problem.reason)") }
+            // What is dropped at the end is told by its number.
+            if case .failure(let problem) = result, !problem.isDropped {
+                console.note("\(uuid): \(problem.reason)")
+            }
             await manager.complete(pending, with: result.mapError { _ in .unlikelyError })
             let count = dropped.withLock { count in
                 defer { count = 0 }
@@ -113,26 +116,97 @@ struct ConfiguredServer: Sendable {
     }
 
     private func send(_ notify: NotifyConfiguration, _ characteristic: CharacteristicConfiguration) async {
-        let runner = ProgramRunner()
+        let (runner, takers) = (ProgramRunner(), Takers())
         var counter: UInt32 = 0
-        while await manager.adapter.loop.sleep(for: notify.interval) {
-            guard await manager.hasSubscribers(characteristic.valueHandle) else { continue }
-            do {
-                let value: [UInt8]
-                switch notify.source {
-                case .counter(let octets):
-                    value = (0..<octets).map { UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
-                    counter &+= 1
-                case .command(let program): value = try await runner.run(program)
+        await withDiscardingTaskGroup { group in
+            while await manager.adapter.loop.sleep(for: notify.interval) {
+                let free = await freeSubscribers(of: characteristic, among: takers)
+                guard !free.isEmpty, let value = await value(of: notify, characteristic, &counter, by: runner)
+                else { continue }
+                for central in free {
+                    takers.begin(central)
+                    group.addTask {
+                        await update(characteristic, to: value, for: central)
+                        takers.end(central)
+                    }
                 }
-                try await manager.update(characteristic.valueHandle, to: value)
-            } catch let problem as ProgramRunner.Problem {
-                console.note("\(characteristic.uuid): \(problem.reason)")
-            } catch BLEError.cancelled, BLEError.adapter(.closed) {
-                return
-            } catch {
-                console.note("\(characteristic.uuid): \(error)")
             }
+            group.cancelAll()
+        }
+    }
+
+    /// Who wants values and has taken the last one.
+    private func freeSubscribers(
+        of characteristic: CharacteristicConfiguration, among takers: Takers
+    ) async -> [Central] {
+        let subscribers = await manager.subscribers(of: characteristic.valueHandle)
+        let (free, late) = takers.sort(subscribers.map(\.central))
+        for central in late {
+            let who = central.address
+            console.note(
+                "\(characteristic.uuid): \(who) has not taken the last value, and gets no other before it has"
+            )
+        }
+        return free
+    }
+
+    /// The next value; nil when its program gives none.
+    private func value(
+        of notify: NotifyConfiguration, _ characteristic: CharacteristicConfiguration,
+        _ counter: inout UInt32, by runner: ProgramRunner
+    ) async -> [UInt8]? {
+        switch notify.source {
+        case .counter(let octets):
+            defer { counter &+= 1 }
+            return (0..<octets).map { [counter] in UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
+        case .command(let program):
+            do throws(ProgramRunner.Problem) {
+                return try await runner.run(program)
+            } catch {
+                console.note("\(characteristic.uuid): \(error.reason)")
+                return nil
+            }
+        }
+    }
+
+    private func update(
+        _ characteristic: CharacteristicConfiguration, to value: [UInt8], for central: Central
+    ) async {
+        do throws(BLEError) {
+            try await manager.update(characteristic.valueHandle, to: value, for: [central])
+        } catch .cancelled, .adapter(.closed) {
+            return
+        } catch {
+            console.note("\(characteristic.uuid): \(error)")
+        }
+    }
+}
+
+/// Which centrals have taken the last value: one that takes its time holds back no other.
+private final class Takers: Sendable {
+    private struct State {
+        /// Who has not taken the last value.
+        var busy: Set<Central> = []
+        /// Those of them of whom that was said.
+        var late: Set<Central> = []
+    }
+
+    private let state = Lock(State())
+
+    /// Those of `centrals` that take another value, and those that do not for the first time.
+    func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
+        state.withLock { state in
+            let late = centrals.filter { state.busy.contains($0) && state.late.insert($0).inserted }
+            return (centrals.filter { !state.busy.contains($0) }, late)
+        }
+    }
+
+    func begin(_ central: Central) { state.withLock { _ = $0.busy.insert(central) } }
+
+    func end(_ central: Central) {
+        state.withLock { state in
+            state.busy.remove(central)
+            state.late.remove(central)
         }
     }
 }

@@ -13,6 +13,8 @@ final class ProgramRunner: Sendable {
     /// Why a program gave no value.
     struct Problem: Error, Sendable {
         var reason: String
+        /// Whether it was not even begun, since its time had run out.
+        var isDropped = false
     }
 
     /// How many programs wait for the one that runs.
@@ -37,6 +39,11 @@ final class ProgramRunner: Sendable {
         (self.jobs, self.unfinished) = (jobs, unfinished)
         worker = Task {
             for await job in stream {
+                guard !Task.isCancelled else {
+                    let problem = Problem(reason: "\(job.program.name) was not run", isDropped: true)
+                    await job.done(.failure(problem))
+                    continue
+                }
                 await job.done(await Self.outcome(of: job, within: timeLimit))
                 // One that was ended before its time is among those that were dropped.
                 if !Task.isCancelled { unfinished.withLock { $0 -= 1 } }
