@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "ATT", targets: ["ATT"]),
         .library(name: "GATTServer", targets: ["GATTServer"]),
         .library(name: "GATTClient", targets: ["GATTClient"]),
+        .library(name: "GATT", targets: ["GATT"]),
         .library(name: "SMP", targets: ["SMP"]),
         .library(name: "VirtualController", targets: ["VirtualController"]),
         .library(name: "Recordings", targets: ["Recordings"]),
@@ -68,11 +69,12 @@ let package = Package(
         .target(name: "ATT", dependencies: ["BLECore", deque], swiftSettings: safe),
         .target(name: "GATTServer", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
         .target(name: "GATTClient", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
+        .target(name: "GATT", dependencies: ["GATTServer", "ATT", "BLECore", deque], swiftSettings: safe),
         .target(name: "SMP", dependencies: ["BLECore", deque] + crypto, swiftSettings: safe),
         .target(
             name: "VirtualController", dependencies: ["HCI", "BLECore", deque, heap], swiftSettings: safe),
         .target(
-            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "GATTServer", "BLECore", deque],
+            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "GATT", "GATTServer", "BLECore", deque],
             swiftSettings: strict),
 
         // Descriptors.
@@ -86,7 +88,7 @@ let package = Package(
         .target(
             name: "BLE",
             dependencies: [
-                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATTServer", "GATTClient", "SMP",
+                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
                 "VirtualController", deque, system, logging,
             ],
             swiftSettings: strict),
@@ -132,12 +134,15 @@ let package = Package(
         .testTarget(name: "HCITests", dependencies: ["HCI", "BLECore"], swiftSettings: strict),
         .testTarget(name: "ATTTests", dependencies: ["ATT", "BLECore"], swiftSettings: strict),
         .testTarget(
-            name: "GATTServerTests", dependencies: ["GATTServer", "ATT", "BLECore"], swiftSettings: strict),
+            name: "GATTServerTests", dependencies: ["GATT", "GATTServer", "ATT", "BLECore"],
+            swiftSettings: strict),
         .testTarget(
             name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "GATTTests", dependencies: ["GATT", "GATTServer", "ATT", "BLECore"], swiftSettings: strict),
         // Dialogues under the SIG's test ids, and server and client against models.
         .testTarget(
-            name: "ConformanceTests", dependencies: ["GATTServer", "GATTClient", "ATT", "BLECore"],
+            name: "ConformanceTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
             swiftSettings: strict),
         .testTarget(name: "SMPTests", dependencies: ["SMP", "BLECore"], swiftSettings: strict),
         .testTarget(

@@ -16,6 +16,7 @@ let package = Package(
                 .product(name: "ATT", package: "bletool"),
                 .product(name: "BLE", package: "bletool"),
                 .product(name: "BLECore", package: "bletool"),
+                .product(name: "GATT", package: "bletool"),
                 .product(name: "GATTClient", package: "bletool"),
                 .product(name: "GATTServer", package: "bletool"),
                 .product(name: "HCI", package: "bletool"),

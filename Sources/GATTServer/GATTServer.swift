@@ -2,17 +2,9 @@ import ATT
 import BLECore
 import DequeModule
 
-/// A GATT server without I/O: one database and what it knows of each central (Core Specification 5.4, Vol
-/// 3, Part G). Bearers bring it requests and take its answers:
-///
-/// ```swift
-/// bearer.receive(frame, at: now)
-/// while let event = bearer.nextEvent(serving: central, from: &server) { /* the client's and the link's */ }
-/// while let event = server.nextEvent() { /* what centrals did */ }
-/// while bearer.nextFrame(into: &output, at: now) { … }
-/// ```
-/// Kernel sockets, ACL links and tests all do just this; nothing is copied between the frame and a handler
-/// but the value that a write carries.
+/// A GATT server without I/O: one database and what it knows of each client (Core Specification 5.4, Vol
+/// 3, Part G). The connection of each client brings it requests and takes its answers; what clients did is
+/// told by `nextEvent()`. Nothing is copied between a frame and a handler but the value that a write carries.
 public struct GATTServer: Sendable {
     /// What the owner of a server chooses.
     public struct Configuration: Sendable {
@@ -205,17 +197,6 @@ public struct GATTServer: Sendable {
 // MARK: - Services that come and go
 
 /// Services that come and go while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
-///
-/// ```swift
-/// try server.add([battery])
-/// for central in server.centrals {
-///     if let change = server.serviceChange(for: central) {
-///         try bearer(central).indicate(change.handle, value: change.value)
-///     }
-/// }
-/// // and when it is confirmed
-/// server.confirmServiceChange(for: central)
-/// ```
 extension GATTServer {
     /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
     /// all affected: see `serviceChange`.
@@ -303,9 +284,18 @@ extension GATTServer {
         shared.database.attributes[try settableIndex(of: handle, for: value)].value = value
     }
 
-    /// Throws what `setValue` would throw, and changes nothing.
-    public func checkValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
-        _ = try settableIndex(of: handle, for: value)
+    /// Stores several values, or none when one of them cannot be.
+    public mutating func setValues(
+        _ values: [(handle: AttributeHandle, value: [UInt8])]
+    ) throws(AttributeValueError) -> [ValueUpdate] {
+        var updates: [ValueUpdate] = []
+        updates.reserveCapacity(values.count)
+        for (handle, value) in values {
+            let index = try settableIndex(of: handle, for: value)
+            updates.append(ValueUpdate(handle, shared.database.attributes[index].type, value))
+        }
+        for (handle, value) in values { try setValue(value, of: handle) }
+        return updates
     }
 
     private func settableIndex(
@@ -331,15 +321,53 @@ extension GATTServer {
     /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
     /// (Part C, 10.3.2).
     public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
-        let access = shared.database.configuration(of: handle)?.permissions
-        var subscribers: [GATTSubscriber] = []
-        for (client, known) in clients {
-            guard let configuration = known.state.configurations[handle], known.state.isInStep,
-                access.map({ known.state.isSafe(for: $0) }) ?? true
-            else { continue }
-            subscribers.append(GATTSubscriber(central: client, configuration: configuration))
+        centrals.compactMap { client in
+            wish(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
         }
-        return subscribers.sorted { $0.central.rawValue < $1.central.rawValue }
+    }
+
+    /// What each client is to be sent of values that were set; those who want none of them are left out. In the order of
+    /// the clients' numbers.
+    public func deliveries(
+        of updates: [ValueUpdate], truncating: Bool = false
+    ) -> [(client: ClientID, delivery: Delivery)] {
+        centrals.compactMap { client in
+            let delivery = delivery(of: updates, to: client, truncating: truncating)
+            return delivery.isEmpty ? nil : (client, delivery)
+        }
+    }
+
+    /// What a client is to be sent of values that were set.
+    public func delivery(
+        of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
+    ) -> Delivery {
+        Delivery(
+            notifications: wanted(updates, by: client, asIndications: false),
+            indications: wanted(updates, by: client, asIndications: true),
+            packs: features(of: client).contains(.multipleNotifications), truncates: truncating)
+    }
+
+    /// The updates that a client wants in one of the two ways. Where it is all of them, clients share the array.
+    private func wanted(
+        _ updates: [ValueUpdate], by client: ClientID, asIndications: Bool
+    ) -> [ValueUpdate] {
+        func isWanted(_ update: ValueUpdate) -> Bool {
+            guard let configuration = wish(of: client, for: update.handle) else { return false }
+            let subscriber = GATTSubscriber(central: client, configuration: configuration)
+            return subscriber.prefersIndications == asIndications
+        }
+        return updates.allSatisfy(isWanted) ? updates : updates.filter(isWanted)
+    }
+
+    /// How a client wants a characteristic's values, if it may have them now.
+    private func wish(
+        of client: ClientID, for handle: AttributeHandle
+    ) -> ClientCharacteristicConfiguration? {
+        guard let state = clients[client]?.state, let configuration = state.configurations[handle],
+            state.isInStep,
+            shared.database.configuration(of: handle).map({ state.isSafe(for: $0.permissions) }) ?? true
+        else { return nil }
+        return configuration
     }
 
     /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
@@ -381,6 +409,8 @@ public enum GATTServerEvent: Hashable, Sendable {
         central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
     /// Unsubscribed, or went away.
     case unsubscribed(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID)
+    /// Said that it can do something that it had not said before.
+    case features(central: CentralID, ClientSupportedFeatures)
 }
 
 /// A central that wants a characteristic's values.

@@ -49,6 +49,33 @@ struct ServiceChangeTests {
         }
     }
 
+    @Test func aBondedCentralIsToldOfServicesThatCameWhileItWasAway() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serve([0])
+            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let first = try await client.connect(to: server)
+            try await first.pair()
+            // A discovery asks for Service Changed.
+            _ = try await first.discover()
+            await first.disconnect()
+            try await PeripheralManager(server).add([battery])
+            let confirmations = Lock(0)
+            port.meddle { frame in
+                if frame == [0x1e] { confirmations.withLock { $0 += 1 } }
+                return [frame]
+            }
+            for count in [1, 1] {
+                let link = try await client.connect(to: server)
+                #expect(try await link.security.isBonded)
+                await bed.wait(.seconds(1))
+                #expect(confirmations.withLock { $0 } == count)
+                await link.disconnect()
+            }
+        }
+    }
+
     @Test func severalValuesGoInOnePacketToWhoTakesThem() async throws {
         let packets = Lock<[[UInt8]]>([])
         try await TwoHosts.run { hosts in

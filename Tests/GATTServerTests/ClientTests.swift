@@ -94,6 +94,49 @@ private final class Link: Sendable {
         #expect(server.subscribers(of: 3).map(\.central) == [client])
     }
 
+    @Test("a client whose bond is new keeps what it has said on this link, and has missed nothing")
+    func newBond() throws {
+        var server = try subscribable()
+        server.connect(client)
+        for (handle, value) in [(0x000b, [1]), (0x0009, [2, 0]), (0x0013, [1, 0])] as [(UInt16, [UInt8])] {
+            let write = ATTRequest.write(AttributeHandle(handle), value: value)
+            #expect(server.handle(write, from: client, mtu: mtu) == .respond(.write))
+        }
+        server.restore(GATTClientRecord(), of: client)
+        #expect(server.features(of: client) == .robustCaching)
+        #expect(server.serviceChange(for: client) == nil)
+        #expect(server.subscribers(of: 0x0012).map(\.central) == [client])
+        #expect(server.handle(.read(0x0012), from: client, mtu: mtu) == .respond(.read([100])))
+    }
+
+    @Test("what a bonded client has chosen before its encryption is not taken back by what is remembered")
+    func chosenAnew() throws {
+        var server = try subscribable()
+        var record = GATTClientRecord()
+        record.databaseHash = server.database.hash
+        record.configurations = [0x0008: .indicate, 0x0012: .notify]
+        server.connect(client)
+        let leaving = ATTRequest.write(0x0013, value: [0, 0])
+        #expect(server.handle(leaving, from: client, mtu: mtu) == .respond(.write))
+        let features = ATTRequest.write(0x000b, value: [1])
+        #expect(server.handle(features, from: client, mtu: mtu) == .respond(.write))
+        server.restore(record, of: client)
+        #expect(server.subscribers(of: 0x0012) == [])
+        #expect(server.configuration(of: 0x0008, for: client) == .indicate)
+        #expect(server.features(of: client) == .robustCaching)
+    }
+
+    /// Service Changed is 0x0008, Client Supported Features 0x000b, a value that is notified 0x0012.
+    private func subscribable() throws -> GATTServer {
+        let battery = GATTService(
+            0x180f,
+            characteristics: [
+                GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))
+            ]
+        )
+        return GATTServer(try AttributeDatabase([battery], generic: GenericServices()))
+    }
+
     @Test("each bearer has its own open request; what is prepared is the client's")
     func bearers() throws {
         var server = try server()

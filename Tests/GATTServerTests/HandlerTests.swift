@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import Synchronization
 import Testing
@@ -142,17 +143,14 @@ private struct NoCode: Error {}
     // Two handlers in one request, asked one after the other and once each.
     speak(&dialogue, [Exchange("0e030005000700", ""), Exchange("0a0500", "")])
     #expect(log.allReads.map(\.handle) == [3])
-    #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == .later)
+    #expect(dialogue.complete(log.allReads[0].pending, with: .success([1])) == "")
     #expect(log.allReads.map(\.handle) == [3, 7])
-    #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([9])) == nil)
+    #expect(dialogue.complete(log.allReads[0].pending, with: .success([9])) == "")
     #expect(dialogue.events() == [])
-    let answer = dialogue.server.complete(log.allReads[1].pending, with: .success([3]))
-    #expect(answer == .respond(.readMultiple([1, 2, 3])))
-    #expect(dialogue.events().count == 3)
-    #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([3])) == nil)
-    dialogue.bearer.send(try #require(answer))
-    // The request that came early is served now.
-    #expect(dialogue.serve() == "0f010203 0b02")
+    // The request that came early is served then.
+    #expect(dialogue.complete(log.allReads[1].pending, with: .success([3])) == "0f010203 0b02")
+    #expect(dialogue.events().count == 4)
+    #expect(dialogue.complete(log.allReads[1].pending, with: .success([3])) == "")
 }
 
 @Test func otherLinksGoOnWhileOneWaits() throws {
@@ -236,9 +234,7 @@ private struct NoCode: Error {}
                     return .later
                 })))
     speak(&dialogue, [Exchange("0a0300", "")])
-    let due = try #require(dialogue.bearer.deadline)
-    dialogue.bearer.expire(at: due)
-    #expect(dialogue.sent() == "010a00000e")
+    #expect(try dialogue.expire() == "010a00000e")
     // The late answer is not taken for one to the next request.
     speak(&dialogue, [Exchange("0a0300", "")])
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
@@ -256,9 +252,7 @@ private struct NoCode: Error {}
                     return .later
                 })))
     speak(&dialogue, [Exchange("120300bb", "")])
-    dialogue.bearer.expire(at: try #require(dialogue.bearer.deadline))
-    #expect(dialogue.sent() == "011200000e")
-    dialogue.server.abandonRequest(of: central)
+    #expect(try dialogue.expire() == "011200000e")
     #expect(dialogue.server.complete(log.allWrites[0].pending, with: .success([])) == nil)
     #expect(dialogue.server.database[3]?.value == [])
     #expect(dialogue.server.nextEvent() == nil)
@@ -275,9 +269,7 @@ private struct NoCode: Error {}
                     return .later
                 })))
     speak(&dialogue, [Exchange("1603000000aabbcc", "1703000000aabbcc"), Exchange("1801", "")])
-    dialogue.bearer.expire(at: try #require(dialogue.bearer.deadline))
-    _ = dialogue.sent()
-    dialogue.server.abandonRequest(of: central)
+    _ = try dialogue.expire()
     speak(&dialogue, [Exchange("160300000011", "170300000011"), Exchange("1801", "")])
     #expect(log.allWrites.map(\.value) == [[0xaa, 0xbb, 0xcc], [0x11]])
 }
@@ -293,13 +285,11 @@ private struct NoCode: Error {}
                     return .later
                 })), mtu: 100)
     speak(&dialogue, [Exchange("0a0300", "")])
-    _ = try dialogue.bearer.exchangeMTU()
+    _ = try dialogue.connection.request(.exchangeMTU(ATTMTU.maximum.wire))
     #expect(dialogue.sent() == "020502")
     speak(&dialogue, [Exchange("033200", "")])
     // The handler is told what it is when the request comes.
     #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])
-    let answer = dialogue.server.complete(
-        log.allReads[0].pending, with: .success([UInt8](repeating: 0, count: 60)))
-    dialogue.bearer.send(try #require(answer))
-    #expect(dialogue.sent() == "010a00000e")
+    let long = [UInt8](repeating: 0, count: 60)
+    #expect(dialogue.complete(log.allReads[0].pending, with: .success(long)) == "010a00000e")
 }

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import Testing
 
@@ -8,32 +9,59 @@ struct ServerDialogue {
     static let central = CentralID(rawValue: 1)
 
     var server: GATTServer
-    var bearer: ATTBearer
+    var connection: GATTConnection
+    private var connectionEvents: [GATTConnection.Event] = []
 
     init(
         _ services: [GATTService], generic: GenericServices? = nil, mtu: UInt16 = 23,
         security: LinkSecurity = .none, configuration: GATTServer.Configuration = GATTServer.Configuration()
     ) throws {
         server = GATTServer(try AttributeDatabase(services, generic: generic), configuration)
-        bearer = ATTBearer()
+        connection = GATTConnection(Self.central)
         server.connect(Self.central, security: security)
         if mtu != 23 {
             _ = ask(ATTRequest.exchangeMTU(mtu).encoded.hex)
-            #expect(bearer.mtu.octets == Int(mtu))
+            #expect(connection.mtu.octets == Int(mtu))
         }
     }
 
     /// What the server sends when the PDU that `hex` spells comes; PDUs are joined by spaces.
     mutating func ask(_ hex: String) -> String {
         let frame = [UInt8](hex: hex) ?? []
-        bearer.receive(frame.span, at: .zero)
+        connection.receive(frame.span, at: .zero)
         return serve()
     }
 
     /// What the server sends to the requests that have arrived.
     mutating func serve() -> String {
-        while bearer.nextEvent(serving: Self.central, from: &server) != nil {}
+        while let event = connection.nextEvent(serving: &server) { connectionEvents.append(event) }
         return sent()
+    }
+
+    /// The application has a new value: what is sent for that.
+    mutating func update(_ handle: AttributeHandle, _ value: [UInt8]) throws -> String {
+        for (_, delivery) in server.deliveries(of: try server.setValues([(handle, value)])) {
+            _ = connection.deliver(delivery)
+        }
+        return serve()
+    }
+
+    /// A handler completes what it answered with `.later`: what is sent for that.
+    mutating func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) -> String {
+        connection.complete(pending, with: result, serving: &server)
+        return serve()
+    }
+
+    /// The time goes by in which the request that is open must be answered: what is sent for that.
+    mutating func expire() throws -> String {
+        connection.expire(at: try #require(connection.deadline))
+        return serve()
+    }
+
+    /// What the connection told since the last look.
+    mutating func told() -> [GATTConnection.Event] {
+        defer { connectionEvents = [] }
+        return connectionEvents
     }
 
     /// What waits to be sent.
@@ -42,7 +70,7 @@ struct ServerDialogue {
         var isThere = true
         while isThere {
             let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-                isThere = bearer.nextFrame(into: &$0, at: .zero)
+                isThere = connection.nextFrame(into: &$0, at: .zero)
             }
             if isThere { frames.append(frame.hex) }
         }

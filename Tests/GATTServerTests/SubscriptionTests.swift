@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import Testing
 
@@ -19,9 +20,7 @@ func notification() throws {
             .subscribed(central: central, handle: 3, uuid: 0xff01, .notify),
             .read(central: central, handle: 4, uuid: .clientCharacteristicConfiguration, value: [1, 0]),
         ])
-    let subscriber = try #require(dialogue.server.subscribers(of: 3).first)
-    #expect(try dialogue.bearer.push([1, 2, 3], of: 3, to: subscriber) == nil)
-    #expect(dialogue.sent() == "1b0300010203")
+    #expect(try dialogue.update(3, [1, 2, 3]) == "1b0300010203")
     speak(&dialogue, [Exchange("1204000000", "13"), Exchange("1204000000", "13")])
     #expect(dialogue.events() == [.unsubscribed(central: central, handle: 3, uuid: 0xff01)])
     #expect(dialogue.server.subscribers(of: 3) == [])
@@ -31,13 +30,13 @@ func notification() throws {
 func indication() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1207000200", "13")])
-    let subscriber = try #require(dialogue.server.subscribers(of: 6).first)
-    let id = try dialogue.bearer.push([1, 2, 3], of: 6, to: subscriber)
-    #expect(dialogue.sent() == "1d0600010203")
-    let confirmation: [UInt8] = [0x1e]
-    dialogue.bearer.receive(confirmation.span, at: .zero)
-    let confirmed = dialogue.bearer.nextEvent(serving: central, from: &dialogue.server)
-    #expect(confirmed == .confirmed(try #require(id)))
+    #expect(try dialogue.update(6, [1, 2, 3]) == "1d0600010203")
+    #expect(dialogue.told() == [.sent(ValueUpdate(6, 0xff02, [1, 2, 3]))])
+    #expect(dialogue.ask("1e") == "")
+    #expect(
+        dialogue.told() == [
+            .confirmed(ValueUpdate(6, 0xff02, [1, 2, 3])), .delivered(DeliveryID(rawValue: 1), .complete),
+        ])
 }
 
 @Test func aSubscriberToBothIsNotified() throws {

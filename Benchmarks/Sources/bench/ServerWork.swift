@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
 /// Databases of about 13, 260 and 10,000 attributes; the first two are those of the peers' figures.
@@ -12,18 +13,18 @@ func measureServer(_ meter: inout Meter) {
             host.answer(read.span)
         }
         let write = host.writeCommand
-        meter.measure("server: a write, notified, \(count) attributes", allocations: 1) {
+        // One for the value that is written, one for the update of it.
+        meter.measure("server: a write, notified, \(count) attributes", allocations: 2) {
             host.answer(write.span)
             host.notify()
         }
     }
 }
 
-/// One bearer and one server without any descriptor.
+/// One connection and one server without any descriptor.
 struct Host {
     var server: GATTServer
-    var bearer = ATTBearer()
-    private let central = CentralID(rawValue: 1)
+    private var connection = GATTConnection(ClientID(rawValue: 1))
     private let value: AttributeHandle
     private var output: [UInt8] = []
 
@@ -33,15 +34,19 @@ struct Host {
                 BluetoothUUID(UInt16(0x4000 + number)),
                 characteristics: [
                     GATTCharacteristic(
-                        0x2a6e, properties: [.read, .writeWithoutResponse], value: .stored([UInt8](0..<20)))
+                        0x2a6e, properties: [.read, .writeWithoutResponse, .notify],
+                        value: .stored([UInt8](0..<20)))
                 ])
         }
         guard let database = try? AttributeDatabase(described), let last = database.attributes.last else {
             preconditionFailure("the database of the benchmark is refused")
         }
         server = GATTServer(database)
-        server.connect(central)
-        value = last.handle
+        server.connect(connection.client)
+        guard let value = database.attributes.last(where: { $0.type == 0x2a6e })?.handle, last.handle > value
+        else { preconditionFailure("the benchmark's value has no CCCD") }
+        self.value = value
+        _ = server.handle(ATTRequest.write(last.handle, value: [1, 0]), from: connection.client, mtu: 23)
         output.reserveCapacity(ATTMTU.maximum.octets)
     }
 
@@ -50,8 +55,8 @@ struct Host {
 
     /// Takes a frame as a link does: through bearer, permissions and database, and out again to `send`.
     mutating func answer(_ frame: Span<UInt8>, sending send: (Span<UInt8>) -> Void = { keep($0.count) }) {
-        bearer.receive(frame, at: .zero)
-        while let event = bearer.nextEvent(serving: central, from: &server) { keep(event) }
+        connection.receive(frame, at: .zero)
+        while let event = connection.nextEvent(serving: &server) { keep(event) }
         while let event = server.nextEvent() { keep(event) }
         flush(send)
     }
@@ -66,14 +71,18 @@ struct Host {
     /// Sends the stored value to the client.
     mutating func notify() {
         guard let stored = server.database[value]?.value else { return }
-        try? bearer.notify(value, value: stored)
+        let delivery = server.delivery(of: [ValueUpdate(value, 0x2a6e, stored)], to: connection.client)
+        keep(connection.deliver(delivery))
+        while let event = connection.nextEvent(serving: &server) { keep(event) }
         flush { keep($0.count) }
     }
 
     private mutating func flush(_ send: (Span<UInt8>) -> Void) {
         while true {
             output.removeAll(keepingCapacity: true)
-            output.append(addingCapacity: ATTMTU.maximum.octets) { _ = bearer.nextFrame(into: &$0, at: .zero) }
+            output.append(addingCapacity: ATTMTU.maximum.octets) {
+                _ = connection.nextFrame(into: &$0, at: .zero)
+            }
             guard !output.isEmpty else { return }
             send(output.span)
         }

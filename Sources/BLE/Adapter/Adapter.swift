@@ -54,7 +54,7 @@ public actor Adapter {
     // Who waits for what.
     let answers = Waiters<CommandQueue.Ticket, [UInt8]>()
     let transactions = Waiters<TransactionKey, ATTResponse>()
-    let confirmations = Waiters<TransactionKey, Void>()
+    let updates = Waiters<UInt64, Void>()
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
     let departures = Waiters<DepartureKey, Void>()

@@ -1,6 +1,14 @@
 import BLECore
 import HCISocket
 
+/// What becomes of something that was begun.
+enum Submission<Key: Sendable, Success: Sendable>: Sendable {
+    /// It is done already.
+    case done(Success)
+    /// It ends under this key.
+    case pending(Key)
+}
+
 /// Tasks that wait for something their adapter will learn, each under a key. Confined to that actor.
 final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
@@ -24,6 +32,14 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
         in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
         start: () throws(BLEError) -> Key
     ) async throws(BLEError) -> Success {
+        try await wait(in: adapter, cancel: cancel) { () throws(BLEError) in .pending(try start()) }
+    }
+
+    /// The same for work that may be done as soon as it is begun: then nothing is waited for.
+    func wait(
+        in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
+        begin: () throws(BLEError) -> Submission<Key, Success>
+    ) async throws(BLEError) -> Success {
         let (loop, turn) = (adapter.loop, Turn())
         let result: Result<Success, BLEError> = await withTaskCancellationHandler {
             // A closure is isolated to the parameter only when it uses it.
@@ -31,10 +47,13 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
             return await withCheckedContinuation { continuation in
                 guard !turn.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
                 do throws(BLEError) {
-                    let key = try start()
-                    assert(continuations[key] == nil, "a key has one waiter")
-                    turn.key = key
-                    continuations[key] = continuation
+                    switch try begin() {
+                    case .done(let success): continuation.resume(returning: .success(success))
+                    case .pending(let key):
+                        assert(continuations[key] == nil, "a key has one waiter")
+                        turn.key = key
+                        continuations[key] = continuation
+                    }
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import HCISocket
 import Logging
@@ -58,7 +59,7 @@ extension Adapter {
         var hasAsked = false
         do throws(BLEError) {
             while true {
-                switch try step(&procedure, link.bearer.mtu) {
+                switch try step(&procedure, link.gatt.mtu) {
                 case .done(let output): return output
                 case .ask(let request):
                     try check(handles, on: link)
@@ -82,7 +83,7 @@ extension Adapter {
     private func forget(_ undo: ATTRequest, on link: Link) {
         guard links[link.id] != nil else { return }
         do throws(ATTLimitError) {
-            _ = try link.bearer.request(undo)
+            _ = try link.gatt.request(undo)
             pumpSoon(link)
         } catch {
             log.debug("cannot undo: \(error)")
@@ -117,12 +118,12 @@ extension Adapter {
     /// Sends one request and waits for its response, an Error Response among them.
     func transact(_ request: ATTRequest, on id: LinkID) async throws(BLEError) -> ATTResponse {
         try await transactions.wait(in: self) { adapter, key in
-            adapter.links[id]?.bearer.cancel(key.id)
+            adapter.links[id]?.gatt.cancel(key.id)
             adapter.transactions.resume(key, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
             let link = try link(id)
             do throws(ATTLimitError) {
-                let transaction = try link.bearer.request(request)
+                let transaction = try link.gatt.request(request)
                 pumpSoon(link)
                 return TransactionKey(link: id, id: transaction)
             } catch {
@@ -133,13 +134,13 @@ extension Adapter {
 
     /// Offers our MTU to the peer, once a link. A server may refuse it; the link then stays at 23 octets.
     func exchangeMTU(on id: LinkID) async throws(BLEError) {
-        let mtu = try link(id).bearer.configuration.receiveMTU
+        let mtu = try link(id).gatt.configuration.receiveMTU
         guard mtu > .default else { return }
         _ = try await transact(.exchangeMTU(mtu.wire), on: id)
     }
 
     /// The MTU of a link.
-    func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).bearer.mtu.octets }
+    func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).gatt.mtu.octets }
 
     /// Sends a command; waits while the link has no room for it.
     func command(
@@ -150,7 +151,7 @@ extension Adapter {
             let link = try linkThatTakes(id)
             try check(handles, on: link)
             do throws(ATTLimitError) {
-                try link.bearer.send(command)
+                try link.gatt.send(command)
                 return pump(link)
             } catch  where error.limit == .pushes {
                 try await link.room.wait(in: self, of: id)

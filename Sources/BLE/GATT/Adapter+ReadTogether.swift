@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 
 extension Adapter {
@@ -18,7 +19,7 @@ extension Adapter {
         do throws(BLEError) {
             let joined = try await run(ReadMultiple(numbers), about: handles, on: id)
             // What fills the response may lack its end.
-            guard joined.count >= (try link(id).bearer.mtu.readValue) else { return .joined(joined) }
+            guard joined.count >= (try link(id).gatt.mtu.readValue) else { return .joined(joined) }
             return .joined(try await readEach(handles[...], on: id).flatMap(\.value))
         } catch .att(let refusal) where refusal.code == .requestNotSupported {
             return .separate(try await readEach(handles[...], on: id))

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import HCISocket
 import Logging
@@ -73,7 +74,7 @@ extension Adapter {
     private func unsubscribe(_ key: SubscriptionID, on id: LinkID) {
         guard let link = links[id], let ended = link.client.streams.removeValue(forKey: key) else { return }
         link.client.table.unsubscribe(key)
-        for _ in 0..<link.client.held.released(by: key) { link.bearer.confirm() }
+        for _ in 0..<link.client.held.released(by: key) { link.gatt.confirm() }
         pump(link)
         Task(executorPreference: loop) {
             do throws(BLEError) {
@@ -115,7 +116,7 @@ extension Adapter {
     func deliver(_ push: ATTPush, on link: Link) {
         let now = loop.now
         var confirms = push.opcode == .handleValueIndication
-        for var value in push.values(mtu: link.bearer.mtu, at: now) {
+        for var value in push.values(mtu: link.gatt.mtu, at: now) {
             let listeners = link.client.table.subscribers(of: value.handle)
                 .filter { link.client.streams[$0] != nil }
             if value.isIndication {
@@ -132,13 +133,13 @@ extension Adapter {
             }
             for listener in listeners { link.client.streams[listener]?.buffer.yield(value) }
         }
-        if confirms { link.bearer.confirm() }
+        if confirms { link.gatt.confirm() }
     }
 
     /// A subscriber has taken an indication that waits for that.
     private func taken(_ held: HeldConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
         guard let link = links[id], link.client.held.taken(held, by: key) else { return }
-        link.bearer.confirm()
+        link.gatt.confirm()
         pump(link)
     }
 

@@ -149,9 +149,9 @@ extension Adapter {
 
     /// The server may have asked for a link's security meanwhile, and found another one.
     func noteAskedSecurity(of link: Link) {
-        guard let security = server.gatt.security(of: ClientID(link.id)), security != link.security else {
-            return
-        }
+        guard case .socket = link.channel, let security = server.gatt.security(of: ClientID(link.id)),
+            security != link.security
+        else { return }
         noteSecurity(of: link)
     }
 }

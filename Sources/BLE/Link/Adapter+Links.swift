@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import HCI
 import HCISocket
 import Logging
@@ -36,6 +37,7 @@ extension Adapter {
                 between: onAir ?? AddressesOnAir(own: identity, peer: peer), as: role, bond),
             bond: bond)
         link.pairing.attempts = security.attempts[bond?.peer ?? peer]
+        link.gatt.holdsChanges = server.kept != nil || stateFolder != nil
         links[id] = link
         log.debug("link to \(peer) as \(role)")
         switch channel {
@@ -64,7 +66,7 @@ extension Adapter {
         procedures.resume(where: { $0.link == link.id }, with: .failure(error))
         securings.resume(link.id, with: .failure(error))
         transactions.resume(where: { $0.link == link.id }, with: .failure(error))
-        confirmations.resume(where: { $0.link == link.id }, with: .failure(error))
+        endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(()))
         // Of a peer that has told who it is, nothing stays under the address that it had.
@@ -106,8 +108,8 @@ extension Adapter {
         }
         switch link.channel {
         // The kernel tells the peer Remote User Terminated Connection, two seconds later.
-        case .socket where link.bearer.closure != nil || cause == .userTerminated || link.handle == nil:
-            let failed = link.bearer.closure != nil
+        case .socket where link.gatt.closure != nil || cause == .userTerminated || link.handle == nil:
+            let failed = link.gatt.closure != nil
             drop(link, .status(.connectionTerminatedByLocalHost))
             // That is too late after a failure of ATT: who connects until then has the same link, on which nobody may ask
             // anything any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed: Linux 6.1
@@ -127,7 +129,7 @@ extension Adapter {
     /// Gives what is under way a second to be answered: a stream that was just left switches its
     /// notifications off, which a bonded peer would remember as on.
     private func finishProcedures(on id: LinkID) async {
-        guard links[id]?.bearer.closure == nil else { return }
+        guard links[id]?.gatt.closure == nil else { return }
         // What was left in this turn of the loop begins to do so in the next.
         await Task.yield()
         _ = try? await withDeadline(.seconds(1), on: loop, orThrow: .cancelled) { () throws(BLEError) in
@@ -160,8 +162,8 @@ extension Adapter {
     /// How many packets of callers have been taken for a link and have not left.
     func unsent(on link: Link) -> Int {
         switch link.channel {
-        case .acl(let handle): link.bearer.unsentPushes + acl.unsentFrames(handle)
-        case .socket(let channel): link.bearer.unsentPushes + channel.port.unsentPackets
+        case .acl(let handle): link.gatt.unsent + acl.unsentFrames(handle)
+        case .socket(let channel): link.gatt.unsent + channel.port.unsentPackets
         }
     }
 
@@ -246,7 +248,7 @@ extension Adapter {
         do throws(ACLReassemblyError) {
             try link.reassembler.receive(packet.boundary, packet.data.span) { channel, payload in
                 switch channel {
-                case .att: link.bearer.receive(payload, at: now)
+                case .att: link.gatt.receive(payload, at: now)
                 case .leSignaling: link.signaling.receive(payload, at: now)
                 case .securityManager: link.pairing.receive(payload, at: now)
                 default: log.debug("ignoring a frame on channel \(channel)")
@@ -255,7 +257,6 @@ extension Adapter {
         } catch {
             log.warning("dropping data of \(link.peer): \(error)")
         }
-        drain(link)
         pump(link)
     }
 
@@ -281,8 +282,7 @@ extension Adapter {
 
     private func receive(_ frame: Span<UInt8>, on id: LinkID) {
         guard let link = links[id] else { return }
-        link.bearer.receive(frame, at: loop.now)
-        drain(link)
+        link.gatt.receive(frame, at: loop.now)
         pump(link)
     }
 
@@ -306,36 +306,48 @@ extension DisconnectReason {
 // MARK: - Frames out
 
 extension Adapter {
-    /// Sends what a link has to say as far as its channel takes it, and sets the timer.
+    /// Acts on what a link's machines tell, sends what they have to say as far as its channel takes it, and sets the timer.
     func pump(_ link: Link) {
+        drain(link)
         flush(link)
         sendData()
         wake(by: link.deadline)
     }
 
-    /// Moves a link's frames into its channel.
+    /// Moves a link's frames into its channel; what makes room there may bring more.
     func flush(_ link: Link) {
-        let now = loop.now
-        switch link.channel {
-        case .socket(let channel):
-            while channel.port.isWritable, link.nextFrame(\.bearer, at: now, { channel.port.send($0) }) {}
-            link.bearer.setWritable(channel.port.isWritable, at: now)
-        case .acl(let handle):
-            flush(link, \.signaling, .leSignaling, handle, at: now)
-            flush(link, \.pairing, .securityManager, handle, at: now)
-            flush(link, \.bearer, .att, handle, at: now)
-        }
-        drain(link)
+        while moveFrames(of: link) { drain(link) }
     }
 
-    /// Moves frames into the controller's queue while that is short: what waits in the machine can still be
-    /// cancelled.
-    private func flush(
-        _ link: Link, _ machine: ReferenceWritableKeyPath<Link, some Machine>, _ channel: L2CAPChannelID,
-        _ handle: ConnectionHandle, at now: Instant
-    ) {
-        while acl.queuedFrames(handle) < 4, link.nextFrame(machine, at: now, { enqueue($0, channel, handle) })
-        {}
+    /// Moves the frames that there are now; false when there is none, or no room.
+    private func moveFrames(of link: Link) -> Bool {
+        let now = loop.now
+        var isMoved = false
+        func move(
+            while hasRoom: () -> Bool, _ next: (Link, inout OutputSpan<UInt8>) -> Bool,
+            to send: (Span<UInt8>) -> Void
+        ) {
+            while hasRoom(), link.nextFrame(next, send) { isMoved = true }
+        }
+        switch link.channel {
+        case .socket(let channel):
+            move(while: { channel.port.isWritable }, { $0.gatt.nextFrame(into: &$1, at: now) }) {
+                channel.port.send($0)
+            }
+            link.gatt.setWritable(channel.port.isWritable, at: now)
+        case .acl(let handle):
+            // While the queue is short: what waits in the machines can still be cancelled.
+            move(while: { acl.queuedFrames(handle) < 4 }, { $0.signaling.nextFrame(into: &$1, at: now) }) {
+                enqueue($0, .leSignaling, handle)
+            }
+            move(while: { acl.queuedFrames(handle) < 4 }, { $0.pairing.nextFrame(into: &$1, at: now) }) {
+                enqueue($0, .securityManager, handle)
+            }
+            move(while: { acl.queuedFrames(handle) < 4 }, { $0.gatt.nextFrame(into: &$1, at: now) }) {
+                enqueue($0, .att, handle)
+            }
+        }
+        return isMoved
     }
 
     private func enqueue(_ payload: Span<UInt8>, _ channel: L2CAPChannelID, _ handle: ConnectionHandle) {
@@ -347,8 +359,8 @@ extension Adapter {
     }
 
     func expire(_ link: Link, at now: Instant) {
-        link.bearer.expire(at: now)
-        for _ in 0..<link.client.held.expire(at: now) { link.bearer.confirm() }
+        link.gatt.expire(at: now)
+        for _ in 0..<link.client.held.expire(at: now) { link.gatt.confirm() }
         link.signaling.expire(at: now)
         link.pairing.expire(at: now)
         drain(link)
@@ -360,31 +372,33 @@ extension Adapter {
 extension Adapter {
     /// Acts on what a link's machines have to tell.
     func drain(_ link: Link) {
-        while let event = link.bearer.nextEvent() { handle(event, of: link) }
+        while let event = link.gatt.nextEvent(serving: &server.gatt) {
+            tellServerEvents()
+            handle(event, of: link)
+        }
+        noteAskedSecurity(of: link)
+        tellServerEvents()
         while let event = link.signaling.nextEvent() { handle(event, of: link) }
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
     }
 
-    private func handle(_ event: ATTBearer.Event, of link: Link) {
+    private func handle(_ event: GATTConnection.Event, of link: Link) {
         switch event {
-        case .request(let request): answer(request, of: link)
-        case .command(let command): perform(command, of: link)
+        case .sent(let update): tellSent(update, to: link)
+        case .confirmed(let update):
+            server.tell(.confirmed(Central(link), update.handle, update.uuid))
+            link.room.open()
+        case .delivered(let id, let end): noteDelivered(DeliveryKey(link: link.id, id: id), end, to: link)
+        case .changed(let response): release(response, on: link)
+        case .overdue(let opcode):
+            log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
         case .push(let push): deliver(push, on: link)
         case .response(let id, let response):
             transactions.resume(TransactionKey(link: link.id, id: id), with: .success(response))
-        case .confirmed(let id) where id == link.serviceChange: serviceChangeConfirmed(on: link)
-        case .confirmed(let id):
-            confirmations.resume(TransactionKey(link: link.id, id: id), with: .success(()))
-            link.room.open()
         case .failed(let id, let error):
-            let key = TransactionKey(link: link.id, id: id)
-            transactions.resume(key, with: .failure(BLEError(error)))
-            confirmations.resume(key, with: .failure(BLEError(error)))
+            transactions.resume(TransactionKey(link: link.id, id: id), with: .failure(BLEError(error)))
         case .mtu(let mtu): noteMTU(mtu, of: link)
         case .ready: link.room.open()
-        case .overdue(let opcode):
-            log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
-            server.gatt.abandonRequest(of: ClientID(link.id))
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             // Whoever waits hears of this, not of the disconnection that follows from it.

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import HCI
 import HCISocket
@@ -24,7 +25,7 @@ public enum LinkRole: Hashable, Sendable {
     case peripheral
 }
 
-/// One connection to one device: the ATT bearer with both GATT roles on it, and the channel below.
+/// One connection to one device: GATT with both roles on it, and the channel below.
 /// Confined to its adapter.
 final class Link {
     /// What carries the ATT frames.
@@ -49,7 +50,7 @@ final class Link {
     var remoteVersion: RemoteVersion?
     var remoteFeatures: LEFeatures?
 
-    var bearer: ATTBearer
+    var gatt: GATTConnection
     var reassembler = ACLReassembler()
     var signaling: LESignaling
     /// Pairing; of no use on links of the kernel, which does that itself.
@@ -69,8 +70,6 @@ final class Link {
     let elevation = Turnstile()
     /// Commands and notifications that wait for the transport to take more.
     let room = Room()
-    /// The indication of Service Changed that waits for its confirmation.
-    var serviceChange: ATTTransactionID?
 
     /// The client's half: what it knows of the server, and who listens to it.
     var client = LinkClient()
@@ -102,7 +101,7 @@ final class Link {
         protection = LinkProtection(bond: bond)
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = mtu
-        bearer = ATTBearer(configuration)
+        gatt = GATTConnection(ClientID(id), configuration)
         signaling = LESignaling(role: role == .central ? .central : .peripheral)
         if case .acl(let handle) = channel { self.handle = handle }
     }
@@ -110,7 +109,7 @@ final class Link {
     /// What it is now.
     var parameters: LinkParameters {
         LinkParameters(
-            timing: radio.timing, phys: radio.phys, dataLengths: radio.dataLengths, mtu: bearer.mtu.octets,
+            timing: radio.timing, phys: radio.phys, dataLengths: radio.dataLengths, mtu: gatt.mtu.octets,
             security: security)
     }
 
@@ -126,19 +125,16 @@ final class Link {
 
     var deadline: Instant? {
         earlier(
-            earlier(bearer.deadline, client.held.deadline),
+            earlier(gatt.deadline, client.held.deadline),
             earlier(signaling.deadline, pairing.deadline))
     }
 
-    /// Calls `send` with the next frame of a machine; false when there is none.
+    /// Calls `send` with the frame that `next` writes; false when there is none.
     func nextFrame(
-        _ machine: ReferenceWritableKeyPath<Link, some Machine>, at now: Instant,
-        _ send: (Span<UInt8>) -> Void
+        _ next: (Link, inout OutputSpan<UInt8>) -> Bool, _ send: (Span<UInt8>) -> Void
     ) -> Bool {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in
-            _ = self[keyPath: machine].nextFrame(into: &output, at: now)
-        }
+        scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in _ = next(self, &output) }
         guard !scratch.isEmpty else { return false }
         // A copy of the reference: what `send` does may come back here.
         let frame = scratch

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import HCISocket
 import Logging
@@ -28,7 +29,7 @@ extension Adapter {
         for link in links.values {
             if link.protection.isRestored, let bond = link.protection.bond { restore(bond, of: link) }
         }
-        tellServiceChanges()
+        tellServicesChanged()
         guard let kernel else { return }
         if kernel.kernel.files.bluetoothDaemon != nil {
             log.warning(
@@ -92,34 +93,13 @@ extension Adapter {
 // MARK: - Requests
 
 extension Adapter {
-    func answer(_ request: ATTRequest, of link: Link) {
-        let answer = server.gatt.handle(request, from: ClientID(link.id), mtu: link.bearer.mtu)
-        noteAskedSecurity(of: link)
-        tellServerEvents()
-        if case .write(let handle, _) = request,
-            server.gatt.database[handle]?.type == .clientSupportedFeatures
-        {
-            keepClient(of: link)
-        }
-        reply(answer, on: link)
-    }
-
     /// The device at the other end of a link.
     func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
 
-    func perform(_ command: ATTCommand, of link: Link) {
-        server.gatt.handle(command, from: ClientID(link.id), mtu: link.bearer.mtu)
-        noteAskedSecurity(of: link)
-        tellServerEvents()
-    }
-
-    /// Gives the answer that a handler promised. An answer that nobody waits for any more is dropped.
+    /// Gives the answer that a handler promised. An answer to a request that is not open any more is dropped.
     func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) {
-        guard let answer = server.gatt.complete(pending, with: result),
-            let link = links[LinkID(number: pending.central.rawValue)]
-        else { return }
-        tellServerEvents()
-        reply(answer, on: link)
+        guard let link = links[LinkID(number: pending.central.rawValue)] else { return }
+        link.gatt.complete(pending, with: result, serving: &server.gatt)
         pump(link)
     }
 
@@ -130,7 +110,6 @@ extension Adapter {
     }
 
     private func translated(_ event: GATTServerEvent) -> PeripheralEvent? {
-        func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map { Central($0) } }
         switch event {
         case .read(let id, let handle, let uuid, let value):
             return central(id).map { .read($0, handle, uuid, value) }
@@ -144,13 +123,16 @@ extension Adapter {
         case .unsubscribed(let id, let handle, let uuid):
             noteClient(id)
             return central(id).map { .unsubscribed($0, handle, uuid) }
+        case .features(let id, _):
+            noteClient(id)
+            return nil
         case .signed(let id, let counter):
             noteSignature(counter, of: id)
             return nil
         }
     }
 
-    /// A central has subscribed, or does so no more; of one that has left all is kept already.
+    /// A central has subscribed, does so no more, or can do something else; of one that has left all is kept already.
     private func noteClient(_ id: CentralID) {
         if let link = links[LinkID(number: id.rawValue)] { keepClient(of: link) }
     }

@@ -1,7 +1,6 @@
-import ATT
 import BLECore
+import GATT
 import GATTServer
-import Logging
 
 /// Services that come and go while links are up.
 extension Adapter {
@@ -14,7 +13,7 @@ extension Adapter {
             let range = try server.gatt.add(
                 services, like: kept?.services ?? [], above: kept?.highest ?? .none)
             keepServices(beside: known)
-            tellServiceChanges()
+            tellServicesChanged()
             return range
         } catch {
             throw .database(error)
@@ -30,30 +29,17 @@ extension Adapter {
             throw .database(error)
         }
         forgetService(at: handle)
-        tellServiceChanges()
+        tellServicesChanged()
     }
 
-    /// Sends each client what it does not know yet.
-    func tellServiceChanges() {
+    /// Clients that asked for it are told of changed services, each when it has confirmed what it was told before.
+    func tellServicesChanged() {
         tellServerEvents()
-        for link in links.values { tellServiceChange(on: link) }
+        for link in links.values { tellServicesChanged(on: link) }
     }
 
-    private func tellServiceChange(on link: Link) {
-        guard let change = server.gatt.serviceChange(for: ClientID(link.id)) else { return }
-        do throws(ATTLimitError) {
-            link.serviceChange = try link.bearer.indicate(change.handle, value: change.value)
-            pumpSoon(link)
-        } catch {
-            // Four octets fit any MTU, so its queue of indications is full, which only a peer that confirms
-            // nothing brings about; its link ends by the time limit.
-            log.warning("\(link.peer) is not told of changed services: \(error)")
-        }
-    }
-
-    func serviceChangeConfirmed(on link: Link) {
-        link.serviceChange = nil
-        server.gatt.confirmServiceChange(for: ClientID(link.id))
-        tellServiceChange(on: link)
+    func tellServicesChanged(on link: Link) {
+        link.gatt.servicesChanged()
+        pumpSoon(link)
     }
 }

@@ -101,8 +101,10 @@ public struct PeripheralManager: Sendable {
     }
 
     /// Stores a value and sends it to its subscribers, or to those of `centrals` among them; by indication
-    /// to those who want that, whose confirmation is awaited. Returns whom it reached. A value over the MTU
-    /// less 3 octets of a link is `BLEError.limit`, unless `truncating` says that its beginning will do.
+    /// to those who want that, whose confirmation is awaited. No central waits for another, and values for
+    /// one leave in order. Returns whom it reached: a value over the MTU less 3 octets of a link is not sent
+    /// on that, unless `truncating` says that its beginning will do, and is `BLEError.limit` where it has
+    /// reached none.
     @discardableResult
     public func update(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil, truncating: Bool = false

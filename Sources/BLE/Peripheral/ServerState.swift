@@ -14,6 +14,8 @@ struct ServerState {
     var unsaved: Unsaved = []
     var listeners: [UInt64: StreamBuffer<PeripheralEvent>] = [:]
     var nextListener: UInt64 = 0
+    /// Values on their way to centrals.
+    var updates = OpenUpdates()
 
     /// Where something is to be written.
     struct Unsaved: OptionSet {

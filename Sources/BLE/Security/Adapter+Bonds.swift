@@ -74,6 +74,8 @@ extension Adapter {
         if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
         store.noteUse(bond.id)
         tellServerEvents()
+        // Of what has changed since its last link it is told now.
+        tellServicesChanged(on: link)
     }
 
     /// Signed writes of a bonded peer can be checked, also before its link is encrypted: the signature shows who it is.

@@ -9,6 +9,8 @@ struct ClientState: Sendable {
     private(set) var security: LinkSecurity
     /// By value handle; those that are empty are not kept.
     private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+    /// Values whose configuration the client has written on this link.
+    private var chosen: Set<AttributeHandle> = []
     private(set) var features = ClientSupportedFeatures()
     private var awareness = ChangeAwareness()
     /// Handles that changed and were not indicated yet.
@@ -83,7 +85,21 @@ extension ClientState {
         }
     }
 
-    mutating func setFeatures(_ features: ClientSupportedFeatures) { self.features = features }
+    /// The client writes how it wants a characteristic's values.
+    mutating func choose(
+        _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
+        _ shared: inout GATTServer.Shared
+    ) {
+        chosen.insert(handle)
+        configure(handle, configuration, &shared)
+    }
+
+    /// Remembers what the client says that it can do, and tells it when that is new.
+    mutating func setFeatures(_ features: ClientSupportedFeatures, _ shared: inout GATTServer.Shared) {
+        guard features != self.features else { return }
+        self.features = features
+        shared.events.append(.features(central: id, features))
+    }
 
     /// Whether values may be sent to it that were not asked for: one with robust caching that does not know of a change
     /// of the database gets none until it does, and its commands do nothing (Vol 3, Part G, 2.5.2.1).
@@ -129,6 +145,7 @@ extension ClientState {
         for handle in configurations.keys.sorted() where range.contains(handle) {
             configure(handle, [], &shared)
         }
+        chosen = chosen.filter { !range.contains($0) }
         prepared.breakParts(in: range)
     }
 
@@ -162,18 +179,22 @@ extension ClientState {
         return record
     }
 
-    /// Takes up what was remembered. When the database is another by now, subscriptions may be to anything: only the one
-    /// to Service Changed is kept, by which the client hears of it.
+    /// Takes up what was remembered, except where the client has chosen anew on this link. When the database is another by
+    /// now, subscriptions may be to anything: only the one to Service Changed is kept, by which the client is told of it.
     mutating func restore(_ record: GATTClientRecord, _ shared: inout GATTServer.Shared) {
-        features = record.features
-        nextSignCounter = record.signCounter
+        nextSignCounter = max(nextSignCounter, record.signCounter)
+        // A bond that is new has no more.
+        guard !record.databaseHash.isEmpty else { return }
+        // Bits that are set stay so (Vol 3, Part G, 7.2).
+        features.formUnion(record.features)
         let isSame = record.databaseHash == shared.database.hash
         if !isSame {
             databaseChanged(.all)
         } else if !record.isChangeAware {
             databaseChanged(record.unreportedChange ?? .all)
         }
-        for (handle, configuration) in record.configurations.sorted(by: { $0.key < $1.key }) {
+        for (handle, configuration) in record.configurations.sorted(by: { $0.key < $1.key })
+        where !chosen.contains(handle) {
             guard let attribute = shared.database[handle], case .value(let properties) = attribute.kind,
                 configuration.isSubset(of: ClientCharacteristicConfiguration(allowedBy: properties)),
                 isSame || attribute.role == .serviceChanged

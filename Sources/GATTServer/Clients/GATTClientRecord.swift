@@ -8,7 +8,8 @@ public struct GATTClientRecord: Hashable, Sendable {
     public var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
     /// What it can do.
     public var features: ClientSupportedFeatures = []
-    /// The hash of the database with which it last had a link.
+    /// The hash of the database with which it last had a link; empty where there was none: then nothing but
+    /// `signCounter` holds.
     public var databaseHash: [UInt8] = []
     /// Whether it knew all changes of that database.
     public var isChangeAware = true

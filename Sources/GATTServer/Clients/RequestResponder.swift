@@ -494,9 +494,9 @@ extension RequestResponder {
             let index = try index(of: write.handle, shared)
             if case .clientConfiguration(let handle, let properties) = shared.database.attributes[index].kind
             {
-                client.configure(handle, try write.configuration(properties), &shared)
+                client.choose(handle, try write.configuration(properties), &shared)
             } else if shared.database.attributes[index].role == .clientFeatures {
-                client.setFeatures(try write.features(beside: client.features))
+                client.setFeatures(try write.features(beside: client.features), &shared)
             } else {
                 shared.database.attributes[index].value = write.value
                 shared.events.append(.write(central: client.id, write, kind: kind))

@@ -1,8 +1,9 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
-/// A server in the place of a recorded one: it hears the clients' side of a dialogue, and what it says is compared
+/// A server in the place of a recorded one: it gets the clients' side of a dialogue, and what it says is compared
 /// with what the recorded server said, octet by octet.
 public struct Replay {
     /// Where the two said different things.
@@ -34,7 +35,7 @@ public struct Replay {
     private let receiveMTU: (Int) -> ATTMTU
     private let storesPushes: Bool
     private let security: LinkSecurity
-    private var bearers: [Int: ATTBearer] = [:]
+    private var connections: [Int: GATTConnection] = [:]
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
@@ -61,7 +62,7 @@ public struct Replay {
         switch turn {
         case .client(let pdu, let link):
             open(link)
-            bearers[link]?.receive(pdu.encoded.span, at: .zero)
+            connections[link]?.receive(pdu.encoded.span, at: .zero)
             let ours = said(on: link)
             if case .request = pdu {
                 asked[link] = (pdu.encoded, ours)
@@ -75,25 +76,26 @@ public struct Replay {
         case .server(.push(let push), let link): send(push, on: link)
         case .server(.request(let request), let link):
             open(link)
-            _ = try? bearers[link]?.request(request)
+            _ = try? connections[link]?.request(request)
             compare(request.encoded, with: said(on: link))
         case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
         case .encryption(let isOn, let link):
             open(link)
             server.setSecurity(isOn ? security : .none, of: ClientID(rawValue: UInt64(link)))
         case .end(let link):
-            bearers[link] = nil
+            connections[link] = nil
             if asked.removeValue(forKey: link) != nil { unanswered += 1 }
             server.disconnect(ClientID(rawValue: UInt64(link)))
         }
     }
 
     private mutating func open(_ link: Int) {
-        guard bearers[link] == nil else { return }
+        guard connections[link] == nil else { return }
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = receiveMTU(link)
-        bearers[link] = ATTBearer(configuration)
-        server.connect(ClientID(rawValue: UInt64(link)))
+        let client = ClientID(rawValue: UInt64(link))
+        connections[link] = GATTConnection(client, configuration)
+        server.connect(client)
     }
 
     /// Gives the application's value, which only the recording knows, to this server, as the recorded one got
@@ -104,34 +106,37 @@ public struct Replay {
         if storesPushes {
             for (handle, value) in values { try? server.setValue(value, of: handle) }
         }
-        switch push {
-        case .multipleNotification(let list): try? bearers[link]?.notify(list)
-        case .notification(let handle, let value), .indication(let handle, let value):
-            let central = ClientID(rawValue: UInt64(link))
-            guard let subscriber = server.subscribers(of: handle).first(where: { $0.central == central })
-            else {
-                unsubscribed[handle, default: 0] += 1
+        let updates = values.map { ValueUpdate($0.0, server.database[$0.0]?.type ?? BluetoothUUID(0), $0.1) }
+        let central = ClientID(rawValue: UInt64(link))
+        let delivery: Delivery
+        if case .multipleNotification = push {
+            // Whether the client can take it, the recording knows better.
+            delivery = Delivery(notifications: updates, packs: true)
+        } else {
+            delivery = server.delivery(of: updates, to: central)
+            guard !delivery.isEmpty else {
+                for update in updates { unsubscribed[update.handle, default: 0] += 1 }
                 unsubscribedPushes.append(
                     Difference(frame: frame, asked: [], recorded: push.encoded, ours: []))
                 return
             }
-            _ = try? bearers[link]?.push(value, of: handle, to: subscriber)
         }
+        _ = connections[link]?.deliver(delivery)
         compare(push.encoded, with: said(on: link))
     }
 
     /// All that our side has to say on a link now.
     private mutating func said(on link: Int) -> [UInt8] {
-        guard var bearer = bearers[link] else { return [] }
+        guard var connection = connections[link] else { return [] }
         var said: [UInt8] = []
         var isThere = true
         while isThere {
-            while bearer.nextEvent(serving: ClientID(rawValue: UInt64(link)), from: &server) != nil {}
+            while connection.nextEvent(serving: &server) != nil {}
             said += [UInt8](capacity: ATTMTU.maximum.octets) {
-                isThere = bearer.nextFrame(into: &$0, at: .zero)
+                isThere = connection.nextFrame(into: &$0, at: .zero)
             }
         }
-        bearers[link] = bearer
+        connections[link] = connection
         return said
     }
 

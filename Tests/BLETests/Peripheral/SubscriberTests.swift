@@ -115,6 +115,38 @@ struct SubscriberTests {
         }
     }
 
+    /// What does not fit one link is an error only when it reaches none.
+    @Test func whatIsTooLongForOneReachesTheOthers() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serve([0], maximumLinks: 2)
+            let manager = PeripheralManager(server)
+            let (narrow, wide) = (try await bed.host("narrow"), try await bed.host("wide"))
+            var options = ConnectionOptions()
+            options.mtu = 23
+            let first = try await narrow.connect(to: server, options: options)
+            let second = try await wide.connect(to: server)
+            let sample = try await second.sample()
+            var short = try await first.values(of: first.sample()).makeAsyncIterator()
+            var long = try await second.values(of: sample).makeAsyncIterator()
+            let value = [UInt8](0..<30)
+            let reached = try await manager.update(sample.valueHandle, to: value)
+            #expect(reached.map(\.address) == [await wide.address])
+            let received = try await long.next()
+            #expect(received?.value == value)
+            let narrowOnly = try #require(
+                await manager.subscribers(of: sample.valueHandle).first { $0.maximumUpdateLength == 20 })
+            let error = await failure { () throws(BLEError) in
+                try await manager.update(sample.valueHandle, to: value, for: [narrowOnly.central])
+            }
+            guard case .limit(_, 20, 30)? = error else { return #expect(error == nil) }
+            // Nothing of it was sent.
+            try await manager.update(sample.valueHandle, to: [1])
+            let next = try await short.next()
+            #expect(next?.value == [1])
+        }
+    }
+
     @Test func theLatencyOfALinkIsAskedFor() async throws {
         try await LinkedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import GATTServer
 
@@ -23,6 +24,24 @@ func describe(_ event: GATTServerEvent) -> String? {
     case .subscribed(_, let handle, _, let configuration):
         "subscribed \(handle.short) \(configuration.rawValue)"
     case .unsubscribed(_, let handle, _): "unsubscribed \(handle.short)"
+    case .features: nil
+    }
+}
+
+/// What a connection tells; of what was sent nothing, since that is seen.
+func describe(_ event: GATTConnection.Event) -> String? {
+    switch event {
+    case .sent, .delivered(_, .complete), .changed: nil
+    case .delivered(_, .refused(let error)): "failed: \(error)"
+    case .delivered(_, .closed(let reason)): "failed: \(reason)"
+    case .confirmed: "confirmed"
+    case .overdue: "overdue"
+    case .push(let push): describe(ATTBearer.Event.push(push))
+    case .response(let id, let response): describe(ATTBearer.Event.response(id, response))
+    case .failed(let id, let error): describe(ATTBearer.Event.failed(id, error))
+    case .mtu(let mtu): describe(ATTBearer.Event.mtu(mtu))
+    case .ready: describe(ATTBearer.Event.ready)
+    case .closed(let reason): describe(ATTBearer.Event.closed(reason))
     }
 }
 

@@ -1,22 +1,19 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
-/// Our server, and a bearer to each of its peers.
+/// Our server, and a connection to each of its peers.
 struct ServerTester: Tester {
     private struct Link {
-        var bearer = ATTBearer()
+        var connection: GATTConnection
         var security = LinkSecurity.none
         var waiting: [[UInt8]] = []
-        /// The indication of Service Changed that is on its way.
-        var serviceChange: ATTTransactionID?
-        /// Whether now is the time for one: the services changed, the peer came, or it confirmed the last.
-        var mayHear = true
     }
 
     private var server = GATTServer(.empty)
     private var configuration = ATTBearer.Configuration()
-    private var links = [1: Link()]
+    private var links = [1: Link(connection: GATTConnection(central(1)))]
     /// What is remembered of bonded peers that are away.
     private var bonds: [Int: GATTClientRecord] = [:]
     private var peer = 1
@@ -44,24 +41,16 @@ struct ServerTester: Tester {
         }
     }
 
-    mutating func receive(_ pdu: [UInt8]) { links[peer]?.bearer.receive(pdu.span, at: now) }
+    mutating func receive(_ pdu: [UInt8]) { links[peer]?.connection.receive(pdu.span, at: now) }
 
     mutating func turn() -> (sent: [[UInt8]], told: [String]) {
         var told: [String] = []
         for number in links.keys.sorted() {
             guard var link = links.removeValue(forKey: number) else { continue }
-            while let event = link.bearer.nextEvent(serving: central(number), from: &server) {
-                told.append(describe(event))
-                if case .confirmed(let id) = event, id == link.serviceChange {
-                    server.confirmServiceChange(for: central(number))
-                    link.mayHear = true
-                }
+            while let event = link.connection.nextEvent(serving: &server) {
+                if let text = describe(event) { told.append(text) }
             }
-            if link.mayHear, let change = server.serviceChange(for: central(number)) {
-                link.serviceChange = try? link.bearer.indicate(change.handle, value: change.value)
-            }
-            link.mayHear = false
-            while let frame = link.bearer.frame(at: now) { link.waiting.append(frame) }
+            while let frame = link.connection.frame(at: now) { link.waiting.append(frame) }
             links[number] = link
         }
         while let event = server.nextEvent() {
@@ -77,14 +66,14 @@ struct ServerTester: Tester {
         let reference = try ReferenceDatabase.named(name)
         server = GATTServer(
             try AttributeDatabase(reference.services, generic: reference.generic), reference.configuration)
-        server.connect(central(peer))
+        server.connect(Self.central(peer))
     }
 
     /// `receive OCTETS`: bearers from now on receive so much.
     private mutating func receive(upTo octets: String) throws {
         guard let number = UInt16(octets) else { throw CommandError("receive", [octets]) }
         configuration.receiveMTU = ATTMTU(number)
-        links[peer]?.bearer = ATTBearer(configuration)
+        links[peer]?.connection = GATTConnection(Self.central(peer), configuration)
     }
 
     /// `peer NUMBER`: what follows is said to and by that peer, which connects if it is not there.
@@ -104,7 +93,7 @@ struct ServerTester: Tester {
         let key = more.firstIndex(of: "key").flatMap { Int(more[$0 + 1]) } ?? 16
         let security = LinkSecurity(level: level, keySize: key, isBonded: more.contains("bonded"))
         links[peer]?.security = security
-        server.setSecurity(security, of: central(peer))
+        server.setSecurity(security, of: Self.central(peer))
     }
 
     /// `disconnect NUMBER`: that peer's link goes.
@@ -112,7 +101,7 @@ struct ServerTester: Tester {
         guard let number = Int(number), let link = links.removeValue(forKey: number) else {
             throw CommandError("disconnect", [number])
         }
-        let record = server.disconnect(central(number))
+        let record = server.disconnect(Self.central(number))
         bonds[number] = link.security.isBonded ? record : nil
     }
 
@@ -120,8 +109,10 @@ struct ServerTester: Tester {
     private mutating func connect() {
         let record = bonds.removeValue(forKey: peer)
         let security = LinkSecurity(level: .none, isBonded: record != nil)
-        links[peer] = Link(bearer: ATTBearer(configuration), security: security)
-        server.connect(central(peer), security: security, record: record)
+        let central = Self.central(peer)
+        links[peer] = Link(connection: GATTConnection(central, configuration), security: security)
+        server.connect(central, security: security, record: record)
+        links[peer]?.connection.servicesChanged()
     }
 
     /// `update HANDLE OCTETS`: the application has a new value for those who want it.
@@ -129,59 +120,53 @@ struct ServerTester: Tester {
         guard let handle = AttributeHandle(hex: handle), let value = Dialogue.octets(octets) else {
             throw CommandError("update", [handle, octets])
         }
-        try server.setValue(value, of: handle)
-        for subscriber in server.subscribers(of: handle) {
-            let number = Int(subscriber.central.rawValue)
-            try links[number]?.bearer.push(value, of: handle, to: subscriber, truncating: true)
-        }
+        deliver(try server.setValues([(handle, value)]))
     }
 
     /// `update-together HANDLE OCTETS …`: new values of several attributes, in one PDU for who takes that
     /// (Part G, 4.10.2), else in one for each.
     private mutating func updateTogether(_ words: [String]) throws {
-        var lists: [Int: ATTTupleList<ATTHandleLengthValue>] = [:]
+        var values: [(handle: AttributeHandle, value: [UInt8])] = []
         for index in stride(from: 0, to: words.count - 1, by: 2) {
             guard let handle = AttributeHandle(hex: words[index]),
                 let value = Dialogue.octets(words[index + 1])
             else { throw CommandError("update-together", words) }
-            try server.setValue(value, of: handle)
-            for subscriber in server.subscribers(of: handle) {
-                let number = Int(subscriber.central.rawValue)
-                if server.features(of: subscriber.central).contains(.multipleNotifications) {
-                    lists[number, default: .init()].append(ATTHandleLengthValue(handle, value))
-                } else {
-                    try links[number]?.bearer.push(value, of: handle, to: subscriber)
-                }
-            }
+            values.append((handle, value))
         }
-        for (number, list) in lists { try links[number]?.bearer.notify(list) }
+        deliver(try server.setValues(values))
+    }
+
+    private mutating func deliver(_ updates: [ValueUpdate]) {
+        for (client, delivery) in server.deliveries(of: updates, truncating: true) {
+            _ = links[Int(client.rawValue)]?.connection.deliver(delivery)
+        }
     }
 
     /// `key CSRK`: the key by which the peer signs, as a number in hex.
     private mutating func useKey(_ csrk: String) throws {
         guard let number = UInt128(csrk, radix: 16) else { throw CommandError("key", [csrk]) }
-        server.setSigningKey(ATTSigningKey(csrk: number), of: central(peer))
+        server.setSigningKey(ATTSigningKey(csrk: number), of: Self.central(peer))
     }
 
     /// `add NAME`: the services of that name come.
     private mutating func add(_ name: String) throws {
         try server.add(ReferenceDatabase.named(name).services)
-        for number in links.keys { links[number]?.mayHear = true }
+        for number in links.keys { links[number]?.connection.servicesChanged() }
     }
 
     /// `remove HANDLE`: the service there goes.
     private mutating func remove(_ handle: String) throws {
         guard let handle = AttributeHandle(hex: handle) else { throw CommandError("remove", [handle]) }
         try server.remove(handle)
-        for number in links.keys { links[number]?.mayHear = true }
+        for number in links.keys { links[number]?.connection.servicesChanged() }
     }
 
     /// `wait SECONDS`: so much time goes by.
     private mutating func wait(_ seconds: String) throws {
         guard let number = Int(seconds) else { throw CommandError("wait", [seconds]) }
         now = now + .seconds(number)
-        for key in links.keys { links[key]?.bearer.expire(at: now) }
+        for key in links.keys { links[key]?.connection.expire(at: now) }
     }
 
-    private func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
+    private static func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
 }

@@ -1,27 +1,28 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
 /// Our server with two links, octets in and octets out.
 struct ServedLinks {
     private(set) var server: GATTServer
-    private var bearers = [ATTBearer(), ATTBearer()]
+    private var connections = [0, 1].map { GATTConnection(central($0)) }
 
     init(_ services: [GATTService]) throws {
         var configuration = GATTServer.Configuration()
         configuration.prepareQueueLimit = ReferenceModel.queueLimit
         configuration.authorize = { ReferenceModel.authorizes(Int($0.handle.rawValue)) }
         server = GATTServer(try AttributeDatabase(services, generic: nil), configuration)
-        for number in bearers.indices { server.connect(central(number)) }
+        for connection in connections { server.connect(connection.client) }
     }
 
     /// What is sent to a PDU.
     mutating func answers(to pdu: [UInt8], on link: Int) -> [[UInt8]] {
-        bearers[link].receive(pdu.span, at: .zero)
-        while bearers[link].nextEvent(serving: central(link), from: &server) != nil {}
+        connections[link].receive(pdu.span, at: .zero)
+        while connections[link].nextEvent(serving: &server) != nil {}
         while server.nextEvent() != nil {}
         var sent: [[UInt8]] = []
-        while let frame = bearers[link].frame() { sent.append(frame) }
+        while let frame = connections[link].frame() { sent.append(frame) }
         return sent
     }
 
@@ -29,8 +30,9 @@ struct ServedLinks {
     mutating func secure(_ link: Int, as model: ModelLink) {
         let level = LinkSecurity.Level(rawValue: UInt8(model.level)) ?? .none
         server.setSecurity(
-            LinkSecurity(level: level, keySize: model.keySize, isBonded: model.isBonded), of: central(link))
+            LinkSecurity(level: level, keySize: model.keySize, isBonded: model.isBonded),
+            of: Self.central(link))
     }
 
-    private func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
+    private static func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
 }

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import HCISocket
 
@@ -77,13 +78,13 @@ extension Adapter {
         if left > 0 { throw .unsent(left) }
     }
 
-    fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.bearer.canPush ?? false }
+    fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
     fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
         while true {
             let link = try linkThatTakes(id)
-            guard !link.bearer.canPush else { return }
-            link.bearer.tellWhenReady()
+            guard !link.gatt.canSend else { return }
+            link.gatt.tellWhenReady()
             try await link.room.wait(in: self, of: id)
         }
     }
@@ -95,7 +96,7 @@ extension Adapter {
         let link = try linkThatTakes(id)
         try check(handles, on: link)
         do throws(ATTLimitError) {
-            try link.bearer.send(command)
+            try link.gatt.send(command)
             pump(link)
             return true
         } catch  where error.limit == .pushes {

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
 /// A central that wants the values of a characteristic.
@@ -44,7 +45,7 @@ extension Adapter {
             (try? link(LinkID(number: subscriber.central.rawValue))).map { link in
                 Subscriber(
                     central: Central(link), prefersIndications: subscriber.prefersIndications,
-                    maximumUpdateLength: min(link.bearer.mtu.octets - 3, ATTLimits.valueLength))
+                    maximumUpdateLength: min(link.gatt.mtu.octets - 3, ATTLimits.valueLength))
             }
         }
     }
@@ -64,30 +65,21 @@ extension Adapter {
         if let end { throw end }
         let receivers = receivers(of: handle, centrals)
         for (link, subscriber) in receivers {
-            let limit = link.bearer.mtu.octets - 3
+            let limit = link.gatt.mtu.octets - 3
             guard value.count <= limit else {
                 throw .limit("a value for \(link.peer)", limit: limit, value: value.count)
             }
             guard link.hasRoom(for: subscriber) else { return false }
         }
-        for update in try store([(handle, value)]) {
-            for (link, subscriber) in receivers { try push(update, to: subscriber, on: link) }
+        let updates = try store([(handle, value)])
+        for (link, subscriber) in receivers {
+            let delivery = Delivery(
+                notifications: subscriber.prefersIndications ? [] : updates,
+                indications: subscriber.prefersIndications ? updates : [])
+            _ = deliver(delivery, to: link)
+            drain(link)
         }
         return true
-    }
-
-    private func push(_ update: ValueUpdate, to subscriber: Subscriber, on link: Link) throws(BLEError) {
-        do throws(ATTLimitError) {
-            if subscriber.prefersIndications {
-                _ = try link.bearer.indicate(update.handle, value: update.value)
-            } else {
-                try link.bearer.notify(update.handle, value: update.value)
-            }
-        } catch {
-            throw BLEError(error)
-        }
-        tellNotified(update, subscriber.central)
-        pumpSoon(link)
     }
 
     fileprivate func untilReadyToUpdate(
@@ -97,7 +89,7 @@ extension Adapter {
             if let end { throw end }
             let full = receivers(of: handle, centrals).first { !$0.link.hasRoom(for: $0.subscriber) }
             guard let full else { return }
-            full.link.bearer.tellWhenReady()
+            full.link.gatt.tellWhenReady()
             do throws(BLEError) {
                 try await full.link.room.wait(in: self, of: full.link.id)
             } catch {
@@ -110,6 +102,6 @@ extension Adapter {
 extension Link {
     /// Whether a value can go, or wait for its turn.
     fileprivate func hasRoom(for subscriber: Subscriber) -> Bool {
-        subscriber.prefersIndications ? bearer.canIndicate : bearer.canPush
+        gatt.hasRoom(forIndication: subscriber.prefersIndications)
     }
 }

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import HCISocket
 import Logging
@@ -19,6 +20,7 @@ extension Adapter {
             throw .invalidRequest("this adapter's server is restored by another name already")
         }
         server.kept = kept
+        for link in links.values { link.gatt.holdsChanges = true }
     }
 
     /// Services are published, beside those that have the attributes `known`: they have the values again that they had,
@@ -71,22 +73,21 @@ extension Adapter {
         server.unsaved.insert(.bonds)
     }
 
-    /// Sends an answer, when the disk has what the request has changed.
-    func reply(_ answer: GATTAnswer, on link: Link) {
+    /// Releases the response to a write when the disk has what that has changed.
+    func release(_ response: HeldResponse, on link: Link) {
         let unsaved = server.unsaved
         server.unsaved = []
-        guard !unsaved.isEmpty, case .respond(let response) = answer else { return link.bearer.send(answer) }
+        guard !unsaved.isEmpty else { return link.gatt.release(response, isKept: true) }
         let id = link.id
-        Task(executorPreference: loop) { await self.send(response, on: id, after: unsaved) }
+        Task(executorPreference: loop) { await self.release(response, on: id, after: unsaved) }
     }
 
-    /// Sends a response when the disk has what it says, else an error in its place.
-    private func send(_ response: ATTResponse, on id: LinkID, after unsaved: ServerState.Unsaved) async {
-        let isSaved = await save(unsaved)
+    private func release(
+        _ response: HeldResponse, on id: LinkID, after unsaved: ServerState.Unsaved
+    ) async {
+        let isKept = await save(unsaved)
         guard let link = links[id] else { return }
-        let request = ATTOpcode(response.opcode.rawValue &- 1)
-        link.bearer.send(
-            .respond(isSaved ? response : .error(ATTErrorResponse(request, .none, .unlikelyError))))
+        link.gatt.release(response, isKept: isKept)
         pump(link)
     }
 

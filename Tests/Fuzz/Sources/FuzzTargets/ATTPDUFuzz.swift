@@ -47,7 +47,7 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
     guard (try? bearer.request(.readByType(.all, type: 0x2803))) != nil else {
         preconditionFailure("the first request is refused")
     }
-    _ = frames(of: &bearer)
+    _ = frames { bearer.nextFrame(into: &$0, at: .zero) }
     bearer.receive(bytes, at: .zero)
     var isRequest = false
     while let event = bearer.nextEvent() {
@@ -62,7 +62,7 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
         case .confirmed, .overdue, .ready, .closed: preconditionFailure("\(event)")
         }
     }
-    let answers = frames(of: &bearer)
+    let answers = frames { bearer.nextFrame(into: &$0, at: .zero) }
     precondition(bearer.closure == nil)
     let opcode = bytes.isEmpty ? nil : ATTOpcode(bytes[0])
     switch opcode?.kind {
@@ -74,12 +74,12 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
 }
 
 /// All PDUs that a bearer has to send.
-func frames(of bearer: inout ATTBearer) -> [[UInt8]] {
+func frames(_ next: (inout OutputSpan<UInt8>) -> Bool) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var isThere = true
     while isThere {
         let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-            isThere = bearer.nextFrame(into: &$0, at: .zero)
+            isThere = next(&$0)
         }
         if isThere { frames.append(frame) }
     }

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 
 /// Whatever PDUs a central sends, the link lives on, each request gets exactly one response of its own kind
@@ -8,39 +9,39 @@ import GATTServer
 public func fuzzGATTServer(_ bytes: Span<UInt8>) {
     let central = CentralID(rawValue: 1)
     var server = GATTServer(database)
-    var bearer = ATTBearer()
+    var connection = GATTConnection(central)
     server.connect(central)
     var input = ByteReader(bytes, of: "fuzz input")
     var added: [AttributeHandle] = []
     while let length = try? input.u8("length") {
         if length == 0xff {
             change(&server, &added)
-            if let change = server.serviceChange(for: central) {
-                _ = try? bearer.indicate(change.handle, value: change.value)
-            }
-            precondition(frames(of: &bearer).count <= 1)
+            connection.servicesChanged()
+            while connection.nextEvent(serving: &server) != nil {}
+            precondition(frames { connection.nextFrame(into: &$0, at: .zero) }.count <= 1)
             continue
         }
         let frame = (try? input.bytes(min(Int(length), input.remaining), "PDU")) ?? []
-        bearer.receive(frame.span, at: .zero)
-        while let event = bearer.nextEvent(serving: central, from: &server) {
+        connection.receive(frame.span, at: .zero)
+        while let event = connection.nextEvent(serving: &server) {
             switch event {
-            case .push(.indication): bearer.confirm()
+            case .push(.indication): connection.confirm()
             case .push, .mtu: break
-            case .confirmed: server.confirmServiceChange(for: central)
             default: preconditionFailure("\(event)")
             }
         }
         while server.nextEvent() != nil {}
-        let answers = frames(of: &bearer)
-        precondition(bearer.closure == nil)
+        // A write, or a confirmation, may be followed by an indication of Service Changed.
+        let answers = frames { connection.nextFrame(into: &$0, at: .zero) }
+            .filter { $0.first != ATTOpcode.handleValueIndication.rawValue }
+        precondition(connection.closure == nil)
         guard let opcode = frame.first.map({ ATTOpcode($0) }) else { continue }
         let isRequest = opcode.kind == .request || opcode.kind == nil && !opcode.isCommand
         if opcode == .handleValueIndication {
             precondition(answers == [[0x1e]])
         } else {
             precondition(answers.count == (isRequest ? 1 : 0))
-            for answer in answers { check(answer, to: opcode, bearer.mtu) }
+            for answer in answers { check(answer, to: opcode, connection.mtu) }
         }
     }
     precondition(server.database.attributes.allSatisfy { $0.value.count <= $0.length.maximum })

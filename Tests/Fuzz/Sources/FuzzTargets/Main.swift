@@ -9,6 +9,7 @@ private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("l2cap", fuzzL2CAP),
     ("att", fuzzATTPDU),
     ("gatt-server", fuzzGATTServer),
+    ("gatt-connection", fuzzGATTConnection),
     ("gatt-client", fuzzGATTClient),
     ("value-reassembler", fuzzValueReassembler),
     ("smp", fuzzSMP),

@@ -1,0 +1,395 @@
+import ATT
+import BLECore
+import DequeModule
+import GATTServer
+
+/// One link as GATT sees it: the ATT bearer with both roles on it, and its client's place in the server that all links
+/// share (Core Specification 5.4, Vol 3, Part G).
+///
+/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says which services
+/// have come and gone. What concerns the client's role of this host goes through as it is.
+///
+/// ```swift
+/// connection.receive(frame, at: now)
+/// while let event = connection.nextEvent(serving: &server) { /* the link's */ }
+/// while let event = server.nextEvent() { /* what clients did */ }
+/// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
+/// ```
+/// Taking a frame may make room and so make events: after the last frame, look for events again. Kernel sockets, ACL
+/// links, replay and tests all do just this.
+public struct GATTConnection: Sendable {
+    /// The number of the client at the other end.
+    public let client: ClientID
+    /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
+    public var holdsChanges = false
+
+    private var bearer: ATTBearer
+    private var events = Deque<Event>()
+    private var notifications = Lane()
+    private var indications = Lane()
+    /// How many of its lanes a delivery has something in.
+    private var openLanes: [DeliveryID: Int] = [:]
+    private var lastDelivery: UInt64 = 0
+    /// The indication of a value that is to be confirmed.
+    private var indication: OpenIndication?
+    /// The indication of Service Changed that is to be confirmed.
+    private var serviceChange: ATTTransactionID?
+    /// Whether the client may be told of changed services now.
+    private var mayTellServices = false
+    /// Whether what waits may go.
+    private var looksAgain = false
+    private var held: (number: HeldResponse, response: ATTResponse)?
+    private var lastHeld: UInt64 = 0
+
+    /// Values of deliveries that go in order.
+    private struct Lane: Sendable {
+        struct Part: Sendable {
+            let delivery: DeliveryID
+            let updates: [ValueUpdate]
+            let packs: Bool
+            let truncates: Bool
+            /// The first that is not sent.
+            var next = 0
+
+            /// How many go in the next PDU.
+            func count(mtu: ATTMTU) -> Int {
+                guard packs else { return 1 }
+                var room = mtu.octets - 1
+                let fitting = updates[next...].prefix {
+                    room -= 4 + $0.value.count
+                    return room >= 0
+                }
+                return max(fitting.count, 1)
+            }
+        }
+
+        var parts = Deque<Part>()
+
+        var count: Int { parts.reduce(0) { $0 + $1.updates.count - $1.next } }
+
+        mutating func append(_ updates: [ValueUpdate], of delivery: Delivery, _ id: DeliveryID) {
+            parts.append(
+                Part(
+                    delivery: id, updates: updates, packs: delivery.packs, truncates: delivery.truncates))
+        }
+    }
+
+    private struct OpenIndication: Sendable {
+        let transaction: ATTTransactionID
+        let delivery: DeliveryID
+        let update: ValueUpdate
+        /// Whether its delivery has no other.
+        let isLast: Bool
+    }
+
+    /// A connection over a channel that was just opened, to a client that the server knows by that number.
+    public init(_ client: ClientID, _ configuration: ATTBearer.Configuration = ATTBearer.Configuration()) {
+        self.client = client
+        bearer = ATTBearer(configuration)
+    }
+
+    /// What the owner chose.
+    public var configuration: ATTBearer.Configuration { bearer.configuration }
+    /// The MTU that holds now.
+    public var mtu: ATTMTU { bearer.mtu }
+    /// Why the bearer carries nothing any more; nil while it does.
+    public var closure: ATTBearer.Closure? { bearer.closure }
+    /// What the peer sent and was of no use.
+    public var ignored: ATTBearer.Ignored { bearer.ignored }
+}
+
+// MARK: - Frames, time and events
+
+extension GATTConnection {
+    /// Takes one PDU from the peer.
+    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) { bearer.receive(frame, at: now) }
+
+    /// Acts on what was due by `now`.
+    public mutating func expire(at now: Instant) { bearer.expire(at: now) }
+
+    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    public var deadline: Instant? { bearer.deadline }
+
+    /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`
+    /// octets.
+    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+        bearer.nextFrame(into: &output, at: now)
+    }
+
+    /// Says whether the channel takes more frames, which the time limits of what it took last go by.
+    public mutating func setWritable(_ isWritable: Bool, at now: Instant) {
+        bearer.setWritable(isWritable, at: now)
+    }
+
+    /// Ends the connection, as when its link is gone: all that waits ends by an event, `.closed` is the last, and nothing
+    /// more is sent or received.
+    public mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
+
+    /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way.
+    public mutating func nextEvent(serving server: inout GATTServer) -> Event? {
+        while true {
+            if let event = events.popFirst() { return event }
+            if let event = bearer.nextEvent() {
+                if let told = take(event, &server) { return told }
+            } else if looksAgain {
+                looksAgain = false
+                sendNotifications()
+                sendIndication()
+                tellServices(&server)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Acts on what the bearer tells; gives what is the owner's business and comes before anything else.
+    private mutating func take(_ event: ATTBearer.Event, _ server: inout GATTServer) -> Event? {
+        switch event {
+        case .request(let request): reply(server.handle(request, from: client, mtu: mtu))
+        case .command(let command): server.handle(command, from: client, mtu: mtu)
+        case .overdue(let opcode):
+            held = nil
+            server.abandonRequest(of: client)
+            return .overdue(opcode)
+        case .confirmed(let id): confirmed(id, &server)
+        case .failed(let id, _) where id == indication?.transaction || id == serviceChange: break
+        case .closed(let reason):
+            endDeliveries(.closed(reason))
+            events.append(.closed(reason))
+        case .ready:
+            looksAgain = true
+            return .ready
+        case .push(let push): return .push(push)
+        case .response(let id, let response): return .response(id, response)
+        case .failed(let id, let error): return .failed(id, error)
+        case .mtu(let mtu): return .mtu(mtu)
+        }
+        return nil
+    }
+}
+
+// MARK: - Answers
+
+extension GATTConnection {
+    /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything. Nothing
+    /// happens when the request is not open any more.
+    public mutating func complete(
+        _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>,
+        serving server: inout GATTServer
+    ) {
+        guard let answer = server.complete(pending, with: result) else { return }
+        reply(answer)
+    }
+
+    /// Sends a response that was held: when what the write changed is kept, else an error in its place. Nothing happens
+    /// when the request was refused as overdue meanwhile.
+    public mutating func release(_ response: HeldResponse, isKept: Bool) {
+        guard let held, held.number == response else { return }
+        self.held = nil
+        if isKept { respond(held.response) } else { refuse(held.response) }
+    }
+
+    private mutating func reply(_ answer: GATTAnswer) {
+        guard case .respond(let response) = answer else { return }
+        switch response {
+        case .write, .executeWrite:
+            guard holdsChanges else { return respond(response) }
+            lastHeld &+= 1
+            held = (HeldResponse(number: lastHeld), response)
+            events.append(.changed(HeldResponse(number: lastHeld)))
+        default: respond(response)
+        }
+    }
+
+    /// An answer that became too long, because the MTU sank while a handler took its time, is an Unlikely Error.
+    private mutating func respond(_ response: ATTResponse) {
+        do throws(ATTLimitError) { try bearer.respond(response) } catch { refuse(response) }
+    }
+
+    private mutating func refuse(_ response: ATTResponse) {
+        let request = ATTOpcode(response.opcode.rawValue &- 1)
+        // An Error Response fits any MTU.
+        _ = try? bearer.respond(.error(ATTErrorResponse(request, .none, .unlikelyError)))
+    }
+}
+
+// MARK: - Values
+
+extension GATTConnection {
+    /// Sends values to the client. Notifications go as far as there is room, behind those of earlier deliveries; each
+    /// indication goes when the one before it is confirmed, and neither waits for the other. `.sent` and `.confirmed` tell
+    /// of each value, `.delivered` of the end.
+    public mutating func deliver(_ delivery: Delivery) -> DeliveryID {
+        lastDelivery &+= 1
+        let id = DeliveryID(rawValue: lastDelivery)
+        if let end = end(of: delivery) {
+            events.append(.delivered(id, end))
+            return id
+        }
+        openLanes[id] = (delivery.notifications.isEmpty ? 0 : 1) + (delivery.indications.isEmpty ? 0 : 1)
+        if !delivery.notifications.isEmpty {
+            notifications.append(delivery.notifications, of: delivery, id)
+            sendNotifications()
+        }
+        if !delivery.indications.isEmpty {
+            indications.append(delivery.indications, of: delivery, id)
+            sendIndication()
+        }
+        return id
+    }
+
+    /// Forgets what of a delivery is not sent; no event names it. An indication that is on its way is waited for all the
+    /// same.
+    public mutating func cancel(_ delivery: DeliveryID) {
+        guard openLanes.removeValue(forKey: delivery) != nil else { return }
+        notifications.parts.removeAll { $0.delivery == delivery }
+        indications.parts.removeAll { $0.delivery == delivery }
+    }
+
+    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for confirmations,
+    /// a notification for the channel.
+    public func hasRoom(forIndication isIndication: Bool) -> Bool {
+        guard isIndication else { return notifications.parts.isEmpty && bearer.canPush }
+        return closure == nil && indications.count < configuration.indicationLimit
+    }
+
+    /// How a delivery ends that does not begin; nil when it does.
+    private func end(of delivery: Delivery) -> DeliveryEnd? {
+        if let closure { return .closed(closure) }
+        if delivery.isEmpty { return .complete }
+        guard !delivery.truncates else { return nil }
+        func refusal(_ updates: [ValueUpdate], _ opcode: ATTOpcode) -> DeliveryEnd? {
+            updates.first { $0.value.count > mtu.pushValue }.map {
+                .refused(ATTLimitError(.pdu(opcode), maximum: mtu.octets, value: $0.value.count + 3))
+            }
+        }
+        return refusal(delivery.notifications, .handleValueNotification)
+            ?? refusal(delivery.indications, .handleValueIndication)
+    }
+
+    private mutating func sendNotifications() {
+        while let part = notifications.parts.first {
+            guard bearer.canPush else { return bearer.tellWhenReady() }
+            let group = part.updates[part.next..<(part.next + part.count(mtu: mtu))]
+            do throws(ATTLimitError) {
+                try notify(group, truncating: part.truncates)
+            } catch {
+                // The MTU sank meanwhile.
+                end(part.delivery, .refused(error))
+                continue
+            }
+            for update in group { events.append(.sent(update)) }
+            if group.endIndex < part.updates.endIndex {
+                notifications.parts[0].next = group.endIndex
+            } else {
+                notifications.parts.removeFirst()
+                finishLane(of: part.delivery)
+            }
+        }
+    }
+
+    private mutating func notify(
+        _ group: ArraySlice<ValueUpdate>, truncating: Bool
+    ) throws(ATTLimitError) {
+        if let only = group.first, group.count == 1 {
+            return try bearer.notify(only.handle, value: only.value, truncating: truncating)
+        }
+        var list = ATTTupleList<ATTHandleLengthValue>(capacity: mtu.octets - 1)
+        for update in group { list.append(ATTHandleLengthValue(update.handle, update.value)) }
+        try bearer.notify(list)
+    }
+
+    private mutating func sendIndication() {
+        while indication == nil, let part = indications.parts.first {
+            let update = part.updates[part.next]
+            let isLast = part.next + 1 == part.updates.endIndex
+            do throws(ATTLimitError) {
+                let transaction = try bearer.indicate(
+                    update.handle, value: update.value, truncating: part.truncates)
+                indication = OpenIndication(
+                    transaction: transaction, delivery: part.delivery, update: update, isLast: isLast)
+            } catch {
+                end(part.delivery, .refused(error))
+                continue
+            }
+            events.append(.sent(update))
+            if isLast { indications.parts.removeFirst() } else { indications.parts[0].next += 1 }
+        }
+    }
+
+    private mutating func confirmed(_ id: ATTTransactionID, _ server: inout GATTServer) {
+        looksAgain = true
+        if id == serviceChange {
+            serviceChange = nil
+            mayTellServices = true
+            server.confirmServiceChange(for: client)
+        } else if let confirmed = indication, confirmed.transaction == id {
+            indication = nil
+            events.append(.confirmed(confirmed.update))
+            if confirmed.isLast { finishLane(of: confirmed.delivery) }
+        }
+    }
+
+    private mutating func finishLane(of delivery: DeliveryID) {
+        guard let open = openLanes[delivery] else { return }
+        openLanes[delivery] = open > 1 ? open - 1 : nil
+        if open == 1 { events.append(.delivered(delivery, .complete)) }
+    }
+
+    private mutating func end(_ delivery: DeliveryID, _ end: DeliveryEnd) {
+        guard openLanes[delivery] != nil else { return }
+        cancel(delivery)
+        events.append(.delivered(delivery, end))
+    }
+
+    private mutating func endDeliveries(_ end: DeliveryEnd) {
+        (indication, serviceChange) = (nil, nil)
+        for delivery in openLanes.keys.sorted(by: { $0.rawValue < $1.rawValue }) { self.end(delivery, end) }
+    }
+}
+
+// MARK: - Services that come and go
+
+extension GATTConnection {
+    /// The server's services have changed, or what is remembered of the client: if it asked for that it is told by an
+    /// indication of Service Changed, and of what changes until that is confirmed by the next one (Core Specification 5.4,
+    /// Vol 3, Part G, 7.1).
+    public mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
+
+    private mutating func tellServices(_ server: inout GATTServer) {
+        guard mayTellServices else { return }
+        mayTellServices = false
+        guard closure == nil, bearer.canIndicate, let change = server.serviceChange(for: client) else {
+            return
+        }
+        // Four octets fit any MTU, and of indications two wait at most.
+        serviceChange = try? bearer.indicate(change.handle, value: change.value)
+    }
+}
+
+// MARK: - The client's role of this host
+
+extension GATTConnection {
+    /// Sends a request when its turn comes; its end is `.response` or `.failed` with the identifier.
+    public mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
+        try bearer.request(request)
+    }
+
+    /// Forgets a request: no event names it. One that is on its way is waited for all the same.
+    public mutating func cancel(_ id: ATTTransactionID) { bearer.cancel(id) }
+
+    /// Sends a command, past any request that waits for its response.
+    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) { try bearer.send(command) }
+
+    /// Whether a command would be queued.
+    public var canSend: Bool { bearer.canPush }
+
+    /// `.ready` is told as soon as a command or a notification would be queued.
+    public mutating func tellWhenReady() { bearer.tellWhenReady() }
+
+    /// Confirms the oldest indication that is not confirmed yet.
+    public mutating func confirm() { bearer.confirm() }
+
+    /// How many commands, notifications and indications are to leave.
+    public var unsent: Int { bearer.unsentPushes + notifications.count + indications.count }
+}

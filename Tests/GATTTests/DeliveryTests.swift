@@ -1,0 +1,146 @@
+import ATT
+import BLECore
+import GATT
+import GATTServer
+import Testing
+
+private typealias Client = ServedClient
+
+/// Values on their way to one client.
+struct DeliveryTests {
+    private let first = ValueUpdate(Client.notified, 0xff01, [1])
+    private let second = ValueUpdate(Client.indicated, 0xff02, [2])
+
+    @Test func aNotificationIsDeliveredOnceItIsQueued() throws {
+        var client = try Client.subscribed()
+        let id = try client.update((Client.notified, [1]))
+        #expect(client.events() == [.sent(first), .delivered(id, .complete)])
+        #expect(client.sent() == ["1b030001"])
+    }
+
+    @Test func anIndicationIsDeliveredOnceItIsConfirmed() throws {
+        var client = try Client.subscribed()
+        let id = try client.update((Client.indicated, [2]))
+        #expect(client.sent() == ["1d060002"])
+        #expect(client.events() == [.sent(second)])
+        client.receive("1e")
+        #expect(client.events() == [.confirmed(second), .delivered(id, .complete)])
+    }
+
+    @Test func aDeliveryOfBothEndsWithTheLater() throws {
+        var client = try Client.subscribed()
+        let id = try client.update((Client.indicated, [2]), (Client.notified, [1]))
+        #expect(client.sent() == ["1b030001", "1d060002"])
+        #expect(client.events() == [.sent(first), .sent(second)])
+        client.receive("1e")
+        #expect(client.events() == [.confirmed(second), .delivered(id, .complete)])
+    }
+
+    @Test func indicationsOfSeveralDeliveriesGoOneByOne() throws {
+        var client = try Client.subscribed()
+        let ids = try (1...3).map { try client.update((Client.indicated, [$0])) }
+        #expect(client.connection.unsent == 3)
+        #expect(client.sent() == ["1d060001"])
+        #expect(client.connection.unsent == 2)
+        #expect(client.events() == [.sent(ValueUpdate(6, 0xff02, [1]))])
+        #expect(client.ask("1e") == ["1d060002"])
+        #expect(client.events().compactMap(\.end) == [.complete])
+        // A second confirmation is one of nothing.
+        #expect(client.ask("1e") == ["1d060003"])
+        #expect(client.ask("1e") == [])
+        #expect(client.ask("1e") == [])
+        let last = client.events()
+        #expect(last.last == .delivered(ids[2], .complete))
+        #expect(last.compactMap(\.end).count == 2)
+        #expect(client.connection.ignored.confirmations == 1)
+    }
+
+    @Test func notificationsDoNotWaitForAConfirmation() throws {
+        var client = try Client.subscribed()
+        let silent = try client.update((Client.indicated, [2]))
+        let next = try client.update((Client.notified, [1]))
+        #expect(client.sent() == ["1d060002", "1b030001"])
+        #expect(client.events().contains(.delivered(next, .complete)))
+        #expect(!client.events().contains(.delivered(silent, .complete)))
+    }
+
+    @Test func whatWaitsForRoomGoesInOrder() throws {
+        var client = try Client.subscribed(pushLimit: 2)
+        let ids = try (0..<5).map { try client.update((Client.notified, [$0]), (Client.second, [$0])) }
+        let begun = client.events()
+        #expect(begun.compactMap(\.sentValue) == [[0], [0]])
+        #expect(begun.last == .delivered(ids[0], .complete))
+        #expect(!client.connection.hasRoom(forIndication: false))
+        #expect(client.connection.unsent == 10)
+        #expect(client.sent(atMost: 1) == ["1b030000"])
+        #expect(client.connection.unsent == 9)
+        let rest = client.sent()
+        let all = (0..<5).flatMap { ["1b03000\($0)", "1b09000\($0)"] }
+        #expect(rest == Array(all.dropFirst()))
+        #expect(client.events().compactMap(\.end).count == 4)
+        #expect(client.connection.hasRoom(forIndication: false))
+        #expect(Set(ids).count == 5)
+    }
+
+    @Test func whoTakesSeveralAtOnceGetsWhatFits() throws {
+        var client = try Client.subscribed()
+        let updates = try client.server.setValues([
+            (Client.notified, [0]), (Client.second, [1]), (Client.notified, [2]), (Client.second, [3]),
+        ])
+        let id = client.connection.deliver(Delivery(notifications: updates, packs: true))
+        // 1 octet, then 5 for each; 23 take four, and a fifth does not fit.
+        #expect(client.sent() == ["23" + "0300010000" + "0900010001" + "0300010002" + "0900010003"])
+        #expect(client.events().last == .delivered(id, .complete))
+        let long = updates + [ValueUpdate(Client.notified, 0xff01, [1, 2, 3, 4])]
+        _ = client.connection.deliver(Delivery(notifications: long, packs: true))
+        let opcodes = client.sent().map { String($0.prefix(2)) }
+        #expect(opcodes == ["23", "1b"])
+    }
+
+    @Test func aValueOverTheMTURefusesTheWholeDelivery() throws {
+        var client = try Client.subscribed()
+        let long = [UInt8](repeating: 7, count: 21)
+        let id = try client.update((Client.notified, [1]), (Client.second, long))
+        let error = ATTLimitError(.pdu(.handleValueNotification), maximum: 23, value: 24)
+        #expect(client.events() == [.delivered(id, .refused(error))])
+        #expect(client.sent() == [])
+        let updates = try client.server.setValues([(Client.indicated, long)])
+        let cut = client.server.delivery(of: updates, to: Client.client, truncating: true)
+        _ = client.connection.deliver(cut)
+        #expect(client.sent() == ["1d0600" + String(repeating: "07", count: 20)])
+    }
+
+    @Test func aCancelledDeliveryLeavesTheOthersAlone() throws {
+        var client = try Client.subscribed()
+        let ids = try (1...3).map { try client.update((Client.indicated, [$0])) }
+        #expect(client.sent() == ["1d060001"])
+        client.connection.cancel(ids[0])
+        client.connection.cancel(ids[1])
+        // The first is on its way: the last waits for its confirmation all the same.
+        #expect(client.ask("1e") == ["1d060003"])
+        #expect(client.ask("1e") == [])
+        let ends = client.events().filter { $0.end != nil }
+        #expect(ends == [.delivered(ids[2], .complete)])
+    }
+
+    @Test func whoDoesNotConfirmEndsEveryDelivery() throws {
+        var client = try Client.subscribed()
+        let ids = try (1...2).map { try client.update((Client.indicated, [$0])) }
+        #expect(client.sent() == ["1d060001"])
+        _ = client.events()
+        client.connection.expire(at: try #require(client.connection.deadline))
+        let reason = ATTBearer.Closure.transactionTimeout
+        let ends = ids.map { GATTConnection.Event.delivered($0, .closed(reason)) }
+        #expect(client.events() == ends + [.closed(reason)])
+        let late = try client.update((Client.notified, [1]))
+        #expect(client.events() == [.delivered(late, .closed(reason))])
+        #expect(client.sent() == [])
+        #expect(client.connection.unsent == 0)
+    }
+
+    @Test func anEmptyDeliveryIsCompleteAtOnce() throws {
+        var client = try ServedClient()
+        let id = try client.update((Client.notified, [1]))
+        #expect(client.events() == [.delivered(id, .complete)])
+    }
+}

@@ -1,0 +1,65 @@
+import ATT
+import BLECore
+import GATT
+import GATTServer
+import Testing
+
+/// Responses to writes that wait until what was written is kept.
+struct HeldResponseTests {
+    private func holding() throws -> ServedClient {
+        var client = try ServedClient()
+        client.connection.holdsChanges = true
+        return client
+    }
+
+    private func held(_ client: inout ServedClient) throws -> HeldResponse {
+        let responses = client.events().compactMap { event -> HeldResponse? in
+            if case .changed(let response) = event { response } else { nil }
+        }
+        #expect(responses.count == 1)
+        return try #require(responses.first)
+    }
+
+    @Test(arguments: [(true, "13"), (false, "011200000e")])
+    func aWriteIsAnsweredOnceItIsKept(isKept: Bool, answer: String) throws {
+        var client = try holding()
+        #expect(client.ask("120300aa") == [])
+        let response = try held(&client)
+        #expect(client.server.database[3]?.value == [0xaa])
+        // The next request waits for it; the one after it is no write, and does not.
+        #expect(client.ask("0a0300") == [])
+        client.connection.release(response, isKept: isKept)
+        #expect(client.sent() == [answer, "0baa"])
+        // Only once.
+        client.connection.release(response, isKept: isKept)
+        #expect(client.sent() == [])
+    }
+
+    @Test func aPreparedWriteIsHeldWhenItIsExecuted() throws {
+        var client = try holding()
+        #expect(client.ask("1603000000bb") == ["1703000000bb"])
+        #expect(client.ask("1801") == [])
+        client.connection.release(try held(&client), isKept: true)
+        #expect(client.sent() == ["19"])
+    }
+
+    @Test func aRefusedWriteIsAnsweredAtOnce() throws {
+        var client = try holding()
+        #expect(client.ask("120200aa") == ["0112020003"])
+        #expect(client.events() == [])
+    }
+
+    @Test func whatIsNotKeptInTimeIsRefusedAndReleasedInVain() throws {
+        var client = try holding()
+        #expect(client.ask("120300aa") == [])
+        let response = try held(&client)
+        client.connection.expire(at: try #require(client.connection.deadline))
+        #expect(client.sent() == ["011200000e"])
+        #expect(client.events() == [.overdue(.writeRequest)])
+        #expect(client.ask("120300bb") == [])
+        client.connection.release(response, isKept: true)
+        #expect(client.sent() == [])
+        client.connection.release(try held(&client), isKept: true)
+        #expect(client.sent() == ["13"])
+    }
+}

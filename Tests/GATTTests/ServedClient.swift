@@ -1,0 +1,103 @@
+import ATT
+import BLECore
+import GATT
+import GATTServer
+
+/// A server, and its connection to one client that has subscribed: PDUs in hex go in and out.
+struct ServedClient {
+    static let client = ClientID(rawValue: 1)
+    /// A value that is notified; its CCCD is the next handle.
+    static let notified: AttributeHandle = 3
+    /// A value that is indicated.
+    static let indicated: AttributeHandle = 6
+    /// Another value that is notified.
+    static let second: AttributeHandle = 9
+
+    var server: GATTServer
+    var connection: GATTConnection
+    var now = Instant.zero
+
+    /// Without generic services, or with them: then Service Changed is at 9, and values come later.
+    init(_ services: [GATTService]? = nil, generic: GenericServices? = nil, pushLimit: Int = 64) throws {
+        let characteristics = [
+            GATTCharacteristic(0xff01, properties: [.read, .write, .notify]),
+            GATTCharacteristic(0xff02, properties: [.read, .indicate]),
+            GATTCharacteristic(0xff03, properties: [.read, .notify]),
+        ]
+        let services = services ?? [GATTService(0xff00, characteristics: characteristics)]
+        server = GATTServer(try AttributeDatabase(services, generic: generic))
+        var configuration = ATTBearer.Configuration()
+        configuration.pushLimit = pushLimit
+        connection = GATTConnection(Self.client, configuration)
+        server.connect(Self.client)
+    }
+
+    /// With subscriptions to all values.
+    static func subscribed(pushLimit: Int = 64) throws -> ServedClient {
+        var client = try ServedClient(pushLimit: pushLimit)
+        for request in ["1204000100", "1207000200", "120a000100"] { _ = client.ask(request) }
+        _ = client.events()
+        return client
+    }
+
+    /// What is sent for a PDU.
+    mutating func ask(_ hex: String) -> [String] {
+        receive(hex)
+        return sent()
+    }
+
+    /// A PDU comes.
+    mutating func receive(_ hex: String) {
+        var octets: [UInt8] = []
+        var rest = hex[...]
+        while !rest.isEmpty {
+            octets.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+            rest = rest.dropFirst(2)
+        }
+        connection.receive(octets.span, at: now)
+    }
+
+    /// The application sets values: the delivery of those.
+    mutating func update(_ values: (AttributeHandle, [UInt8])...) throws -> DeliveryID {
+        let updates = try server.setValues(values.map { (handle: $0.0, value: $0.1) })
+        return connection.deliver(server.delivery(of: updates, to: Self.client))
+    }
+
+    private var pending: [GATTConnection.Event] = []
+
+    /// What is told, in order.
+    mutating func events() -> [GATTConnection.Event] {
+        while let event = connection.nextEvent(serving: &server) { pending.append(event) }
+        defer { pending = [] }
+        return pending
+    }
+
+    /// The PDUs that go out when the channel takes `limit` at most.
+    mutating func sent(atMost limit: Int = .max) -> [String] {
+        var frames: [String] = []
+        var isThere = true
+        while isThere, frames.count < limit {
+            pending += events()
+            let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
+                isThere = connection.nextFrame(into: &$0, at: now)
+            }
+            if isThere {
+                frames.append(frame.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            }
+        }
+        pending += events()
+        return frames
+    }
+}
+
+extension GATTConnection.Event {
+    /// How a delivery ended.
+    var end: DeliveryEnd? {
+        if case .delivered(_, let end) = self { end } else { nil }
+    }
+
+    /// The value that was sent.
+    var sentValue: [UInt8]? {
+        if case .sent(let update) = self { update.value } else { nil }
+    }
+}
