@@ -69,7 +69,9 @@ let package = Package(
         .target(name: "ATT", dependencies: ["BLECore", deque], swiftSettings: safe),
         .target(name: "GATTServer", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
         .target(name: "GATTClient", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
-        .target(name: "GATT", dependencies: ["GATTServer", "ATT", "BLECore", deque], swiftSettings: safe),
+        .target(
+            name: "GATT", dependencies: ["GATTServer", "GATTClient", "ATT", "BLECore", deque],
+            swiftSettings: safe),
         .target(name: "SMP", dependencies: ["BLECore", deque] + crypto, swiftSettings: safe),
         .target(
             name: "VirtualController", dependencies: ["HCI", "BLECore", deque, heap], swiftSettings: safe),
@@ -139,7 +141,8 @@ let package = Package(
         .testTarget(
             name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),
         .testTarget(
-            name: "GATTTests", dependencies: ["GATT", "GATTServer", "ATT", "BLECore"], swiftSettings: strict),
+            name: "GATTTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
+            swiftSettings: strict),
         // Dialogues under the SIG's test ids, and server and client against models.
         .testTarget(
             name: "ConformanceTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],

@@ -178,7 +178,10 @@ public struct ATTBearer: Machine, Sendable {
     public mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// When a request or an indication, theirs or ours, will have waited too long.
-    public var deadline: Instant? { earlier(peerDeadline, server.answerDue) }
+    public var deadline: Instant? { earlier(peerDeadline, answerDeadline) }
+
+    /// When the request that waits for `respond(_:)` will be refused.
+    public var answerDeadline: Instant? { server.answerDue }
 
     /// Ends the bearer, as when its link is gone: all that wait hear why, then `.closed` follows, and
     /// nothing more is sent or received.
@@ -233,10 +236,10 @@ public struct ATTBearer: Machine, Sendable {
     }
 
     /// Whether a command or a notification would be queued.
-    public var canPush: Bool { closure == nil && pushesQueued < configuration.pushLimit }
+    public var canPush: Bool { pushRoom > 0 }
 
-    /// `.ready` is told as soon as one would be queued again.
-    public mutating func tellWhenReady() { server.refusedPush = !canPush }
+    /// How many commands and notifications would be queued.
+    public var pushRoom: Int { closure == nil ? max(0, configuration.pushLimit - pushesQueued) : 0 }
 
     /// How many commands, notifications and indications wait to be taken by `nextFrame(into:at:)`; of the indications
     /// the one whose turn it is.

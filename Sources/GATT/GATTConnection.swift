@@ -1,13 +1,15 @@
 import ATT
 import BLECore
 import DequeModule
+import GATTClient
 import GATTServer
 
 /// One link as GATT sees it: the ATT bearer with both roles on it, and its client's place in the server that all links
 /// share (Core Specification 5.4, Vol 3, Part G).
 ///
 /// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says which services
-/// have come and gone. What concerns the client's role of this host goes through as it is.
+/// have come and gone. For the client's role of this host it sends requests and commands, and takes the values that the
+/// peer sends by itself.
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
@@ -22,6 +24,9 @@ public struct GATTConnection: Sendable {
     public let client: ClientID
     /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
     public var holdsChanges = false
+    /// What the client's role knows of the server at the other end, and who listens to its values. After a change of it, look
+    /// for frames.
+    public var session = ClientSession()
 
     private var bearer: ATTBearer
     private var events = Deque<Event>()
@@ -36,10 +41,18 @@ public struct GATTConnection: Sendable {
     private var serviceChange: ATTTransactionID?
     /// Whether the client may be told of changed services now.
     private var mayTellServices = false
-    /// Whether what waits may go.
+    /// Whether something that waits may go now.
     private var looksAgain = false
+    /// Who waits to be told of room.
+    private var waiting: Set<Waiting> = []
+    /// Whether the last place is left to a command, since one was refused: values that wait in a row would take them all.
+    private var leavesPlace = false
     private var held: (number: HeldResponse, response: ATTResponse)?
+    /// Whether the open request was refused as overdue, and the server does not know that yet.
+    private var isOverdue = false
     private var lastHeld: UInt64 = 0
+    /// When the last PDU came.
+    private var received = Instant.zero
 
     /// Values of deliveries that go in order.
     private struct Lane: Sendable {
@@ -74,6 +87,9 @@ public struct GATTConnection: Sendable {
         }
     }
 
+    /// What there may be room for.
+    private enum Waiting: Sendable { case command, notification, indication }
+
     private struct OpenIndication: Sendable {
         let transaction: ATTTransactionID
         let delivery: DeliveryID
@@ -102,18 +118,28 @@ public struct GATTConnection: Sendable {
 
 extension GATTConnection {
     /// Takes one PDU from the peer.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) { bearer.receive(frame, at: now) }
+    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+        received = now
+        bearer.receive(frame, at: now)
+    }
 
     /// Acts on what was due by `now`.
-    public mutating func expire(at now: Instant) { bearer.expire(at: now) }
+    public mutating func expire(at now: Instant) {
+        if let due = bearer.answerDeadline, due <= now { (isOverdue, held) = (true, nil) }
+        bearer.expire(at: now)
+        session.expire(at: now)
+    }
 
     /// When `expire(at:)` wants to be called, if nothing else happens before.
-    public var deadline: Instant? { bearer.deadline }
+    public var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
 
     /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`
     /// octets.
     public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
-        bearer.nextFrame(into: &output, at: now)
+        for _ in 0..<session.takeConfirmations() { bearer.confirm() }
+        guard bearer.nextFrame(into: &output, at: now) else { return false }
+        if !waiting.isEmpty || !notifications.parts.isEmpty { looksAgain = true }
+        return true
     }
 
     /// Says whether the channel takes more frames, which the time limits of what it took last go by.
@@ -121,8 +147,8 @@ extension GATTConnection {
         bearer.setWritable(isWritable, at: now)
     }
 
-    /// Ends the connection, as when its link is gone: all that waits ends by an event, `.closed` is the last, and nothing
-    /// more is sent or received.
+    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and nothing more is
+    /// sent or received.
     public mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
     /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way.
@@ -133,9 +159,10 @@ extension GATTConnection {
                 if let told = take(event, &server) { return told }
             } else if looksAgain {
                 looksAgain = false
+                tellServices(&server)
                 sendNotifications()
                 sendIndication()
-                tellServices(&server)
+                tellWaiting()
             } else {
                 return nil
             }
@@ -148,7 +175,7 @@ extension GATTConnection {
         case .request(let request): reply(server.handle(request, from: client, mtu: mtu))
         case .command(let command): server.handle(command, from: client, mtu: mtu)
         case .overdue(let opcode):
-            held = nil
+            isOverdue = false
             server.abandonRequest(of: client)
             return .overdue(opcode)
         case .confirmed(let id): confirmed(id, &server)
@@ -156,10 +183,9 @@ extension GATTConnection {
         case .closed(let reason):
             endDeliveries(.closed(reason))
             events.append(.closed(reason))
-        case .ready:
-            looksAgain = true
-            return .ready
-        case .push(let push): return .push(push)
+        case .ready: looksAgain = true
+        case .push(let push):
+            for arrival in session.receive(push, mtu: mtu, at: received) { events.append(Event(arrival)) }
         case .response(let id, let response): return .response(id, response)
         case .failed(let id, let error): return .failed(id, error)
         case .mtu(let mtu): return .mtu(mtu)
@@ -177,7 +203,7 @@ extension GATTConnection {
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>,
         serving server: inout GATTServer
     ) {
-        guard let answer = server.complete(pending, with: result) else { return }
+        guard !isOverdue, let answer = server.complete(pending, with: result) else { return }
         reply(answer)
     }
 
@@ -216,9 +242,9 @@ extension GATTConnection {
 // MARK: - Values
 
 extension GATTConnection {
-    /// Sends values to the client. Notifications go as far as there is room, behind those of earlier deliveries; each
-    /// indication goes when the one before it is confirmed, and neither waits for the other. `.sent` and `.confirmed` tell
-    /// of each value, `.delivered` of the end.
+    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications go as far as
+    /// there is room, behind those of earlier deliveries; each indication goes when the one before it is confirmed, and
+    /// neither waits for the other. `.sent` and `.confirmed` tell of each value, `.delivered` of the end.
     public mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
@@ -238,8 +264,8 @@ extension GATTConnection {
         return id
     }
 
-    /// Forgets what of a delivery is not sent; no event names it. An indication that is on its way is waited for all the
-    /// same.
+    /// Forgets what of a delivery is not sent; it has no end any more, unless that is told already. An indication that is on
+    /// its way is waited for all the same.
     public mutating func cancel(_ delivery: DeliveryID) {
         guard openLanes.removeValue(forKey: delivery) != nil else { return }
         notifications.parts.removeAll { $0.delivery == delivery }
@@ -268,8 +294,9 @@ extension GATTConnection {
     }
 
     private mutating func sendNotifications() {
-        while let part = notifications.parts.first {
-            guard bearer.canPush else { return bearer.tellWhenReady() }
+        while let part = notifications.parts.first,
+            bearer.pushRoom > (leavesPlace && bearer.unsentPushes > 0 ? 1 : 0)
+        {
             let group = part.updates[part.next..<(part.next + part.count(mtu: mtu))]
             do throws(ATTLimitError) {
                 try notify(group, truncating: part.truncates)
@@ -300,7 +327,7 @@ extension GATTConnection {
     }
 
     private mutating func sendIndication() {
-        while indication == nil, let part = indications.parts.first {
+        while indication == nil, serviceChange == nil, let part = indications.parts.first {
             let update = part.updates[part.next]
             let isLast = part.next + 1 == part.updates.endIndex
             do throws(ATTLimitError) {
@@ -357,12 +384,10 @@ extension GATTConnection {
     public mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
 
     private mutating func tellServices(_ server: inout GATTServer) {
-        guard mayTellServices else { return }
+        guard mayTellServices, indication == nil, serviceChange == nil, closure == nil else { return }
         mayTellServices = false
-        guard closure == nil, bearer.canIndicate, let change = server.serviceChange(for: client) else {
-            return
-        }
-        // Four octets fit any MTU, and of indications two wait at most.
+        guard let change = server.serviceChange(for: client) else { return }
+        // Four octets fit any MTU, and no other indication is open.
         serviceChange = try? bearer.indicate(change.handle, value: change.value)
     }
 }
@@ -375,21 +400,49 @@ extension GATTConnection {
         try bearer.request(request)
     }
 
-    /// Forgets a request: no event names it. One that is on its way is waited for all the same.
-    public mutating func cancel(_ id: ATTTransactionID) { bearer.cancel(id) }
+    /// Forgets a request: no event names it. One that is on its way is waited for all the same; one that is not makes room.
+    public mutating func cancel(_ id: ATTTransactionID) {
+        bearer.cancel(id)
+        looksAgain = true
+    }
 
-    /// Sends a command, past any request that waits for its response.
-    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) { try bearer.send(command) }
+    /// Sends a command, past any request that waits for its response. When there is no room for it `.ready` tells when
+    /// there is.
+    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
+        do throws(ATTLimitError) {
+            try bearer.send(command)
+            leavesPlace = false
+        } catch {
+            if error.limit == .pushes { tellWhenReady() }
+            throw error
+        }
+    }
 
     /// Whether a command would be queued.
     public var canSend: Bool { bearer.canPush }
 
-    /// `.ready` is told as soon as a command or a notification would be queued.
-    public mutating func tellWhenReady() { bearer.tellWhenReady() }
+    /// `.ready` is told as soon as a command would be queued.
+    public mutating func tellWhenReady() {
+        waiting.insert(.command)
+        leavesPlace = true
+        looksAgain = true
+    }
 
-    /// Confirms the oldest indication that is not confirmed yet.
-    public mutating func confirm() { bearer.confirm() }
+    /// `.ready` is told as soon as `hasRoom(forIndication:)` holds.
+    public mutating func tellWhenRoom(forIndication isIndication: Bool) {
+        waiting.insert(isIndication ? .indication : .notification)
+        looksAgain = true
+    }
 
-    /// How many commands, notifications and indications are to leave.
-    public var unsent: Int { bearer.unsentPushes + notifications.count + indications.count }
+    private mutating func tellWaiting() {
+        guard !waiting.isEmpty else { return }
+        let count = waiting.count
+        if canSend { waiting.remove(.command) }
+        if hasRoom(forIndication: false) { waiting.remove(.notification) }
+        if hasRoom(forIndication: true) { waiting.remove(.indication) }
+        if waiting.count < count { events.append(.ready) }
+    }
+
+    /// How many commands and notifications wait for the channel; also an indication, when its turn has come.
+    public var unsent: Int { bearer.unsentPushes + notifications.count }
 }

@@ -1,4 +1,6 @@
 import ATT
+import BLECore
+import GATTClient
 import GATTServer
 
 /// Names a delivery on its connection, from `deliver` to its end.
@@ -14,7 +16,7 @@ public struct DeliveryID: RawRepresentable, Hashable, Sendable {
 public enum DeliveryEnd: Hashable, Sendable {
     /// All notifications are given to the channel's queue, and all indications are confirmed.
     case complete
-    /// A value does not fit the MTU; it was not sent, nor what came behind it.
+    /// A value does not fit the MTU. Nothing was sent; where the MTU sank meanwhile, what was not sent by then.
     case refused(ATTLimitError)
     /// The connection ended first.
     case closed(ATTBearer.Closure)
@@ -34,22 +36,32 @@ extension GATTConnection {
         case confirmed(ValueUpdate)
         /// The delivery has come to its end.
         case delivered(DeliveryID, DeliveryEnd)
-        /// A write was done whose response is held: the server's events tell what changed. It wants
-        /// `release(_:isKept:)`.
+        /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events tell
+        /// what changed. It wants `release(_:isKept:)`.
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)
-        /// To the client's role: a value that it was not asked for. An indication wants `confirm()`.
-        case push(ATTPush)
+        /// To the client's role: the peer sent a value by itself, for these subscribers, in the order in which they
+        /// subscribed.
+        case value(ReceivedValue, to: [SubscriptionID])
+        /// To the client's role: the peer says which handles of its database have changed.
+        case serviceChange(AttributeRange)
         /// To the client's role: the peer's answer to a request, also when it is an error.
         case response(ATTTransactionID, ATTResponse)
         /// To the client's role: the request is over without an answer.
         case failed(ATTTransactionID, ATTTransactionError)
         /// The MTU changed.
         case mtu(ATTMTU)
-        /// A command or a notification that was refused for want of room would be taken now.
+        /// There is room now for what was refused, as `tellWhenReady` asks to be told.
         case ready
-        /// The connection is over; nothing follows.
+        /// The connection is over. Nothing follows but the ends of deliveries that are begun after it.
         case closed(ATTBearer.Closure)
+
+        init(_ arrival: ClientSession.Arrival) {
+            switch arrival {
+            case .value(let value, let subscribers): self = .value(value, to: subscribers)
+            case .serviceChange(let range): self = .serviceChange(range)
+            }
+        }
     }
 }

@@ -326,37 +326,30 @@ extension GATTServer {
         }
     }
 
-    /// What each client is to be sent of values that were set; those who want none of them are left out. In the order of
-    /// the clients' numbers.
-    public func deliveries(
-        of updates: [ValueUpdate], truncating: Bool = false
-    ) -> [(client: ClientID, delivery: Delivery)] {
-        centrals.compactMap { client in
-            let delivery = delivery(of: updates, to: client, truncating: truncating)
-            return delivery.isEmpty ? nil : (client, delivery)
-        }
-    }
-
-    /// What a client is to be sent of values that were set.
+    /// What a client is to be sent of values that were set, each in the way that it asked for.
     public func delivery(
         of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
     ) -> Delivery {
-        Delivery(
-            notifications: wanted(updates, by: client, asIndications: false),
-            indications: wanted(updates, by: client, asIndications: true),
+        var delivery = Delivery(
             packs: features(of: client).contains(.multipleNotifications), truncates: truncating)
-    }
-
-    /// The updates that a client wants in one of the two ways. Where it is all of them, clients share the array.
-    private func wanted(
-        _ updates: [ValueUpdate], by client: ClientID, asIndications: Bool
-    ) -> [ValueUpdate] {
-        func isWanted(_ update: ValueUpdate) -> Bool {
-            guard let configuration = wish(of: client, for: update.handle) else { return false }
-            let subscriber = GATTSubscriber(central: client, configuration: configuration)
-            return subscriber.prefersIndications == asIndications
+        guard let first = updates.first else { return delivery }
+        let wanted = wish(of: client, for: first.handle)?.prefersIndications
+        // Where all go in one way, as one value does, clients share the array.
+        if updates.dropFirst().allSatisfy({ wish(of: client, for: $0.handle)?.prefersIndications == wanted })
+        {
+            if wanted == true { delivery.indications = updates }
+            if wanted == false { delivery.notifications = updates }
+            return delivery
         }
-        return updates.allSatisfy(isWanted) ? updates : updates.filter(isWanted)
+        for update in updates {
+            guard let wish = wish(of: client, for: update.handle) else { continue }
+            if wish.prefersIndications {
+                delivery.indications.append(update)
+            } else {
+                delivery.notifications.append(update)
+            }
+        }
+        return delivery
     }
 
     /// How a client wants a characteristic's values, if it may have them now.
@@ -426,8 +419,13 @@ public struct GATTSubscriber: Hashable, Sendable {
         self.configuration = configuration
     }
 
-    /// By indication only where the central did not ask for notifications, which cost it less.
-    public var prefersIndications: Bool { !configuration.contains(.notify) }
+    /// Whether values go to it by indication.
+    public var prefersIndications: Bool { configuration.prefersIndications }
+}
+
+extension ClientCharacteristicConfiguration {
+    /// By indication only where the client did not ask for notifications, which cost it less.
+    fileprivate var prefersIndications: Bool { !contains(.notify) }
 }
 
 /// Why the application cannot set a value.

@@ -25,7 +25,7 @@ let package = Package(
         library("ATT", ["BLECore", deque]),
         library("GATTServer", ["ATT", "BLECore", deque]),
         library("GATTClient", ["ATT", "BLECore", deque]),
-        library("GATT", ["GATTServer", "ATT", "BLECore", deque]),
+        library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
         library("SMP", ["BLECore", deque]),
         library("VirtualController", ["HCI", "BLECore", deque, heap]),
         library("Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "BLECore", deque]),

@@ -40,9 +40,8 @@ struct ServerDialogue {
 
     /// The application has a new value: what is sent for that.
     mutating func update(_ handle: AttributeHandle, _ value: [UInt8]) throws -> String {
-        for (_, delivery) in server.deliveries(of: try server.setValues([(handle, value)])) {
-            _ = connection.deliver(delivery)
-        }
+        let updates = try server.setValues([(handle, value)])
+        _ = connection.deliver(server.delivery(of: updates, to: Self.central))
         return serve()
     }
 

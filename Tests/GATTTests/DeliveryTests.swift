@@ -39,9 +39,7 @@ struct DeliveryTests {
     @Test func indicationsOfSeveralDeliveriesGoOneByOne() throws {
         var client = try Client.subscribed()
         let ids = try (1...3).map { try client.update((Client.indicated, [$0])) }
-        #expect(client.connection.unsent == 3)
         #expect(client.sent() == ["1d060001"])
-        #expect(client.connection.unsent == 2)
         #expect(client.events() == [.sent(ValueUpdate(6, 0xff02, [1]))])
         #expect(client.ask("1e") == ["1d060002"])
         #expect(client.events().compactMap(\.end) == [.complete])
@@ -80,6 +78,54 @@ struct DeliveryTests {
         #expect(client.events().compactMap(\.end).count == 4)
         #expect(client.connection.hasRoom(forIndication: false))
         #expect(Set(ids).count == 5)
+    }
+
+    @Test func aCommandIsNotHeldBackByAllTheValuesThatWait() throws {
+        var client = try Client.subscribed(pushLimit: 3)
+        for number in 0..<9 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
+        let command = ATTCommand.write(0x0003, value: [0xcc])
+        #expect(throws: ATTLimitError(.pushes, maximum: 3, value: 4)) { try client.connection.send(command) }
+        _ = client.events()
+        #expect(client.sent(atMost: 1).count == 1)
+        // Its place is kept until it comes.
+        #expect(client.events().contains(.ready))
+        try client.connection.send(command)
+        let rest = client.sent()
+        #expect(rest.firstIndex(of: "520300cc") == 2)
+        #expect(rest.count == 9)
+    }
+
+    @Test func whoWaitsForRoomBehindOtherValuesIsToldWhenTheyHaveGone() throws {
+        var client = try Client.subscribed(pushLimit: 2)
+        for number in 0..<4 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
+        _ = client.events()
+        client.connection.tellWhenRoom(forIndication: false)
+        #expect(!client.events().contains(.ready))
+        #expect(client.sent(atMost: 2).count == 2)
+        #expect(!client.events().contains(.ready))
+        #expect(client.sent(atMost: 1).count == 1)
+        #expect(client.events().contains(.ready))
+        #expect(client.connection.hasRoom(forIndication: false))
+    }
+
+    @Test func whoWaitsForRoomForAnIndicationIsToldWhenOneIsConfirmed() throws {
+        var client = try Client.subscribed()
+        for number in 0..<65 as Range<UInt8> { _ = try client.update((Client.indicated, [number])) }
+        #expect(!client.connection.hasRoom(forIndication: true))
+        client.connection.tellWhenRoom(forIndication: true)
+        #expect(client.sent().count == 1)
+        #expect(!client.events().contains(.ready))
+        #expect(client.ask("1e").count == 1)
+        #expect(client.events().contains(.ready))
+        #expect(client.connection.hasRoom(forIndication: true))
+    }
+
+    @Test func whatWaitsForAConfirmationIsNotUnsent() throws {
+        var client = try Client.subscribed()
+        for number in 1...3 as ClosedRange<UInt8> { _ = try client.update((Client.indicated, [number])) }
+        #expect(client.connection.unsent == 1)
+        #expect(client.sent().count == 1)
+        #expect(client.connection.unsent == 0)
     }
 
     @Test func whoTakesSeveralAtOnceGetsWhatFits() throws {

@@ -49,6 +49,18 @@ struct HeldResponseTests {
         #expect(client.events() == [])
     }
 
+    @Test func whatIsReleasedTooLateAnswersNoOtherRequest() throws {
+        var client = try holding()
+        #expect(client.ask("120300aa") == [])
+        let response = try held(&client)
+        // The next write has come already; it is served as soon as the first is refused.
+        #expect(client.ask("120300bb") == [])
+        client.connection.expire(at: try #require(client.connection.deadline))
+        client.connection.release(response, isKept: true)
+        #expect(client.sent() == ["011200000e"])
+        #expect(client.server.database[3]?.value == [0xbb])
+    }
+
     @Test func whatIsNotKeptInTimeIsRefusedAndReleasedInVain() throws {
         var client = try holding()
         #expect(client.ask("120300aa") == [])

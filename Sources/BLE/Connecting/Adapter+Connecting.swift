@@ -126,7 +126,7 @@ extension Adapter {
         let requests = connecting.pending[peer]?.requests ?? []
         abandon(peer)
         // Before it is used, the peer may ask for security.
-        if requests.contains(where: \.options.raisesSecurity) { link.client.raisesSecurity = true }
+        if requests.contains(where: \.options.raisesSecurity) { link.raisesSecurity = true }
         for request in requests {
             connects.resume(request.ticket, with: .success(link.join(request.ticket)))
         }
@@ -157,7 +157,7 @@ extension Adapter {
             let link = try link(user.link)
             try await link.preparation.enter(self, of: user.link, at: \.preparation)
             defer { link.preparation.leave() }
-            if options.raisesSecurity { link.client.raisesSecurity = true }
+            if options.raisesSecurity { link.raisesSecurity = true }
             // Linux 6.1 dies when a socket is closed whose link was lost before it received anything, as a link is
             // whose peer has lost its key.
             if kernel != nil { try await offerMTU(on: link) }
@@ -176,8 +176,8 @@ extension Adapter {
 
     /// Says how long packets of a link may be, once.
     private func offerMTU(on link: Link) async throws(BLEError) {
-        guard !link.client.hasOfferedMTU else { return }
-        link.client.hasOfferedMTU = true
+        guard !link.hasOfferedMTU else { return }
+        link.hasOfferedMTU = true
         try await exchangeMTU(on: link.id)
     }
 

@@ -92,7 +92,7 @@ extension Adapter {
 
     /// Throws when a handle is of a state of the database that is gone.
     func check(_ handles: [CheckedHandle], on link: Link) throws(BLEError) {
-        for each in handles where !link.client.isCurrent(each.generation) {
+        for each in handles where !link.gatt.session.isCurrent(each.generation) {
             throw .databaseChanged(each.handle)
         }
     }
@@ -118,7 +118,10 @@ extension Adapter {
     /// Sends one request and waits for its response, an Error Response among them.
     func transact(_ request: ATTRequest, on id: LinkID) async throws(BLEError) -> ATTResponse {
         try await transactions.wait(in: self) { adapter, key in
-            adapter.links[id]?.gatt.cancel(key.id)
+            if let link = adapter.links[id] {
+                link.gatt.cancel(key.id)
+                adapter.pumpSoon(link)
+            }
             adapter.transactions.resume(key, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
             let link = try link(id)

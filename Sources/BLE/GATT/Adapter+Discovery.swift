@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import Logging
 
@@ -10,15 +11,15 @@ extension Adapter {
         let link = try link(id)
         try await link.discovery.enter(self, of: id, at: \.discovery)
         defer { link.discovery.leave() }
-        if !refreshing, let database = link.client.currentDatabase { return database }
+        if !refreshing, let database = link.gatt.session.currentDatabase { return database }
         for _ in 0..<3 {
-            let changes = link.client.changes
+            let state = link.gatt.session.state
             do throws(BLEError) {
-                let database = try await find(refreshing: refreshing, on: link)
-                if adopt(database, ifStill: changes, of: link) {
+                let found = try await find(refreshing: refreshing, on: link)
+                if adopt(found, since: state, of: link) {
                     try await greetServer(of: link)
-                    if let database = link.client.currentDatabase {
-                        link.client.early.close()
+                    if let database = link.gatt.session.currentDatabase {
+                        link.gatt.session.closeEarlyValues()
                         return database
                     }
                 }
@@ -32,26 +33,22 @@ extension Adapter {
     /// Finds out about handles that are of an earlier link: without that nobody knows whether they are still
     /// right.
     func locate(_ handles: [CheckedHandle], on id: LinkID) async throws(BLEError) {
-        let client = try link(id).client
-        guard client.database == nil, handles.contains(where: { !client.isCurrent($0.generation) }) else {
-            return
+        if try link(id).gatt.session.needsDiscovery(for: handles.map(\.generation)) {
+            _ = try await discover(on: id)
         }
-        _ = try await discover(on: id)
     }
 
     /// The primary services of a type: of the database, if it is known, else what looking for them finds.
     func discover(service uuid: BluetoothUUID, on id: LinkID) async throws(BLEError) -> [RemoteService] {
         let link = try link(id)
-        if let database = link.client.currentDatabase {
+        if let database = link.gatt.session.currentDatabase {
             return database.services(uuid).filter(\.isPrimary)
         }
-        let changes = link.client.changes
+        let state = link.gatt.session.state
         let found = try await run(DiscoverDatabase(service: uuid), on: id)
-        guard link.client.changes == changes else {
+        guard let generation = link.gatt.session.partialGeneration(since: state, in: &clients.cache) else {
             throw .databaseChanged(found.services.first?.handle ?? .none)
         }
-        let generation = link.client.partial ?? clients.cache.newGeneration()
-        link.client.partial = generation
         return found.stamped(generation).services
     }
 
@@ -59,14 +56,12 @@ extension Adapter {
     /// their handles may be something else now.
     func noteChange(_ range: AttributeRange, of link: Link) {
         log.debug("the database of \(link.peer) has changed among \(range)")
-        link.client.changes += 1
-        link.client.isStale = link.client.database != nil
-        link.client.partial = nil
-        clients.cache.invalidate(link.identity)
-        for stream in link.client.streams.values where stream.isChecked(in: range) {
-            stream.buffer.finish(.failure(.databaseChanged(stream.characteristic.valueHandle)))
+        link.gatt.session.databaseChanged(of: link.identity, in: &clients.cache)
+        for subscriber in link.gatt.session.subscribers(among: range) {
+            guard let characteristic = link.gatt.session.characteristic(of: subscriber) else { continue }
+            link.streams[subscriber]?.finish(.failure(.databaseChanged(characteristic.valueHandle)))
         }
-        link.client.changeWatchers.tell(ServiceChange(range))
+        link.changeWatchers.tell(ServiceChange(range))
     }
 
     /// The database: from the cache when the hash says that it is the same, else by discovery.
@@ -93,21 +88,13 @@ extension Adapter {
     }
 
     /// Takes a database as the one of the link. False when it changed while it was looked for.
-    private func adopt(_ database: RemoteDatabase, ifStill changes: Int, of link: Link) -> Bool {
-        let changed = database.characteristics(.serviceChanged, in: .genericAttribute).first?.valueHandle
-        // What came before its handle was known.
-        if let changed, !link.client.early.take(changed).isEmpty { noteChange(.all, of: link) }
-        guard link.client.changes == changes else { return false }
-        let kept = clients.cache.keep(
-            CachedDatabase(database, isBonded: isBonded(link)), of: link.identity)
+    private func adopt(
+        _ database: RemoteDatabase, since state: ClientSession.DatabaseState, of link: Link
+    ) -> Bool {
+        let found = CachedDatabase(database, isBonded: isBonded(link))
+        let kept = link.gatt.session.adopt(found, since: state, of: link.identity, in: &clients.cache)
+        guard let kept else { return false }
         retain(CachedDatabase(kept, isBonded: isBonded(link)), of: link)
-        if kept.generation.number != link.client.database?.generation.number {
-            link.client.configured.removeAll()
-            if let wish = link.client.wishForChanges.take() { link.client.table.unsubscribe(wish) }
-        }
-        link.client.database = kept
-        link.client.isStale = false
-        link.client.serviceChanged = changed
         return true
     }
 
@@ -115,22 +102,16 @@ extension Adapter {
     /// Specification 5.4, Vol 3, Part G, 7.1 and 7.2). A server that refuses is not asked for security: that
     /// is for what the application does.
     private func greetServer(of link: Link) async throws(BLEError) {
-        guard let database = link.client.currentDatabase else { return }
-        let features = database.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
-        if let features, features.properties.contains(.write), !link.client.toldFeatures {
+        if let features = link.gatt.session.untoldFeatures {
             let can: ClientSupportedFeatures = [.robustCaching, .multipleNotifications]
             try await tolerating("its supported features") { () throws(BLEError) in
                 try await run(
                     WriteValue(features.valueHandle, [can.rawValue]), about: [CheckedHandle(features)],
                     raising: false, on: link.id)
             }
-            link.client.toldFeatures = true
+            link.gatt.session.toldFeatures()
         }
-        let changed = database.characteristics(.serviceChanged, in: .genericAttribute).first
-        if let changed, changed.properties.contains(.indicate) {
-            if link.client.wishForChanges == nil {
-                link.client.wishForChanges = link.client.table.subscribe(to: changed.valueHandle, .indicate)
-            }
+        if let changed = link.gatt.session.wishForServiceChanges() {
             try await tolerating("Service Changed") { () throws(BLEError) in
                 try await configure(changed, raising: false, on: link.id)
             }
@@ -157,14 +138,6 @@ extension Adapter {
 extension Link {
     /// The peer's lasting address: the one it connected with, as long as nobody resolves private ones.
     var identity: DeviceAddress { protection.bond?.peer ?? peer }
-}
-
-extension LinkClient.Subscription {
-    /// Whether its handle lies in `range` and is not its user's responsibility.
-    fileprivate func isChecked(in range: AttributeRange) -> Bool {
-        range.contains(characteristic.valueHandle)
-            && characteristic.generation.number != DatabaseGeneration.unknown.number
-    }
 }
 
 extension BLEError {

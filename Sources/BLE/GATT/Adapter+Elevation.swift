@@ -10,7 +10,7 @@ extension Adapter {
     /// Links of the kernel ask it through their socket, which pairs if it must; on links of ours their security
     /// manager does.
     func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
-        guard link.client.raisesSecurity else { return false }
+        guard link.raisesSecurity else { return false }
         let present = securityLevel(of: link)
         guard let wanted = present.level(after: code) else { return false }
         do throws(BLEError) {

@@ -55,30 +55,30 @@ extension Adapter {
     private func listen(
         to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on link: Link
     ) -> StreamBuffer<ReceivedValue> {
-        let (id, handle) = (link.id, characteristic.valueHandle)
-        let key = link.client.table.subscribe(to: handle, options.indications ? .indicate : .notify)
+        let id = link.id
+        let (key, early) = link.gatt.session.subscribe(
+            to: characteristic, options.indications ? .indicate : .notify,
+            holdingConfirmation: options.confirmation == .whenTaken)
         let buffer = StreamBuffer<ReceivedValue>(options.buffer, octets: { $0.value.count }) {
             [loop, weak self] value in
             guard let held = value.held else { return }
             loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: key, on: id) } }
         }
-        link.client.streams[key] = LinkClient.Subscription(
-            buffer: buffer, characteristic: characteristic, confirmation: options.confirmation)
+        link.streams[key] = buffer
         buffer.onEnd { [loop, weak self] in
             loop.execute { [weak self] in self?.assumeIsolated { $0.unsubscribe(key, on: id) } }
         }
-        for value in link.client.early.take(handle) { buffer.yield(value) }
+        for value in early { buffer.yield(value) }
         return buffer
     }
 
     private func unsubscribe(_ key: SubscriptionID, on id: LinkID) {
-        guard let link = links[id], let ended = link.client.streams.removeValue(forKey: key) else { return }
-        link.client.table.unsubscribe(key)
-        for _ in 0..<link.client.held.released(by: key) { link.gatt.confirm() }
+        guard let link = links[id], let characteristic = link.gatt.session.unsubscribe(key) else { return }
+        link.streams[key] = nil
         pump(link)
         Task(executorPreference: loop) {
             do throws(BLEError) {
-                try await self.configure(ended.characteristic, on: id)
+                try await self.configure(characteristic, on: id)
             } catch {
                 self.log.debug("switching notifications off: \(error)")
             }
@@ -94,52 +94,23 @@ extension Adapter {
         let link = try link(id)
         try await link.procedures.enter(self, of: id, at: \.procedures)
         defer { link.procedures.leave() }
-        let handle = characteristic.valueHandle
-        let wanted = link.client.table.configuration(of: handle)
-        guard wanted != link.client.configured[handle] ?? [],
-            let descriptor = characteristic.descriptor(.clientCharacteristicConfiguration)
-        else { return }
-        // Also when the write is given up: it may have reached the server.
-        link.client.configured[handle] = wanted
+        guard let (descriptor, wanted) = link.gatt.session.configurationToWrite(for: characteristic) else {
+            return
+        }
         do throws(BLEError) {
             try await perform(
                 WriteValue(descriptor.handle, configuration: wanted), about: [CheckedHandle(characteristic)],
                 raising: raising, on: link)
         } catch {
-            if case .att = error { link.client.configured[handle] = nil }
+            if case .att = error { link.gatt.session.configurationRefused(of: characteristic) }
             throw error
         }
     }
 
-    /// A notification or indication came. Indications are confirmed when they are queued, or when nobody
-    /// listens; later only where a subscriber wants that.
-    func deliver(_ push: ATTPush, on link: Link) {
-        let now = loop.now
-        var confirms = push.opcode == .handleValueIndication
-        for var value in push.values(mtu: link.gatt.mtu, at: now) {
-            let listeners = link.client.table.subscribers(of: value.handle)
-                .filter { link.client.streams[$0] != nil }
-            if value.isIndication {
-                let holding = listeners.filter { link.client.streams[$0]?.confirmation == .whenTaken }
-                if !holding.isEmpty {
-                    value.held = link.client.held.hold(for: holding, at: now)
-                    confirms = false
-                }
-            }
-            if value.handle == link.client.serviceChanged {
-                noteChange(ServiceChange(value.value).range, of: link)
-            } else if listeners.isEmpty {
-                link.client.early.keep(value)
-            }
-            for listener in listeners { link.client.streams[listener]?.buffer.yield(value) }
-        }
-        if confirms { link.gatt.confirm() }
-    }
-
     /// A subscriber has taken an indication that waits for that.
     private func taken(_ held: HeldConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
-        guard let link = links[id], link.client.held.taken(held, by: key) else { return }
-        link.gatt.confirm()
+        guard let link = links[id] else { return }
+        link.gatt.session.taken(held, by: key)
         pump(link)
     }
 

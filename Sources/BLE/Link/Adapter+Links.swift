@@ -311,12 +311,13 @@ extension Adapter {
         drain(link)
         flush(link)
         sendData()
-        wake(by: link.deadline)
     }
 
-    /// Moves a link's frames into its channel; what makes room there may bring more.
+    /// Moves a link's frames into its channel; what makes room there may bring more. What is sent begins to wait for its
+    /// answer.
     func flush(_ link: Link) {
         while moveFrames(of: link) { drain(link) }
+        wake(by: link.deadline)
     }
 
     /// Moves the frames that there are now; false when there is none, or no room.
@@ -360,7 +361,6 @@ extension Adapter {
 
     func expire(_ link: Link, at now: Instant) {
         link.gatt.expire(at: now)
-        for _ in 0..<link.client.held.expire(at: now) { link.gatt.confirm() }
         link.signaling.expire(at: now)
         link.pairing.expire(at: now)
         drain(link)
@@ -373,26 +373,31 @@ extension Adapter {
     /// Acts on what a link's machines have to tell.
     func drain(_ link: Link) {
         while let event = link.gatt.nextEvent(serving: &server.gatt) {
-            tellServerEvents()
+            tellWhatWasServed(to: link)
             handle(event, of: link)
         }
-        noteAskedSecurity(of: link)
-        tellServerEvents()
+        tellWhatWasServed(to: link)
         while let event = link.signaling.nextEvent() { handle(event, of: link) }
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
+    }
+
+    /// A bonded peer may have shown who it is by what it could do, so its bond comes first.
+    private func tellWhatWasServed(to link: Link) {
+        noteAskedSecurity(of: link)
+        tellServerEvents()
     }
 
     private func handle(_ event: GATTConnection.Event, of link: Link) {
         switch event {
         case .sent(let update): tellSent(update, to: link)
-        case .confirmed(let update):
-            server.tell(.confirmed(Central(link), update.handle, update.uuid))
-            link.room.open()
+        case .confirmed(let update): server.tell(.confirmed(Central(link), update.handle, update.uuid))
         case .delivered(let id, let end): noteDelivered(DeliveryKey(link: link.id, id: id), end, to: link)
         case .changed(let response): release(response, on: link)
         case .overdue(let opcode):
             log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
-        case .push(let push): deliver(push, on: link)
+        case .value(let value, let subscribers):
+            for subscriber in subscribers { link.streams[subscriber]?.yield(value) }
+        case .serviceChange(let range): noteChange(range, of: link)
         case .response(let id, let response):
             transactions.resume(TransactionKey(link: link.id, id: id), with: .success(response))
         case .failed(let id, let error):

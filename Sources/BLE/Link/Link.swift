@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATT
+import GATTClient
 import GATTServer
 import HCI
 import HCISocket
@@ -68,11 +69,17 @@ final class Link {
     let discovery = Turnstile()
     /// Those who want it more secure.
     let elevation = Turnstile()
-    /// Commands and notifications that wait for the transport to take more.
+    /// Commands, and those who have values to send, that wait for the transport to take more.
     let room = Room()
 
-    /// The client's half: what it knows of the server, and who listens to it.
-    var client = LinkClient()
+    /// Whether the server's wish for encryption may be fulfilled without asking anybody.
+    var raisesSecurity = false
+    /// Whether the peer was offered our MTU.
+    var hasOfferedMTU = false
+    /// Who listens to values of the server.
+    var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
+    /// Who wants to know when the server says that its database has changed.
+    var changeWatchers = Watchers<ServiceChange>()
     /// Who wants to know of every change of `parameters`.
     var watchers: [UInt64: StreamBuffer<LinkParameters>] = [:]
     var nextWatcher: UInt64 = 0
@@ -80,6 +87,8 @@ final class Link {
     var users: Set<LinkUser> = []
     /// Whether it was told as connected to those who watch that.
     var isTold = false
+    /// Whether it was said that values were too long for it.
+    var isToldTooNarrow = false
     /// Whether this host is ending the link.
     var isEnding = false
     /// Why the bearer ended, while the link itself goes down.
@@ -124,9 +133,7 @@ final class Link {
     }
 
     var deadline: Instant? {
-        earlier(
-            earlier(gatt.deadline, client.held.deadline),
-            earlier(signaling.deadline, pairing.deadline))
+        earlier(gatt.deadline, earlier(signaling.deadline, pairing.deadline))
     }
 
     /// Calls `send` with the frame that `next` writes; false when there is none.
@@ -146,7 +153,8 @@ final class Link {
 extension Link {
     /// The link is gone or of no use any more: whoever waits for something on it hears why.
     func end(_ error: BLEError) {
-        client.end(error)
+        for id in gatt.session.end() { streams.removeValue(forKey: id)?.finish(.failure(error)) }
+        changeWatchers.finish(error)
         procedures.close(error)
         control.close(error)
         preparation.close(error)

@@ -14,12 +14,12 @@ extension Adapter {
         let update = server.updates.begin()
         do throws(BLEError) {
             let updates = try store(values)
-            for (client, delivery) in server.gatt.deliveries(of: updates, truncating: truncating) {
+            for client in server.gatt.centrals {
                 let id = LinkID(number: client.rawValue)
-                guard let link = try? linkThatTakes(id), centrals?.contains(where: { $0.link == id }) ?? true
+                guard centrals?.contains(where: { $0.link == id }) ?? true, let link = try? linkThatTakes(id)
                 else { continue }
-                server.updates.add(DeliveryKey(link: id, id: deliver(delivery, to: link)), to: update)
-                drain(link)
+                let delivery = server.gatt.delivery(of: updates, to: client, truncating: truncating)
+                if !delivery.isEmpty { send(delivery, to: link, as: update) }
             }
             try await untilEnd(of: update)
         } catch {
@@ -31,9 +31,7 @@ extension Adapter {
         let outcome = server.updates.remove(update).outcome
         if let end { throw end }
         if let refused = outcome.refused.first, outcome.reached.isEmpty { throw refused.error }
-        for (central, error) in outcome.refused {
-            log.warning("\(central.address) is not sent a value: \(error)")
-        }
+        for (central, error) in outcome.refused { warn(central, error) }
         try await saveServer()
         return outcome.reached.sorted { $0.link.number < $1.link.number }
     }
@@ -63,10 +61,19 @@ extension Adapter {
         }
     }
 
-    /// Gives a link values to send; what that brings about is told by its events.
-    func deliver(_ delivery: Delivery, to link: Link) -> DeliveryID {
-        defer { pumpSoon(link) }
-        return link.gatt.deliver(delivery)
+    /// Gives a link values to send, of an update that waits for their end or of none.
+    func send(_ delivery: Delivery, to link: Link, as update: UInt64? = nil) {
+        let id = link.gatt.deliver(delivery)
+        if let update { server.updates.add(DeliveryKey(link: link.id, id: id), to: update) }
+        drain(link)
+        pumpSoon(link)
+    }
+
+    /// Who sends values that are too long for one central of several does so often: once a link is enough.
+    private func warn(_ central: Central, _ error: BLEError) {
+        guard let link = links[central.link], !link.isToldTooNarrow else { return }
+        link.isToldTooNarrow = true
+        log.warning("\(central.address) is not sent what other centrals are: \(error)")
     }
 
     /// A delivery has come to its end. That its link or bearer ended, as when the central does not confirm in time, is no

@@ -10,7 +10,7 @@ struct ServerState {
     var isPublished = false
     /// What is kept for the next process; nil: nothing.
     var kept: KeptServing?
-    /// What the request that is being answered has changed and the disk does not have yet.
+    /// What was changed since the last response to a write and the disk does not have yet.
     var unsaved: Unsaved = []
     var listeners: [UInt64: StreamBuffer<PeripheralEvent>] = [:]
     var nextListener: UInt64 = 0

@@ -107,7 +107,7 @@ extension Adapter {
         guard link.role == .central else { return }
         let level: LinkSecurityLevel = wanted.contains(.mitm) ? .high : .medium
         let isBonded = link.protection.bond?.strength.reaches(level) ?? false
-        guard isBonded || link.client.raisesSecurity else {
+        guard isBonded || link.raisesSecurity else {
             return answer(.refuse(.pairingNotSupported), on: link.id)
         }
         link.protection.wish = max(level, link.protection.wish ?? level)

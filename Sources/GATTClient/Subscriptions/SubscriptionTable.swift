@@ -14,16 +14,6 @@ public struct SubscriptionID: RawRepresentable, Hashable, Sendable {
 /// joins what the subscribers want, and says when the server must be told (Core Specification 5.4, Vol 3,
 /// Part G, 4.10 and 4.11).
 public struct SubscriptionTable: Sendable {
-    /// A value that came, and for whom.
-    public struct Delivery: Hashable, Sendable {
-        /// The characteristic's value handle.
-        public var handle: AttributeHandle
-        /// The value.
-        public var value: ArraySlice<UInt8>
-        /// Whom it goes to, in the order they subscribed; nobody when none listens.
-        public var subscribers: [SubscriptionID]
-    }
-
     private struct Subscriber {
         let id: SubscriptionID
         let wants: ClientCharacteristicConfiguration
@@ -61,22 +51,8 @@ public struct SubscriptionTable: Sendable {
         (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
     }
 
-    /// Whom the values of a notification or an indication go to: everybody who listens to their handles,
-    /// whichever way the server chose to send them.
-    public func route(_ push: ATTPush) -> [Delivery] {
-        switch push {
-        case .notification(let handle, let value), .indication(let handle, let value):
-            [delivery(handle, value[...])]
-        case .multipleNotification(let list): list.map { delivery($0.handle, $0.value) }
-        }
-    }
-
     /// Whom values of `handle` go to, in the order they subscribed.
     public func subscribers(of handle: AttributeHandle) -> [SubscriptionID] {
         (subscribers[handle] ?? []).map(\.id)
-    }
-
-    private func delivery(_ handle: AttributeHandle, _ value: ArraySlice<UInt8>) -> Delivery {
-        Delivery(handle: handle, value: value, subscribers: subscribers(of: handle))
     }
 }

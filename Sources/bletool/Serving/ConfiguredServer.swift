@@ -187,7 +187,7 @@ private final class Takers: Sendable {
     private struct State {
         /// Who has not taken the last value.
         var busy: Set<Central> = []
-        /// Those of them of whom that was said.
+        /// Of whom that was said, which is done once.
         var late: Set<Central> = []
     }
 
@@ -196,6 +196,7 @@ private final class Takers: Sendable {
     /// Those of `centrals` that take another value, and those that do not for the first time.
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
+            state.late.formIntersection(centrals)
             let late = centrals.filter { state.busy.contains($0) && state.late.insert($0).inserted }
             return (centrals.filter { !state.busy.contains($0) }, late)
         }
@@ -203,10 +204,5 @@ private final class Takers: Sendable {
 
     func begin(_ central: Central) { state.withLock { _ = $0.busy.insert(central) } }
 
-    func end(_ central: Central) {
-        state.withLock { state in
-            state.busy.remove(central)
-            state.late.remove(central)
-        }
-    }
+    func end(_ central: Central) { state.withLock { _ = $0.busy.remove(central) } }
 }

@@ -36,7 +36,9 @@ func describe(_ event: GATTConnection.Event) -> String? {
     case .delivered(_, .closed(let reason)): "failed: \(reason)"
     case .confirmed: "confirmed"
     case .overdue: "overdue"
-    case .push(let push): describe(ATTBearer.Event.push(push))
+    case .value(let value, _):
+        "\(value.isIndication ? "indicated" : "notified") \(pair(value.handle, value.value))"
+    case .serviceChange(let range): "changed \(range.start.short)-\(range.end.short)"
     case .response(let id, let response): describe(ATTBearer.Event.response(id, response))
     case .failed(let id, let error): describe(ATTBearer.Event.failed(id, error))
     case .mtu(let mtu): describe(ATTBearer.Event.mtu(mtu))

@@ -137,7 +137,8 @@ struct ServerTester: Tester {
     }
 
     private mutating func deliver(_ updates: [ValueUpdate]) {
-        for (client, delivery) in server.deliveries(of: updates, truncating: true) {
+        for client in server.centrals {
+            let delivery = server.delivery(of: updates, to: client, truncating: true)
             _ = links[Int(client.rawValue)]?.connection.deliver(delivery)
         }
     }

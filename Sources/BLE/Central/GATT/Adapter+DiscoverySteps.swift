@@ -1,4 +1,5 @@
 import BLECore
+import GATT
 import GATTClient
 import HCISocket
 
@@ -17,17 +18,17 @@ extension Adapter {
     func discoverServices(
         _ uuids: [BluetoothUUID]?, on id: LinkID
     ) async throws(BLEError) -> [RemoteService] {
-        if let database = try link(id).client.currentDatabase {
+        if let database = try link(id).gatt.session.currentDatabase {
             return database.services.filter { $0.isPrimary && uuids?.contains($0.uuid) ?? true }
         }
-        let changes = try link(id).client.changes
+        let state = try link(id).gatt.session.state
         var found: [RemoteService] = []
         if let uuids {
             for uuid in uuids { found += try await run(DiscoverServices.primary(uuid), on: id) }
         } else {
             found = try await run(DiscoverServices.primary, on: id)
         }
-        return RemoteDatabase(services: found).stamped(try generation(ifStill: changes, on: id)).services
+        return RemoteDatabase(services: found).stamped(try generation(since: state, on: id)).services
     }
 
     func discoverIncludes(
@@ -52,8 +53,8 @@ extension Adapter {
     ) async throws(BLEError) -> [RemoteDescriptor] {
         let checked = CheckedHandle(characteristic)
         try await locate([checked], on: id)
-        let client = try link(id).client
-        if client.isCurrent(characteristic.generation), let database = client.currentDatabase,
+        let session = try link(id).gatt.session
+        if session.isCurrent(characteristic.generation), let database = session.currentDatabase,
             let known = database.characteristic(containing: characteristic.valueHandle)
         {
             return known.descriptors
@@ -67,26 +68,26 @@ extension Adapter {
     private func known(_ service: CheckedService, on id: LinkID) throws(BLEError) -> RemoteService? {
         let link = try link(id)
         try check([service.checked], on: link)
-        return link.client.currentDatabase?.services.first { $0.handle == service.range.start }
+        return link.gatt.session.currentDatabase?.services.first { $0.handle == service.range.start }
     }
 
     /// What names the parts that are found one by one, unless the database has changed meanwhile.
     private func generation(
-        ifStill changes: Int, on id: LinkID
+        since state: ClientSession.DatabaseState, on id: LinkID
     ) throws(BLEError) -> DatabaseGeneration {
         let link = try link(id)
-        guard link.client.changes == changes else { throw .databaseChanged(.none) }
-        let generation = link.client.partial ?? clients.cache.newGeneration()
-        link.client.partial = generation
+        guard let generation = link.gatt.session.partialGeneration(since: state, in: &clients.cache) else {
+            throw .databaseChanged(.none)
+        }
         return generation
     }
 
     func watchServices(of id: LinkID, into buffer: StreamBuffer<ServiceChange>) {
         do throws(BLEError) {
-            let number = try link(id).client.changeWatchers.add(buffer)
+            let number = try link(id).changeWatchers.add(buffer)
             buffer.onEnd { [loop, weak self] in
                 loop.execute { [weak self] in
-                    self?.assumeIsolated { $0.links[id]?.client.changeWatchers.remove(number) }
+                    self?.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) }
                 }
             }
         } catch {

@@ -85,6 +85,7 @@ extension Adapter {
             let link = try linkThatTakes(id)
             guard !link.gatt.canSend else { return }
             link.gatt.tellWhenReady()
+            pumpSoon(link)
             try await link.room.wait(in: self, of: id)
         }
     }

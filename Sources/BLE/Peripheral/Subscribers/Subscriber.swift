@@ -76,8 +76,7 @@ extension Adapter {
             let delivery = Delivery(
                 notifications: subscriber.prefersIndications ? [] : updates,
                 indications: subscriber.prefersIndications ? updates : [])
-            _ = deliver(delivery, to: link)
-            drain(link)
+            send(delivery, to: link)
         }
         return true
     }
@@ -89,7 +88,8 @@ extension Adapter {
             if let end { throw end }
             let full = receivers(of: handle, centrals).first { !$0.link.hasRoom(for: $0.subscriber) }
             guard let full else { return }
-            full.link.gatt.tellWhenReady()
+            full.link.gatt.tellWhenRoom(forIndication: full.subscriber.prefersIndications)
+            pumpSoon(full.link)
             do throws(BLEError) {
                 try await full.link.room.wait(in: self, of: full.link.id)
             } catch {

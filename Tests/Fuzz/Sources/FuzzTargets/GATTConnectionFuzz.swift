@@ -106,7 +106,6 @@ private struct PlayedConnection {
             case .delivered(let id, _): precondition(open.remove(id) != nil)
             case .changed(let response): held.append(response)
             case .closed: isClosed = true
-            case .push(.indication): connection.confirm()
             default: break
             }
         }

@@ -25,8 +25,7 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
         connection.receive(frame.span, at: .zero)
         while let event = connection.nextEvent(serving: &server) {
             switch event {
-            case .push(.indication): connection.confirm()
-            case .push, .mtu: break
+            case .value, .mtu: break
             default: preconditionFailure("\(event)")
             }
         }
