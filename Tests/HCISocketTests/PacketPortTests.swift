@@ -54,7 +54,8 @@ private actor Owner {
     /// A socket, and its other end, which is closed or takes no packet of more than some thousand octets.
     private static func pair(_ kind: CInt) throws -> (CInt, CInt) {
         var ends: [CInt] = [0, 0]
-        try #require(socketpair(AF_UNIX, kind | CInt(SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        let flags = CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, kind | flags, 0, &ends) == 0)
         return (ends[0], ends[1])
     }
 
@@ -86,12 +87,14 @@ private actor Owner {
     func streamFailure() async throws {
         try await run { loop in
             let (near, far) = try Self.pair(CInt(SOCK_STREAM.rawValue))
+            defer { Glibc.close(far) }
             let owner = Owner(loop, H4Port(near, on: loop))
             try await owner.start()
             // What it is not told yet when it sends.
             await withCheckedContinuation { done in
                 loop.execute {
-                    Glibc.close(far)
+                    // Not by closing it: a program that another test starts may have it as well.
+                    shutdown(far, CInt(SHUT_RDWR))
                     owner.assumeIsolated { $0.send(4) }
                     done.resume()
                 }
