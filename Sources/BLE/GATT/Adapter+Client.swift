@@ -157,10 +157,17 @@ extension Adapter {
                 try link.gatt.send(command)
                 return pump(link)
             } catch  where error.limit == .pushes {
-                try await link.room.wait(in: self, of: id)
+                try await link.room.wait(in: self, of: id, waitsToSend)
             } catch {
                 throw BLEError(error)
             }
         }
+    }
+
+    /// Has it told when a link takes a command; false when it does now.
+    func waitsToSend(_ link: Link) -> Bool {
+        guard !link.gatt.canSend else { return false }
+        link.gatt.tellWhenReady()
+        return true
     }
 }

@@ -84,9 +84,7 @@ extension Adapter {
         while true {
             let link = try linkThatTakes(id)
             guard !link.gatt.canSend else { return }
-            link.gatt.tellWhenReady()
-            pumpSoon(link)
-            try await link.room.wait(in: self, of: id)
+            try await link.room.wait(in: self, of: id, waitsToSend)
         }
     }
 

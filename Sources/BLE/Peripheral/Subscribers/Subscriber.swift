@@ -88,10 +88,12 @@ extension Adapter {
             if let end { throw end }
             let full = receivers(of: handle, centrals).first { !$0.link.hasRoom(for: $0.subscriber) }
             guard let full else { return }
-            full.link.gatt.tellWhenRoom(forIndication: full.subscriber.prefersIndications)
-            pumpSoon(full.link)
             do throws(BLEError) {
-                try await full.link.room.wait(in: self, of: full.link.id)
+                try await full.link.room.wait(in: self, of: full.link.id) { link in
+                    guard !link.hasRoom(for: full.subscriber) else { return false }
+                    link.gatt.tellWhenRoom(forIndication: full.subscriber.prefersIndications)
+                    return true
+                }
             } catch {
                 try forgive(error, of: full.link.id)
             }
