@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "VirtualController", dependencies: ["HCI", "BLECore", deque, heap], swiftSettings: safe),
         .target(
-            name: "Recordings", dependencies: ["HCI", "ATT", "SMP", "GATT", "GATTServer", "BLECore", deque],
+            name: "Recordings",
+            dependencies: ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque],
             swiftSettings: strict),
 
         // Descriptors.
@@ -136,7 +137,7 @@ let package = Package(
         .testTarget(name: "HCITests", dependencies: ["HCI", "BLECore"], swiftSettings: strict),
         .testTarget(name: "ATTTests", dependencies: ["ATT", "BLECore"], swiftSettings: strict),
         .testTarget(
-            name: "GATTServerTests", dependencies: ["GATT", "GATTServer", "ATT", "BLECore"],
+            name: "GATTServerTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
             swiftSettings: strict),
         .testTarget(
             name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),

@@ -313,6 +313,14 @@ extension ATTBearer {
         }
     }
 
+    /// Whether a request is on its way to the peer.
+    public func isSent(_ id: ATTTransactionID) -> Bool {
+        client.current.map { $0.id == id && $0.isSent } ?? false
+    }
+
+    /// Whether one more request may wait for its turn.
+    public var canRequest: Bool { client.waiting.count < configuration.requestLimit }
+
     /// Confirms the oldest indication that is not confirmed yet (3.4.7.3).
     public mutating func confirm() {
         guard client.unconfirmed > 0 else { return }

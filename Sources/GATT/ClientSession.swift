@@ -1,12 +1,23 @@
 import ATT
 import BLECore
+import DequeModule
 import GATTClient
 
-/// What the client's role of this host knows of the server at the other end of a link, and who listens to its values: the
-/// state of the database, the subscriptions, and what the server was told (Core Specification 5.4, Vol 3, Part G, 2.5.2,
-/// 4.10 and 4.11). It asks nothing itself; it says what there is to ask.
+/// The client's role of this host on a link: what it asks, what it knows of the server at the other end, and who listens to
+/// its values (Core Specification 5.4, Vol 3, Part G).
 ///
-/// The databases of all peers are remembered in one `DatabaseCache`, which is a parameter.
+/// Procedures run one after the other, in the order in which they were asked for; commands do not wait for them. Handles of an
+/// earlier state of the database are not sent: an operation with such handles begins when the database was discovered, or
+/// fails.
+///
+/// ```swift
+/// let ticket = connection.session.run(ReadLongValue(0x0003))
+/// while let event = connection.session.nextEvent() {
+///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
+/// }
+/// ```
+/// What it wants to send its `GATTConnection` takes from it. The databases of all peers are remembered by the owner, who is
+/// asked by events.
 public struct ClientSession: Sendable {
     /// Names what was known of the server's database at some time: what is found by several requests is of one state only
     /// if none of them was followed by a change.
@@ -14,12 +25,119 @@ public struct ClientSession: Sendable {
         fileprivate let changes: Int
     }
 
-    /// A subscriber of a characteristic.
-    private struct Subscription: Sendable {
-        let characteristic: RemoteCharacteristic
-        /// Whether an indication is confirmed only when the subscriber has taken it.
-        let holdsConfirmation: Bool
+    /// What is to be done when its turn has come.
+    private struct Operation: Sendable {
+        enum Work: Sendable {
+            case procedure(any GATTProcedure)
+            /// To tell the server what the subscribers of a characteristic want by then.
+            case configuration(RemoteCharacteristic)
+            case nothing
+        }
+
+        let id: TicketID
+        let work: Work
+        var handles: [CheckedHandle] = []
+        var raisesSecurity = true
+        /// Whether only the session itself waits for it.
+        var isOwn = false
     }
+
+    /// The operation whose turn it is.
+    private struct Running: Sendable {
+        enum Phase: Sendable {
+            /// It is to be asked what it wants next.
+            case ready
+            /// Its request waits for the answer.
+            case asking
+            /// The server refused for want of security.
+            case securing(ATTErrorResponse)
+        }
+
+        let operation: Operation
+        /// The procedure as it was in the beginning.
+        let original: any GATTProcedure
+        var procedure: any GATTProcedure
+        var phase = Phase.ready
+        /// Whether the server has answered something.
+        var isAnswered = false
+        var hasRaised = false
+
+        init(_ operation: Operation, _ procedure: any GATTProcedure) {
+            self.operation = operation
+            (original, self.procedure) = (procedure, procedure)
+        }
+    }
+
+    /// A command that waits for room; without one, somebody who wants to know of room.
+    private struct WaitingCommand: Sendable {
+        let id: TicketID
+        let command: ATTCommand?
+        let handles: [CheckedHandle]
+    }
+
+    /// What waits for the database.
+    private enum Waiting: Sendable {
+        case database(TicketID)
+        case location(TicketID)
+        case operation(Operation)
+        case command(WaitingCommand)
+
+        var id: TicketID {
+            switch self {
+            case .database(let id), .location(let id): id
+            case .operation(let operation): operation.id
+            case .command(let command): command.id
+            }
+        }
+    }
+
+    /// A discovery of the whole database. It is begun anew when the database changes meanwhile.
+    private struct Discovery: Sendable {
+        enum Step: Sendable {
+            case readingHash(Ticket<[UInt8]?>)
+            /// The owner is asked for the database with this hash.
+            case recalling(hash: [UInt8]?)
+            case walking(Ticket<RemoteDatabase>, hash: [UInt8]?)
+            /// The owner is given what was found.
+            case adopting
+            case tellingFeatures(Ticket<Void>)
+            case askingForChanges(Ticket<Void>)
+
+            /// The operation that the step waits for.
+            var operation: TicketID? {
+                switch self {
+                case .readingHash(let ticket): ticket.id
+                case .walking(let ticket, _): ticket.id
+                case .tellingFeatures(let ticket), .askingForChanges(let ticket): ticket.id
+                case .recalling, .adopting: nil
+                }
+            }
+        }
+
+        /// Whether what is remembered will not do.
+        let isRefreshing: Bool
+        /// The state of the database when the round began.
+        var state: DatabaseState
+        var step: Step
+        var rounds = 1
+        var waiting: [Waiting]
+        /// Those who asked for a fresh discovery when this one was under way.
+        var refreshing: [Waiting] = []
+    }
+
+    private let link: UInt64
+    private var lastTicket: UInt64 = 0
+    private var events = Deque<Event>()
+    /// Why nothing is asked any more.
+    private var endedBy: GATTFailure?
+
+    // What is asked.
+    private var operations = Deque<Operation>()
+    private var running: Running?
+    /// What makes the server forget procedures that were given up.
+    private var undoing = Deque<ATTRequest>()
+    private var commands = Deque<WaitingCommand>()
+    private var discovery: Discovery?
 
     // What the last discovery found, and whether the server has said since then that it is not true any more.
     private var database: RemoteDatabase?
@@ -34,6 +152,13 @@ public struct ClientSession: Sendable {
     /// Whether the server knows what this client can do.
     private var hasToldFeatures = false
 
+    /// A subscriber of a characteristic.
+    private struct Subscription: Sendable {
+        let characteristic: RemoteCharacteristic
+        /// Whether an indication is confirmed only when the subscriber has taken it.
+        let holdsConfirmation: Bool
+    }
+
     /// Who wants what; the session itself is among them, for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
@@ -43,8 +168,558 @@ public struct ClientSession: Sendable {
     private var held = HeldConfirmations()
     private var confirmationsOwed = 0
 
-    /// A session on a link that has just come up.
-    public init() {}
+    /// A session on a link that has just come up, whose tickets have its number.
+    init(link: UInt64) { self.link = link }
+}
+
+// MARK: - Events
+
+extension ClientSession {
+    /// What a session tells its owner.
+    public enum Event: Sendable {
+        /// An operation has come to its end.
+        case finished(TicketID, Outcome<GATTFailure>)
+        /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
+        case securityWanted(TicketID, ATTErrorCode)
+        /// A discovery wants the database that is remembered of this server, if it has that hash; `remember(_:)` gives it.
+        case databaseWanted(hash: [UInt8]?)
+        /// A discovery is over, or what was remembered is true; the owner has it taken by `adopt(_:of:in:)`.
+        case databaseFound(RemoteDatabase)
+        /// The server's database has changed among these handles: what is remembered of it is not true any more.
+        case databaseChanged(AttributeRange)
+        /// The server sent a value by itself, for these subscribers, in the order in which they subscribed; for none when
+        /// it is early, or unwanted.
+        case value(ReceivedValue, to: [SubscriptionID])
+        /// The subscriber gets nothing any more: what comes under its handle may be something else now.
+        case subscriptionEnded(SubscriptionID, GATTFailure)
+    }
+
+    /// The next thing to tell, oldest first.
+    public mutating func nextEvent() -> Event? { events.popFirst() }
+
+    var hasEvents: Bool { !events.isEmpty }
+
+    mutating func open<Value>(_: Value.Type = Value.self) -> Ticket<Value> {
+        lastTicket &+= 1
+        return Ticket(TicketID(link: link, number: lastTicket))
+    }
+
+    mutating func finish(_ id: TicketID, _ result: Result<any Sendable, GATTFailure>) {
+        events.append(.finished(id, Outcome(result)))
+    }
+}
+
+// MARK: - Operations
+
+extension ClientSession {
+    /// Runs a procedure when its turn has come.
+    ///
+    /// - Parameters:
+    ///   - handles: the handles in it. Before each request they are checked to be of the present state of the database.
+    ///   - raisesSecurity: whether it is begun anew, once, on a more secure link when the server refuses it for want of
+    ///     security.
+    public mutating func run<Procedure: GATTProcedure>(
+        _ procedure: Procedure, about handles: [CheckedHandle] = [], raisesSecurity: Bool = true
+    ) -> Ticket<Procedure.Output> {
+        let ticket = open(Procedure.Output.self)
+        submit(
+            Operation(
+                id: ticket.id, work: .procedure(procedure), handles: handles, raisesSecurity: raisesSecurity))
+        return ticket
+    }
+
+    /// Tells the server, when the turn has come, what all subscribers of a characteristic want together, unless it knows
+    /// (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). What they want is looked at then, so that the last word is the right
+    /// one, however subscribing and leaving follow each other.
+    public mutating func configure(_ characteristic: RemoteCharacteristic) -> Ticket<Void> {
+        let ticket = open(Void.self)
+        let handles = [CheckedHandle(characteristic)]
+        submit(Operation(id: ticket.id, work: .configuration(characteristic), handles: handles))
+        return ticket
+    }
+
+    /// Waits until all procedures that were asked for before have ended.
+    public mutating func finishProcedures() -> Submission<Void> {
+        guard running != nil || !operations.isEmpty else { return .done(()) }
+        let ticket = open(Void.self)
+        submit(Operation(id: ticket.id, work: .nothing))
+        return .pending(ticket)
+    }
+
+    /// The database of the server: what is known, if it is certain to be true, else what discovery finds. Those who ask
+    /// meanwhile wait for the same discovery.
+    ///
+    /// - Parameter isRefreshing: whether it is discovered in any case.
+    public mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
+        if !isRefreshing, discovery == nil, let known = currentDatabase { return .done(known) }
+        let ticket = open(RemoteDatabase.self)
+        wait(.database(ticket.id), refreshing: isRefreshing)
+        return .pending(ticket)
+    }
+
+    /// Finds out about handles that are of an earlier link, by a discovery: only that can tell if they may be used.
+    public mutating func locate(_ handles: [CheckedHandle]) -> Submission<Void> {
+        guard needsDiscovery(for: handles) else { return .done(()) }
+        let ticket = open(Void.self)
+        wait(.location(ticket.id))
+        return .pending(ticket)
+    }
+
+    /// Throws when one of the handles is of a state of the database that is gone.
+    public func check(_ handles: [CheckedHandle]) throws(GATTFailure) {
+        for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
+    }
+
+    /// What became of the security that an operation wanted.
+    public mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
+        guard let current = running, current.operation.id == id, case .securing(let refusal) = current.phase
+        else { return }
+        switch end {
+        case .raised:
+            var again = Running(current.operation, current.original)
+            again.hasRaised = true
+            running = again
+        case .unavailable: conclude(.failure(.procedure(.att(refusal))))
+        case .failed(let error): conclude(.failure(.security(error)))
+        }
+    }
+
+    /// The operation that waits for a more secure link.
+    public var securing: TicketID? {
+        guard let running, case .securing = running.phase else { return nil }
+        return running.operation.id
+    }
+
+    /// Begins an operation, or has it wait for the database.
+    private mutating func submit(_ operation: Operation) {
+        if let endedBy { return finish(operation.id, .failure(endedBy)) }
+        guard needsDiscovery(for: operation.handles) else { return operations.append(operation) }
+        wait(.operation(operation))
+    }
+
+    private func needsDiscovery(for handles: [CheckedHandle]) -> Bool {
+        database == nil && handles.contains { !isCurrent($0.generation) }
+    }
+
+    /// Ends an operation without its result. Returns whether the request that waits for its answer is to be withdrawn;
+    /// `isSent` says whether that is on its way to the server.
+    mutating func cancel(_ id: TicketID, isSent: Bool) -> Bool {
+        if let current = running, current.operation.id == id {
+            var isAsking = false
+            if case .asking = current.phase { isAsking = true }
+            if current.isAnswered || (isAsking && isSent) { undo(current) }
+            conclude(.failure(.cancelled))
+            return isAsking
+        }
+        if let index = operations.firstIndex(where: { $0.id == id }) {
+            end(operations.remove(at: index), .failure(.cancelled))
+        } else if let index = commands.firstIndex(where: { $0.id == id }) {
+            commands.remove(at: index)
+            finish(id, .failure(.cancelled))
+        } else if leaveDiscovery(id) {
+            finish(id, .failure(.cancelled))
+        }
+        // A discovery that nothing waits for is given up.
+        guard let discovery, discovery.waiting.isEmpty else { return false }
+        self.discovery = nil
+        refresh(discovery)
+        return discovery.step.operation.map { cancel($0, isSent: isSent) } ?? false
+    }
+
+    private mutating func leaveDiscovery(_ id: TicketID) -> Bool {
+        guard var discovery else { return false }
+        let count = discovery.waiting.count + discovery.refreshing.count
+        discovery.waiting.removeAll { $0.id == id }
+        discovery.refreshing.removeAll { $0.id == id }
+        self.discovery = discovery
+        return discovery.waiting.count + discovery.refreshing.count < count
+    }
+
+    /// The connection is over: all operations end, and new ones fail.
+    mutating func end(_ failure: GATTFailure) {
+        guard endedBy == nil else { return }
+        endedBy = failure
+        let given = discovery.take()
+        conclude(.failure(failure))
+        for operation in operations { end(operation, .failure(failure)) }
+        for command in commands { finish(command.id, .failure(failure)) }
+        for waiting in (given?.waiting ?? []) + (given?.refreshing ?? []) {
+            finish(waiting.id, .failure(failure))
+        }
+        (operations, commands, undoing) = ([], [], [])
+    }
+}
+
+// MARK: - Requests
+
+extension ClientSession {
+    /// What is to be asked now whose answer does not matter.
+    mutating func nextUndo() -> ATTRequest? { undoing.popFirst() }
+
+    /// What is to be asked now, if the request before has ended.
+    mutating func nextRequest(mtu: ATTMTU) -> ATTRequest? {
+        while running != nil || beginNext() {
+            guard case .ready? = running?.phase else { return nil }
+            do throws(GATTFailure) {
+                if let request = try advance(mtu) { return request }
+            } catch {
+                fail(error)
+            }
+        }
+        return nil
+    }
+
+    /// The server's answer.
+    mutating func receive(_ response: ATTResponse) {
+        guard running != nil else { return }
+        running?.phase = .ready
+        running?.isAnswered = true
+        do throws(GATTClientError) {
+            try running?.procedure.receive(response)
+        } catch {
+            fail(.procedure(error))
+        }
+    }
+
+    /// The request was not sent, or has no answer.
+    mutating func failRequest(_ failure: GATTFailure) { fail(failure) }
+
+    /// Begins what comes next; false when there is nothing.
+    private mutating func beginNext() -> Bool {
+        while let operation = operations.popFirst() {
+            switch operation.work {
+            case .procedure(let procedure): running = Running(operation, procedure)
+            case .configuration(let characteristic):
+                guard let (descriptor, wanted) = configurationToWrite(for: characteristic) else { break }
+                running = Running(operation, WriteValue(descriptor.handle, configuration: wanted))
+            case .nothing: break
+            }
+            if running != nil { return true }
+            end(operation, .success(()))
+        }
+        return false
+    }
+
+    /// The next request of the procedure that runs; nil when that has its result.
+    private mutating func advance(_ mtu: ATTMTU) throws(GATTFailure) -> ATTRequest? {
+        guard let handles = running?.operation.handles else { return nil }
+        let step: GATTStep<any Sendable>?
+        do throws(GATTClientError) {
+            step = try running?.procedure.step(mtu: mtu.octets)
+        } catch {
+            throw .procedure(error)
+        }
+        switch step {
+        case .ask(let request)?:
+            try check(handles)
+            running?.phase = .asking
+            return request
+        case .done(let output)?: conclude(.success(output))
+        case nil: break
+        }
+        return nil
+    }
+
+    /// The operation that runs has failed, or wants more security first.
+    private mutating func fail(_ failure: GATTFailure) {
+        guard let current = running else { return }
+        if current.isAnswered { undo(current) }
+        guard case .procedure(.att(let refusal)) = failure else { return conclude(.failure(failure)) }
+        if refusal.code == .databaseOutOfSync {
+            noteChange(among: .all)
+            do throws(GATTFailure) {
+                // The users of bare handles are told what the server said.
+                try check(current.operation.handles)
+            } catch {
+                return conclude(.failure(error))
+            }
+        } else if refusal.code.wantsSecurity, current.operation.raisesSecurity, !current.hasRaised {
+            running?.phase = .securing(refusal)
+            events.append(.securityWanted(current.operation.id, refusal.code))
+            return
+        }
+        conclude(.failure(failure))
+    }
+
+    /// Has the server forget a procedure that was given up, like queued writes: before anything else is asked.
+    private mutating func undo(_ current: Running) {
+        if let undo = current.procedure.undo { undoing.append(undo) }
+    }
+
+    /// The operation that runs has come to its end.
+    private mutating func conclude(_ result: Result<any Sendable, GATTFailure>) {
+        guard let operation = running.take()?.operation else { return }
+        if case .configuration(let characteristic) = operation.work, case .failure(.procedure(.att)) = result
+        {
+            // The server does not have what it was told.
+            configured[characteristic.valueHandle] = nil
+        }
+        end(operation, result)
+    }
+
+    private mutating func end(_ operation: Operation, _ result: Result<any Sendable, GATTFailure>) {
+        if discovery?.step.operation == operation.id {
+            discoveryStepEnded(Outcome(result))
+        } else if !operation.isOwn {
+            finish(operation.id, result)
+        }
+    }
+}
+
+extension GATTProcedure {
+    /// What to ask now, or the result, of a procedure of any type.
+    fileprivate mutating func step(mtu: Int) throws(GATTClientError) -> GATTStep<any Sendable> {
+        switch try next(mtu: mtu) {
+        case .ask(let request): .ask(request)
+        case .done(let output): .done(output)
+        }
+    }
+}
+
+extension ATTErrorCode {
+    /// Whether a server says by it that the link is not secure enough (Core Specification 5.4, Vol 3, Part C, 10.3.2).
+    fileprivate var wantsSecurity: Bool {
+        self == .insufficientEncryption || self == .insufficientAuthentication
+    }
+}
+
+// MARK: - Commands
+
+extension ClientSession {
+    /// Whether a command about these handles need not wait for others, nor for a discovery.
+    func sendsAtOnce(about handles: [CheckedHandle]) -> Bool {
+        commands.isEmpty && endedBy == nil && !needsDiscovery(for: handles)
+    }
+
+    /// Whether commands wait for room, or somebody who wants to know of it.
+    var hasWaitingCommands: Bool { !commands.isEmpty }
+
+    /// How many commands wait for room.
+    var commandCount: Int { commands.count { $0.command != nil } }
+
+    /// Has a command wait for room; without a command, tells of room when it comes.
+    mutating func wait(toSend command: ATTCommand?, about handles: [CheckedHandle] = []) -> Ticket<Void> {
+        let ticket = open(Void.self)
+        let waiting = WaitingCommand(id: ticket.id, command: command, handles: handles)
+        if let endedBy {
+            finish(ticket.id, .failure(endedBy))
+        } else if needsDiscovery(for: handles) {
+            wait(.command(waiting))
+        } else {
+            commands.append(waiting)
+        }
+        return ticket
+    }
+
+    /// There is room: has `send` take the command that waits for longest. Returns false when none waits.
+    mutating func sendNext(_ send: (ATTCommand) throws(ATTLimitError) -> Void) -> Bool {
+        guard let next = commands.popFirst() else { return false }
+        do throws(GATTFailure) {
+            try check(next.handles)
+            do throws(ATTLimitError) {
+                if let command = next.command { try send(command) }
+            } catch {
+                throw .limit(error)
+            }
+            finish(next.id, .success(()))
+        } catch {
+            finish(next.id, .failure(error))
+        }
+        return true
+    }
+}
+
+// MARK: - Discovery
+
+extension ClientSession {
+    /// What is remembered of the server, as `Event.databaseWanted` asks; nil when nothing is, or not with that hash.
+    public mutating func remember(_ database: RemoteDatabase?) {
+        guard let discovery, case .recalling(let hash) = discovery.step else { return }
+        if let database, !discovery.isRefreshing {
+            found(database)
+        } else {
+            // The hash was read first: should the database change now, the hash is of the one before, and the next link
+            // finds out.
+            let ticket = runOwn(DiscoverDatabase())
+            self.discovery?.step = .walking(ticket, hash: hash)
+        }
+    }
+
+    /// Takes what `Event.databaseFound` told as the database, and remembers it in `cache`.
+    ///
+    /// - Returns: the database, named as of the same state as on earlier links where nothing has changed; nil when it
+    ///   changed while it was looked for.
+    @discardableResult
+    public mutating func adopt(
+        _ found: CachedDatabase, of peer: DeviceAddress, in cache: inout DatabaseCache
+    ) -> RemoteDatabase? {
+        guard let discovery, case .adopting = discovery.step else { return nil }
+        let changed = found.database.characteristics(.serviceChanged, in: .genericAttribute).first
+        // What came before its handle was known.
+        for change in changed.map({ early.take($0.valueHandle) }) ?? [] {
+            noteChange(among: ServiceChange(change.value).range)
+        }
+        guard discovery.state == state else {
+            cache.invalidate(peer)
+            discoverAgain()
+            return nil
+        }
+        let kept = cache.keep(found, of: peer)
+        if kept.generation.number != database?.generation.number {
+            configured.removeAll()
+            if let wish = wishForChanges.take() { table.unsubscribe(wish) }
+        }
+        (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
+        tellFeatures()
+        return kept
+    }
+
+    private mutating func wait(_ waiting: Waiting, refreshing isRefreshing: Bool = false) {
+        if let endedBy {
+            finish(waiting.id, .failure(endedBy))
+        } else if discovery == nil {
+            beginDiscovery(for: [waiting], refreshing: isRefreshing)
+        } else if isRefreshing {
+            // What is being discovered may be older than this wish.
+            discovery?.refreshing.append(waiting)
+        } else {
+            discovery?.waiting.append(waiting)
+        }
+    }
+
+    private mutating func beginDiscovery(for waiting: [Waiting], refreshing isRefreshing: Bool) {
+        let step = Discovery.Step.readingHash(runOwn(ReadDatabaseHash(), raisesSecurity: false))
+        discovery = Discovery(isRefreshing: isRefreshing, state: state, step: step, waiting: waiting)
+    }
+
+    private mutating func runOwn<Procedure: GATTProcedure>(
+        _ procedure: Procedure, about handles: [CheckedHandle] = [], raisesSecurity: Bool = true
+    ) -> Ticket<Procedure.Output> {
+        let ticket = open(Procedure.Output.self)
+        operations.append(
+            Operation(
+                id: ticket.id, work: .procedure(procedure), handles: handles,
+                raisesSecurity: raisesSecurity, isOwn: true))
+        return ticket
+    }
+
+    private mutating func discoveryStepEnded(_ outcome: Outcome<GATTFailure>) {
+        guard let step = discovery?.step else { return }
+        switch step {
+        case .readingHash(let ticket):
+            switch outcome.result(of: ticket) {
+            case .success(let hash): recall(hash)
+            // A server that cannot say it has none.
+            case .failure(.procedure(.misbehaving)): recall(nil)
+            case .failure(let failure): discoverAgain(after: failure)
+            }
+        case .walking(let ticket, let hash):
+            switch outcome.result(of: ticket) {
+            case .success(let found): self.found(RemoteDatabase(services: found.services, hash: hash))
+            case .failure(let failure): discoverAgain(after: failure)
+            }
+        case .tellingFeatures:
+            if let failure = outcome.failure, !failure.isTolerable { return discoverAgain(after: failure) }
+            hasToldFeatures = true
+            askForChanges()
+        case .askingForChanges:
+            if let failure = outcome.failure, !failure.isTolerable { return discoverAgain(after: failure) }
+            endDiscovery()
+        case .recalling, .adopting: break
+        }
+    }
+
+    private mutating func recall(_ hash: [UInt8]?) {
+        discovery?.step = .recalling(hash: hash)
+        events.append(.databaseWanted(hash: hash))
+    }
+
+    private mutating func found(_ database: RemoteDatabase) {
+        discovery?.step = .adopting
+        events.append(.databaseFound(database))
+    }
+
+    /// Tells the server what this client can do (Core Specification 5.4, Vol 3, Part G, 7.2). A server that refuses is not
+    /// asked for security: that is for what the application does.
+    private mutating func tellFeatures() {
+        let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
+        guard !hasToldFeatures, let features, features.properties.contains(.write) else {
+            return askForChanges()
+        }
+        let can: ClientSupportedFeatures = [.robustCaching, .multipleNotifications]
+        let ticket = runOwn(
+            WriteValue(features.valueHandle, [can.rawValue]), about: [CheckedHandle(features)],
+            raisesSecurity: false)
+        discovery?.step = .tellingFeatures(ticket)
+    }
+
+    /// Asks the server to tell when its database changes (Core Specification 5.4, Vol 3, Part G, 7.1).
+    private mutating func askForChanges() {
+        let changed = currentDatabase?.characteristics(.serviceChanged, in: .genericAttribute).first
+        guard let changed, changed.properties.contains(.indicate) else { return endDiscovery() }
+        if wishForChanges == nil { wishForChanges = table.subscribe(to: changed.valueHandle, .indicate) }
+        let ticket = open(Void.self)
+        operations.append(
+            Operation(
+                id: ticket.id, work: .configuration(changed), handles: [CheckedHandle(changed)],
+                raisesSecurity: false, isOwn: true))
+        discovery?.step = .askingForChanges(ticket)
+    }
+
+    private mutating func endDiscovery() {
+        guard let database = currentDatabase else { return discoverAgain() }
+        guard let discovery = discovery.take() else { return }
+        // From now on values that nobody listens to are not kept.
+        early.close()
+        for waiting in discovery.waiting {
+            switch waiting {
+            case .database(let id): finish(id, .success(database))
+            case .location(let id): finish(id, .success(()))
+            case .operation(let operation): operations.append(operation)
+            case .command(let command): commands.append(command)
+            }
+        }
+        refresh(discovery)
+    }
+
+    /// A discovery, or what follows from it, has failed: where the database has changed meanwhile it is begun anew.
+    private mutating func discoverAgain(after failure: GATTFailure? = nil) {
+        guard var discovery else { return }
+        if failure?.isChange ?? true, discovery.rounds < 3 {
+            discovery.rounds += 1
+            discovery.state = state
+            discovery.step = .readingHash(runOwn(ReadDatabaseHash(), raisesSecurity: false))
+            self.discovery = discovery
+            return
+        }
+        let failure = failure.flatMap { $0.isChange ? nil : $0 } ?? .restlessDatabase
+        self.discovery = nil
+        for waiting in discovery.waiting { finish(waiting.id, .failure(failure)) }
+        refresh(discovery)
+    }
+
+    private mutating func refresh(_ discovery: Discovery) {
+        if !discovery.refreshing.isEmpty { beginDiscovery(for: discovery.refreshing, refreshing: true) }
+    }
+}
+
+extension GATTFailure {
+    /// Whether the server's database was found to have changed.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .databaseChanged: true
+        case .procedure(.att(let refusal)): refusal.code == .databaseOutOfSync
+        default: false
+        }
+    }
+
+    /// Whether the server may fail so in what it need not have.
+    fileprivate var isTolerable: Bool {
+        switch self {
+        case .procedure(.att), .procedure(.misbehaving): !isChange
+        default: false
+        }
+    }
 }
 
 // MARK: - The database
@@ -63,36 +738,6 @@ extension ClientSession {
         return !isStale && generation.number == database?.generation.number
     }
 
-    /// Whether only a discovery can tell if handles of these states may be used: they are of an earlier link.
-    public func needsDiscovery(for generations: some Sequence<DatabaseGeneration>) -> Bool {
-        database == nil && generations.contains { !isCurrent($0) }
-    }
-
-    /// Takes what a discovery that began at `state` has found as the database.
-    ///
-    /// - Returns: the database, named as of the same state as on earlier links where nothing has changed; nil when it
-    ///   changed while it was looked for.
-    public mutating func adopt(
-        _ found: CachedDatabase, since state: DatabaseState, of peer: DeviceAddress,
-        in cache: inout DatabaseCache
-    ) -> RemoteDatabase? {
-        let changed = found.database.characteristics(.serviceChanged, in: .genericAttribute).first
-        // What came before its handle was known.
-        let hasChanged = changed.map { !early.take($0.valueHandle).isEmpty } ?? false
-        if hasChanged { databaseChanged(of: peer, in: &cache) }
-        guard self.state == state else { return nil }
-        let kept = cache.keep(found, of: peer)
-        if kept.generation.number != database?.generation.number {
-            configured.removeAll()
-            if let wish = wishForChanges.take() { table.unsubscribe(wish) }
-        }
-        (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
-        return kept
-    }
-
-    /// The first discovery has ended: from now on values that nobody listens to are not kept.
-    public mutating func closeEarlyValues() { early.close() }
-
     /// Names parts of the database that are found one by one, of which the first was asked for at `state`; nil when it has
     /// changed since.
     public mutating func partialGeneration(
@@ -104,50 +749,28 @@ extension ClientSession {
         return generation
     }
 
-    /// The server says that its database has changed, by Service Changed or by an error.
-    public mutating func databaseChanged(of peer: DeviceAddress, in cache: inout DatabaseCache) {
+    /// The server said that its database has changed, by Service Changed or by an error. Subscriptions of handles in
+    /// `range` end; those of bare handles do not.
+    private mutating func noteChange(among range: AttributeRange) {
         changes += 1
         isStale = database != nil
         partial = nil
-        cache.invalidate(peer)
-    }
-
-    /// The subscribers whose values come under handles among `range`, which may be something else after a change; those
-    /// of bare handles are left out.
-    public func subscribers(among range: AttributeRange) -> [SubscriptionID] {
-        subscriptions.filter { _, subscription in
+        let outdated = subscriptions.filter { _, subscription in
             range.contains(subscription.characteristic.valueHandle)
                 && subscription.characteristic.generation.number != DatabaseGeneration.unknown.number
         }
-        .keys.sorted { $0.rawValue < $1.rawValue }
-    }
-
-    /// Where the server is to be told what this client can do; nil when it knows, or has no such characteristic
-    /// (Core Specification 5.4, Vol 3, Part G, 7.2).
-    public var untoldFeatures: RemoteCharacteristic? {
-        guard !hasToldFeatures else { return nil }
-        let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
-        return features.flatMap { $0.properties.contains(.write) ? $0 : nil }
-    }
-
-    /// The server knows what this client can do, or does not want to.
-    public mutating func toldFeatures() { hasToldFeatures = true }
-
-    /// Wishes to be told of changes; gives the characteristic that is to be configured for that, if the server has it
-    /// (Core Specification 5.4, Vol 3, Part G, 7.1).
-    public mutating func wishForServiceChanges() -> RemoteCharacteristic? {
-        let changed = currentDatabase?.characteristics(.serviceChanged, in: .genericAttribute).first
-        guard let changed, changed.properties.contains(.indicate) else { return nil }
-        if wishForChanges == nil { wishForChanges = table.subscribe(to: changed.valueHandle, .indicate) }
-        return changed
+        for (id, subscription) in outdated.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let handle = subscription.characteristic.valueHandle
+            events.append(.subscriptionEnded(id, .databaseChanged(handle)))
+        }
+        events.append(.databaseChanged(range))
     }
 }
 
 // MARK: - Subscriptions
 
 extension ClientSession {
-    /// Adds a subscriber; gives also the values that came before anybody could listen. What the server is to be told then,
-    /// `configurationToWrite(for:)` says.
+    /// Adds a subscriber; gives also the values that came before anybody could listen. `configure(_:)` tells the server.
     public mutating func subscribe(
         to characteristic: RemoteCharacteristic, _ wants: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
@@ -158,23 +781,26 @@ extension ClientSession {
         return (id, early.take(characteristic.valueHandle))
     }
 
-    /// Removes a subscriber; gives what it listened to, or nil when it is not there. Indications that waited for it alone
-    /// are confirmed.
-    public mutating func unsubscribe(_ id: SubscriptionID) -> RemoteCharacteristic? {
+    /// Removes a subscriber, and tells the server what the others want. Indications that waited for it alone are confirmed.
+    ///
+    /// - Returns: what ends when the server knows; nil when there is no such subscriber.
+    @discardableResult
+    public mutating func unsubscribe(_ id: SubscriptionID) -> Ticket<Void>? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
         table.unsubscribe(id)
         confirmationsOwed += held.released(by: id)
-        return subscription.characteristic
+        return configure(subscription.characteristic)
     }
 
-    /// What a subscriber listens to.
-    public func characteristic(of id: SubscriptionID) -> RemoteCharacteristic? {
-        subscriptions[id]?.characteristic
+    /// Removes all subscribers, as when the link is of no use any more; gives them.
+    public mutating func removeSubscribers() -> [SubscriptionID] {
+        defer { subscriptions = [:] }
+        return subscriptions.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
     /// What the server is to be told that all subscribers of a characteristic want together; nil when it knows. It counts
     /// as told from now on, also when the write is given up: it may have reached the server.
-    public mutating func configurationToWrite(
+    private mutating func configurationToWrite(
         for characteristic: RemoteCharacteristic
     ) -> (descriptor: RemoteDescriptor, configuration: ClientCharacteristicConfiguration)? {
         let handle = characteristic.valueHandle
@@ -185,36 +811,16 @@ extension ClientSession {
         configured[handle] = wanted
         return (descriptor, wanted)
     }
-
-    /// The server has refused what it was told of a characteristic.
-    public mutating func configurationRefused(of characteristic: RemoteCharacteristic) {
-        configured[characteristic.valueHandle] = nil
-    }
-
-    /// The link is of no use any more: gives all subscribers.
-    public mutating func end() -> [SubscriptionID] {
-        defer { subscriptions = [:] }
-        return subscriptions.keys.sorted { $0.rawValue < $1.rawValue }
-    }
 }
 
 // MARK: - Values
 
 extension ClientSession {
-    /// What becomes of a value that the server sent by itself.
-    public enum Arrival: Hashable, Sendable {
-        /// It goes to these subscribers, in the order in which they subscribed; to none when it is early, or unwanted.
-        case value(ReceivedValue, to: [SubscriptionID])
-        /// It says which handles of the database have changed.
-        case serviceChange(AttributeRange)
-    }
-
-    /// Takes what the server sent by itself; gives what becomes of its values. An indication is confirmed at once, unless a
-    /// subscriber holds the confirmation until it has taken the value.
-    public mutating func receive(_ push: ATTPush, mtu: ATTMTU, at now: Instant) -> [Arrival] {
+    /// Takes what the server sent by itself. An indication is confirmed at once, unless a subscriber holds the confirmation
+    /// until it has taken the value.
+    mutating func receive(_ push: ATTPush, mtu: ATTMTU, at now: Instant) {
         var confirms = push.opcode == .handleValueIndication
         defer { if confirms { confirmationsOwed += 1 } }
-        var arrivals: [Arrival] = []
         for var value in push.values(mtu: mtu, at: now) {
             let subscribers = table.subscribers(of: value.handle).filter { subscriptions[$0] != nil }
             let holding = subscribers.filter { subscriptions[$0]?.holdsConfirmation == true }
@@ -223,14 +829,13 @@ extension ClientSession {
                 confirms = false
             }
             if value.handle == serviceChanged {
-                arrivals.append(.serviceChange(ServiceChange(value.value).range))
+                noteChange(among: ServiceChange(value.value).range)
                 if subscribers.isEmpty { continue }
             } else if subscribers.isEmpty {
                 early.keep(value)
             }
-            arrivals.append(.value(value, to: subscribers))
+            events.append(.value(value, to: subscribers))
         }
-        return arrivals
     }
 
     /// A subscriber has taken an indication whose confirmation waits for that.
@@ -239,14 +844,14 @@ extension ClientSession {
     }
 
     /// Time has passed: what was not taken in 25 s is confirmed all the same, since the server would give up the link.
-    public mutating func expire(at now: Instant) { confirmationsOwed += held.expire(at: now) }
+    mutating func expire(at now: Instant) { confirmationsOwed += held.expire(at: now) }
 
     /// How many indications are to be confirmed now.
-    public mutating func takeConfirmations() -> Int {
+    mutating func takeConfirmations() -> Int {
         defer { confirmationsOwed = 0 }
         return confirmationsOwed
     }
 
     /// When `expire(at:)` wants to be called.
-    public var deadline: Instant? { held.deadline }
+    var deadline: Instant? { held.deadline }
 }

@@ -8,12 +8,13 @@ import GATTServer
 /// share (Core Specification 5.4, Vol 3, Part G).
 ///
 /// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says which services
-/// have come and gone. For the client's role of this host it sends requests and commands, and takes the values that the
-/// peer sends by itself.
+/// have come and gone. For the client's role of this host, which is its `session`, it sends requests and commands, and takes
+/// the values that the peer sends by itself.
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
 /// while let event = connection.nextEvent(serving: &server) { /* the link's */ }
+/// while let event = connection.session.nextEvent() { /* what the client's role wanted */ }
 /// while let event = server.nextEvent() { /* what clients did */ }
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
@@ -24,9 +25,9 @@ public struct GATTConnection: Sendable {
     public let client: ClientID
     /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
     public var holdsChanges = false
-    /// What the client's role knows of the server at the other end, and who listens to its values. After a change of it, look
-    /// for frames.
-    public var session = ClientSession()
+    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its values. After
+    /// something was asked of it, look for events and frames.
+    public var session: ClientSession
 
     private var bearer: ATTBearer
     private var events = Deque<Event>()
@@ -43,10 +44,12 @@ public struct GATTConnection: Sendable {
     private var mayTellServices = false
     /// Whether something that waits may go now.
     private var looksAgain = false
-    /// Who waits to be told of room.
-    private var waiting: Set<Waiting> = []
-    /// Whether the last place is left to a command, since one was refused: values that wait in a row would take them all.
-    private var leavesPlace = false
+    /// Those who wait for room for a value.
+    private var waiting: [(id: TicketID, isIndication: Bool)] = []
+    /// The request of the session that waits for its answer.
+    private var asked: ATTTransactionID?
+    /// The end, as long as it is not told.
+    private var end: ATTBearer.Closure?
     private var held: (number: HeldResponse, response: ATTResponse)?
     /// Whether the open request was refused as overdue, and the server does not know that yet.
     private var isOverdue = false
@@ -87,9 +90,6 @@ public struct GATTConnection: Sendable {
         }
     }
 
-    /// What there may be room for.
-    private enum Waiting: Sendable { case command, notification, indication }
-
     private struct OpenIndication: Sendable {
         let transaction: ATTTransactionID
         let delivery: DeliveryID
@@ -101,6 +101,7 @@ public struct GATTConnection: Sendable {
     /// A connection over a channel that was just opened, to a client that the server knows by that number.
     public init(_ client: ClientID, _ configuration: ATTBearer.Configuration = ATTBearer.Configuration()) {
         self.client = client
+        session = ClientSession(link: client.rawValue)
         bearer = ATTBearer(configuration)
     }
 
@@ -151,7 +152,8 @@ extension GATTConnection {
     /// sent or received.
     public mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
-    /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way.
+    /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way. The end is told when
+    /// the session has told what ends with it.
     public mutating func nextEvent(serving server: inout GATTServer) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -164,7 +166,11 @@ extension GATTConnection {
                 sendIndication()
                 tellWaiting()
             } else {
-                return nil
+                takeRequests()
+                takeCommands()
+                guard let end, !session.hasEvents else { return nil }
+                self.end = nil
+                return .closed(end)
             }
         }
     }
@@ -179,15 +185,20 @@ extension GATTConnection {
             server.abandonRequest(of: client)
             return .overdue(opcode)
         case .confirmed(let id): confirmed(id, &server)
-        case .failed(let id, _) where id == indication?.transaction || id == serviceChange: break
         case .closed(let reason):
             endDeliveries(.closed(reason))
-            events.append(.closed(reason))
+            endClient(reason)
+            end = reason
         case .ready: looksAgain = true
-        case .push(let push):
-            for arrival in session.receive(push, mtu: mtu, at: received) { events.append(Event(arrival)) }
-        case .response(let id, let response): return .response(id, response)
-        case .failed(let id, let error): return .failed(id, error)
+        case .push(let push): session.receive(push, mtu: mtu, at: received)
+        case .response(let id, let response) where id == asked:
+            asked = nil
+            session.receive(response)
+        case .failed(let id, let error) where id == asked:
+            asked = nil
+            session.failRequest(.transaction(error))
+        // Of what was given up, of an indication, or of what made the peer forget.
+        case .response, .failed: break
         case .mtu(let mtu): return .mtu(mtu)
         }
         return nil
@@ -295,7 +306,7 @@ extension GATTConnection {
 
     private mutating func sendNotifications() {
         while let part = notifications.parts.first,
-            bearer.pushRoom > (leavesPlace && bearer.unsentPushes > 0 ? 1 : 0)
+            bearer.pushRoom > (session.hasWaitingCommands && bearer.unsentPushes > 0 ? 1 : 0)
         {
             let group = part.updates[part.next..<(part.next + part.count(mtu: mtu))]
             do throws(ATTLimitError) {
@@ -395,54 +406,102 @@ extension GATTConnection {
 // MARK: - The client's role of this host
 
 extension GATTConnection {
-    /// Sends a request when its turn comes; its end is `.response` or `.failed` with the identifier.
-    public mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
-        try bearer.request(request)
+    /// Sends a command, past any request that waits for its response: at once where there is room, else when its turn comes.
+    ///
+    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state of the database.
+    public mutating func send(
+        _ command: ATTCommand, about handles: [CheckedHandle] = []
+    ) throws(GATTFailure) -> Submission<Void> {
+        if try trySend(command, about: handles) { return .done(()) }
+        return .pending(session.wait(toSend: command, about: handles))
     }
 
-    /// Forgets a request: no event names it. One that is on its way is waited for all the same; one that is not makes room.
-    public mutating func cancel(_ id: ATTTransactionID) {
-        bearer.cancel(id)
-        looksAgain = true
-    }
-
-    /// Sends a command, past any request that waits for its response. When there is no room for it `.ready` tells when
-    /// there is.
-    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
+    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are of an earlier
+    /// link, and nothing was sent.
+    public mutating func trySend(
+        _ command: ATTCommand, about handles: [CheckedHandle] = []
+    ) throws(GATTFailure) -> Bool {
+        guard session.sendsAtOnce(about: handles), bearer.canPush else { return false }
+        try session.check(handles)
         do throws(ATTLimitError) {
             try bearer.send(command)
-            leavesPlace = false
+            return true
         } catch {
-            if error.limit == .pushes { tellWhenReady() }
-            throw error
+            throw .limit(error)
         }
     }
 
-    /// Whether a command would be queued.
-    public var canSend: Bool { bearer.canPush }
+    /// Whether a command would be sent at once.
+    public var canSend: Bool { bearer.canPush && !session.hasWaitingCommands }
 
-    /// `.ready` is told as soon as a command would be queued.
-    public mutating func tellWhenReady() {
-        waiting.insert(.command)
-        leavesPlace = true
-        looksAgain = true
+    /// Waits until a command would be sent at once.
+    public mutating func waitForRoom() -> Submission<Void> {
+        canSend ? .done(()) : .pending(session.wait(toSend: nil))
     }
 
-    /// `.ready` is told as soon as `hasRoom(forIndication:)` holds.
-    public mutating func tellWhenRoom(forIndication isIndication: Bool) {
-        waiting.insert(isIndication ? .indication : .notification)
-        looksAgain = true
+    /// Waits until `hasRoom(forIndication:)` holds.
+    public mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
+        guard !hasRoom(forIndication: isIndication) else { return .done(()) }
+        let ticket = session.open(Void.self)
+        if let closure {
+            session.finish(ticket.id, .failure(.transaction(.closed(closure))))
+        } else {
+            waiting.append((ticket.id, isIndication))
+            looksAgain = true
+        }
+        return .pending(ticket)
+    }
+
+    /// Ends an operation without its result. A request that is on its way is waited for all the same, before the next one
+    /// goes. An operation that has ended is left alone.
+    public mutating func cancel(_ id: TicketID) {
+        if let index = waiting.firstIndex(where: { $0.id == id }) {
+            waiting.remove(at: index)
+            session.finish(id, .failure(.cancelled))
+        } else if session.cancel(id, isSent: asked.map { bearer.isSent($0) } ?? false), let asked {
+            bearer.cancel(asked)
+            self.asked = nil
+        }
+    }
+
+    private mutating func takeRequests() {
+        // What has no room now is asked when an earlier request has ended.
+        while bearer.canRequest, let undo = session.nextUndo() { _ = try? bearer.request(undo) }
+        while asked == nil, bearer.canRequest, let request = session.nextRequest(mtu: mtu) {
+            do throws(ATTLimitError) {
+                asked = try bearer.request(request)
+            } catch {
+                session.failRequest(.limit(error))
+            }
+        }
+    }
+
+    private mutating func takeCommands() {
+        while session.hasWaitingCommands, bearer.canPush,
+            session.sendNext({ (command) throws(ATTLimitError) in try bearer.send(command) })
+        {}
     }
 
     private mutating func tellWaiting() {
         guard !waiting.isEmpty else { return }
-        let count = waiting.count
-        if canSend { waiting.remove(.command) }
-        if hasRoom(forIndication: false) { waiting.remove(.notification) }
-        if hasRoom(forIndication: true) { waiting.remove(.indication) }
-        if waiting.count < count { events.append(.ready) }
+        let (hasRoom, hasIndicationRoom) = (
+            hasRoom(forIndication: false), hasRoom(forIndication: true)
+        )
+        waiting.removeAll { waiter in
+            guard waiter.isIndication ? hasIndicationRoom : hasRoom else { return false }
+            session.finish(waiter.id, .success(()))
+            return true
+        }
+    }
+
+    private mutating func endClient(_ reason: ATTBearer.Closure) {
+        let failure = GATTFailure.transaction(.closed(reason))
+        session.end(failure)
+        for waiter in waiting { session.finish(waiter.id, .failure(failure)) }
+        waiting = []
+        asked = nil
     }
 
     /// How many commands and notifications wait for the channel; also an indication, when its turn has come.
-    public var unsent: Int { bearer.unsentPushes + notifications.count }
+    public var unsent: Int { bearer.unsentPushes + notifications.count + session.commandCount }
 }

@@ -1,6 +1,5 @@
 import ATT
 import BLECore
-import GATTClient
 import GATTServer
 
 /// Names a delivery on its connection, from `deliver` to its end.
@@ -41,27 +40,9 @@ extension GATTConnection {
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)
-        /// To the client's role: the peer sent a value by itself, for these subscribers, in the order in which they
-        /// subscribed.
-        case value(ReceivedValue, to: [SubscriptionID])
-        /// To the client's role: the peer says which handles of its database have changed.
-        case serviceChange(AttributeRange)
-        /// To the client's role: the peer's answer to a request, also when it is an error.
-        case response(ATTTransactionID, ATTResponse)
-        /// To the client's role: the request is over without an answer.
-        case failed(ATTTransactionID, ATTTransactionError)
         /// The MTU changed.
         case mtu(ATTMTU)
-        /// There is room now for what was refused, as `tellWhenReady` asks to be told.
-        case ready
         /// The connection is over. Nothing follows but the ends of deliveries that are begun after it.
         case closed(ATTBearer.Closure)
-
-        init(_ arrival: ClientSession.Arrival) {
-            switch arrival {
-            case .value(let value, let subscribers): self = .value(value, to: subscribers)
-            case .serviceChange(let range): self = .serviceChange(range)
-            }
-        }
     }
 }

@@ -161,7 +161,7 @@ private struct Cycles {
 extension Adapter {
     /// Tasks that wait for something of the adapter.
     fileprivate var waiting: Int {
-        answers.count + transactions.count + updates.count + connects.count + endings.count
+        answers.count + operations.count + updates.count + connects.count + endings.count
             + procedures.count + securings.count + idle.count
     }
 

@@ -28,7 +28,8 @@ let package = Package(
         library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
         library("SMP", ["BLECore", deque]),
         library("VirtualController", ["HCI", "BLECore", deque, heap]),
-        library("Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "BLECore", deque]),
+        library(
+            "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",

@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATT
+import GATTClient
 import GATTServer
 import Synchronization
 import Testing
@@ -285,8 +286,8 @@ private struct NoCode: Error {}
                     return .later
                 })), mtu: 100)
     speak(&dialogue, [Exchange("0a0300", "")])
-    _ = try dialogue.connection.request(.exchangeMTU(ATTMTU.maximum.wire))
-    #expect(dialogue.sent() == "020502")
+    _ = dialogue.connection.session.run(ExchangeMTU(.maximum))
+    #expect(dialogue.ask("") == "020502")
     speak(&dialogue, [Exchange("033200", "")])
     // The handler is told what it is when the request comes.
     #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])

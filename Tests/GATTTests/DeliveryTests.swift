@@ -84,27 +84,26 @@ struct DeliveryTests {
         var client = try Client.subscribed(pushLimit: 3)
         for number in 0..<9 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         let command = ATTCommand.write(0x0003, value: [0xcc])
-        #expect(throws: ATTLimitError(.pushes, maximum: 3, value: 4)) { try client.connection.send(command) }
-        _ = client.events()
-        #expect(client.sent(atMost: 1).count == 1)
-        // Its place is kept until it comes.
-        #expect(client.events().contains(.ready))
-        try client.connection.send(command)
-        let rest = client.sent()
-        #expect(rest.firstIndex(of: "520300cc") == 2)
-        #expect(rest.count == 9)
+        guard case .pending = try client.connection.send(command) else {
+            return #expect(Bool(false), "there is room")
+        }
+        // The next place is its.
+        let sent = client.sent()
+        #expect(sent.firstIndex(of: "520300cc") == 3)
+        #expect(sent.count == 10)
     }
 
     @Test func whoWaitsForRoomBehindOtherValuesIsToldWhenTheyHaveGone() throws {
         var client = try Client.subscribed(pushLimit: 2)
         for number in 0..<4 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         _ = client.events()
-        client.connection.tellWhenRoom(forIndication: false)
-        #expect(!client.events().contains(.ready))
+        guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {
+            return #expect(Bool(false), "there is room")
+        }
         #expect(client.sent(atMost: 2).count == 2)
-        #expect(!client.events().contains(.ready))
+        #expect(client.ends() == [])
         #expect(client.sent(atMost: 1).count == 1)
-        #expect(client.events().contains(.ready))
+        #expect(client.ends() == [room.id])
         #expect(client.connection.hasRoom(forIndication: false))
     }
 
@@ -112,11 +111,13 @@ struct DeliveryTests {
         var client = try Client.subscribed()
         for number in 0..<65 as Range<UInt8> { _ = try client.update((Client.indicated, [number])) }
         #expect(!client.connection.hasRoom(forIndication: true))
-        client.connection.tellWhenRoom(forIndication: true)
+        guard case .pending(let room) = client.connection.waitForRoom(forIndication: true) else {
+            return #expect(Bool(false), "there is room")
+        }
         #expect(client.sent().count == 1)
-        #expect(!client.events().contains(.ready))
+        #expect(client.ends() == [])
         #expect(client.ask("1e").count == 1)
-        #expect(client.events().contains(.ready))
+        #expect(client.ends() == [room.id])
         #expect(client.connection.hasRoom(forIndication: true))
     }
 

@@ -72,6 +72,16 @@ struct ServedClient {
         return pending
     }
 
+    /// The ends of operations, which wait for room here.
+    mutating func ends() -> [TicketID] {
+        pending = events()
+        var ends: [TicketID] = []
+        while let event = connection.session.nextEvent() {
+            if case .finished(let id, _) = event { ends.append(id) }
+        }
+        return ends
+    }
+
     /// The PDUs that go out when the channel takes `limit` at most.
     mutating func sent(atMost limit: Int = .max) -> [String] {
         var frames: [String] = []

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import HCI
 import HCISocket
@@ -53,7 +54,7 @@ public actor Adapter {
 
     // Who waits for what.
     let answers = Waiters<CommandQueue.Ticket, [UInt8]>()
-    let transactions = Waiters<TransactionKey, ATTResponse>()
+    let operations = Waiters<TicketID, Outcome<GATTFailure>?>()
     let updates = Waiters<UInt64, Void>()
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()

@@ -1,8 +1,8 @@
 import BLECore
 import HCISocket
 
-/// What becomes of something that was begun.
-enum Submission<Key: Sendable, Success: Sendable>: Sendable {
+/// What becomes of a wait whose work was begun.
+enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
     /// It is done already.
     case done(Success)
     /// It ends under this key.
@@ -35,10 +35,11 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
         try await wait(in: adapter, cancel: cancel) { () throws(BLEError) in .pending(try start()) }
     }
 
-    /// The same for work that may be done as soon as it is begun: then nothing is waited for.
+    /// The same for work that may be done as soon as it is begun: then nothing is waited for. `then` runs in the same step,
+    /// when the wait is known, and may end it.
     func wait(
         in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
-        begin: () throws(BLEError) -> Submission<Key, Success>
+        begin: () throws(BLEError) -> WaitBeginning<Key, Success>, then: () -> Void = {}
     ) async throws(BLEError) -> Success {
         let (loop, turn) = (adapter.loop, Turn())
         let result: Result<Success, BLEError> = await withTaskCancellationHandler {
@@ -54,6 +55,7 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
                         turn.key = key
                         continuations[key] = continuation
                     }
+                    then()
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -66,6 +68,9 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
         }
         return try result.get()
     }
+
+    /// Whether something waits under `key`.
+    func contains(_ key: Key) -> Bool { continuations[key] != nil }
 
     /// Ends the wait under `key`, if there is one.
     func resume(_ key: Key, with result: Result<Success, BLEError>) {

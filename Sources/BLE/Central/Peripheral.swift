@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 import HCISocket
 
@@ -124,7 +125,8 @@ extension Peripheral {
     /// else by Read Multiple, all in a row, since that does not tell where one ends. What does not fit the
     /// response is read one by one.
     public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> ReadTogether {
-        try await adapter.readTogether(attributes.map { CheckedHandle($0) }, on: link)
+        let handles = attributes.map { CheckedHandle($0) }
+        return try await adapter.run(ReadSeveralValues(handles.map(\.handle)), about: handles, on: link)
     }
 
     /// Writes a value and waits for the answer. A value that does not fit one packet is written in parts,
@@ -194,12 +196,4 @@ extension Peripheral {
         if let wish { return try await wish.values(of: characteristic, options, on: self) }
         return try await adapter.subscribe(to: characteristic, options, on: link)
     }
-}
-
-/// What several values read in one request came as.
-public enum ReadTogether: Hashable, Sendable {
-    /// Each by itself.
-    case separate([RemoteValue])
-    /// All in a row.
-    case joined([UInt8])
 }

@@ -5,141 +5,90 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// Names a request or an indication of ours on one link.
-struct TransactionKey: Hashable, Sendable {
-    let link: LinkID
-    let id: ATTTransactionID
-}
-
-/// A handle that is to be used, and the state of the database that it is of.
-struct CheckedHandle: Sendable {
-    let handle: AttributeHandle
-    let generation: DatabaseGeneration
-
-    init(_ reference: some AttributeReference) {
-        handle = reference.valueHandle
-        generation = reference.generation
-    }
-
-    init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
-        (self.handle, self.generation) = (handle, generation)
-    }
-}
-
+/// The client's role on links: operations that tasks wait for.
 extension Adapter {
-    /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do
-    /// not wait for them. `handles` are checked before every request, since the database may change at any
-    /// time. `raising` says whether the link's security may be raised for it.
+    /// Begins an operation on a link and waits for its end. When the task is cancelled the operation ends; when it was
+    /// cancelled before, nothing is begun.
+    func perform<Value: Sendable>(
+        on id: LinkID, _ begin: (Link) throws(BLEError) -> Submission<Value>
+    ) async throws(BLEError) -> Value {
+        var ticket: Ticket<Value>?
+        var value: Value?
+        let outcome = try await operations.wait(in: self) { adapter, ticket in
+            adapter.cancel(ticket)
+        } begin: { () throws(BLEError) in
+            switch try begin(try link(id)) {
+            case .done(let result):
+                value = result
+                return .done(nil)
+            case .pending(let pending):
+                ticket = pending
+                return .pending(pending.id)
+            }
+        } then: {
+            if let link = links[id] { pump(link) }
+        }
+        if let value { return value }
+        guard let ticket, let outcome else { throw .cancelled }
+        do throws(GATTFailure) {
+            return try outcome.result(of: ticket).get()
+        } catch {
+            throw BLEError(error)
+        }
+    }
+
+    private func cancel(_ ticket: TicketID) {
+        guard let link = links[LinkID(number: ticket.link)] else { return }
+        link.gatt.cancel(ticket)
+        for (ticket, task) in link.raising where ticket != link.gatt.session.securing { task.cancel() }
+        pump(link)
+    }
+
+    /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do not wait for them.
+    /// `handles` are checked before every request, since the database may change at any time. `raising` says whether the
+    /// link's security may be raised for it.
     func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, about handles: [CheckedHandle] = [], raising: Bool = true, on id: LinkID
     ) async throws(BLEError) -> Procedure.Output {
-        try await locate(handles, on: id)
-        let link = try link(id)
-        try await link.procedures.enter(self, of: id, at: \.procedures)
-        defer { link.procedures.leave() }
-        return try await perform(procedure, about: handles, raising: raising, on: link)
-    }
-
-    /// Runs a procedure whose turn has come; once more after the security that the server wanted is there.
-    func perform<Procedure: GATTProcedure>(
-        _ procedure: Procedure, about handles: [CheckedHandle], raising: Bool, on link: Link
-    ) async throws(BLEError) -> Procedure.Output {
-        do throws(BLEError) {
-            return try await converse(procedure, about: handles, on: link)
-        } catch .att(let refusal) where raising {
-            guard try await raiseSecurity(of: link, for: refusal.code) else { throw .att(refusal) }
-        }
-        return try await converse(procedure, about: handles, on: link)
-    }
-
-    private func converse<Procedure: GATTProcedure>(
-        _ procedure: Procedure, about handles: [CheckedHandle], on link: Link
-    ) async throws(BLEError) -> Procedure.Output {
-        var procedure = procedure
-        var hasAsked = false
-        do throws(BLEError) {
-            while true {
-                switch try step(&procedure, link.gatt.mtu) {
-                case .done(let output): return output
-                case .ask(let request):
-                    try check(handles, on: link)
-                    hasAsked = true
-                    let response = try await transact(request, on: link.id)
-                    try accept(response, for: &procedure)
-                }
-            }
-        } catch {
-            if hasAsked, let undo = procedure.undo { forget(undo, on: link) }
-            guard case .att(let refusal) = error, refusal.code == .databaseOutOfSync else { throw error }
-            noteChange(.all, of: link)
-            // Whoever uses bare handles is told what the server said.
-            try check(handles, on: link)
-            throw error
+        try await perform(on: id) {
+            .pending($0.gatt.session.run(procedure, about: handles, raisesSecurity: raising))
         }
     }
 
-    /// Sends what makes the server forget a procedure that was given up, like queued writes. It goes before
-    /// anything else that waits for its turn, and its answer is nobody's.
-    private func forget(_ undo: ATTRequest, on link: Link) {
-        guard links[link.id] != nil else { return }
-        do throws(ATTLimitError) {
-            _ = try link.gatt.request(undo)
-            pumpSoon(link)
-        } catch {
-            log.debug("cannot undo: \(error)")
-        }
+    /// The database of a link's server: what is known, if it is certain to be true, else what discovery finds.
+    func discover(on id: LinkID, refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
+        try await perform(on: id) { $0.gatt.session.discover(refreshing: refreshing) }
+    }
+
+    /// Finds out about handles that are of an earlier link.
+    func locate(_ handles: [CheckedHandle], on id: LinkID) async throws(BLEError) {
+        try await perform(on: id) { $0.gatt.session.locate(handles) }
     }
 
     /// Throws when a handle is of a state of the database that is gone.
     func check(_ handles: [CheckedHandle], on link: Link) throws(BLEError) {
-        for each in handles where !link.gatt.session.isCurrent(each.generation) {
-            throw .databaseChanged(each.handle)
-        }
+        do throws(GATTFailure) { try link.gatt.session.check(handles) } catch { throw BLEError(error) }
     }
 
-    private func step<Procedure: GATTProcedure>(
-        _ procedure: inout Procedure, _ mtu: ATTMTU
-    ) throws(BLEError) -> GATTStep<Procedure.Output> {
-        do throws(GATTClientError) {
-            return try procedure.next(mtu: mtu.octets)
-        } catch {
-            throw BLEError(error)
+    /// The primary services of a type: of the database, if it is known, else what looking for them finds.
+    func discover(service uuid: BluetoothUUID, on id: LinkID) async throws(BLEError) -> [RemoteService] {
+        let link = try link(id)
+        if let database = link.gatt.session.currentDatabase {
+            return database.services(uuid).filter(\.isPrimary)
         }
-    }
-
-    private func accept(_ response: ATTResponse, for procedure: inout some GATTProcedure) throws(BLEError) {
-        do throws(GATTClientError) {
-            try procedure.receive(response)
-        } catch {
-            throw BLEError(error)
+        let state = link.gatt.session.state
+        let found = try await run(DiscoverDatabase(service: uuid), on: id)
+        guard let generation = link.gatt.session.partialGeneration(since: state, in: &clients.cache) else {
+            throw .databaseChanged(found.services.first?.handle ?? .none)
         }
-    }
-
-    /// Sends one request and waits for its response, an Error Response among them.
-    func transact(_ request: ATTRequest, on id: LinkID) async throws(BLEError) -> ATTResponse {
-        try await transactions.wait(in: self) { adapter, key in
-            if let link = adapter.links[id] {
-                link.gatt.cancel(key.id)
-                adapter.pumpSoon(link)
-            }
-            adapter.transactions.resume(key, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
-            let link = try link(id)
-            do throws(ATTLimitError) {
-                let transaction = try link.gatt.request(request)
-                pumpSoon(link)
-                return TransactionKey(link: id, id: transaction)
-            } catch {
-                throw BLEError(error)
-            }
-        }
+        return found.stamped(generation).services
     }
 
     /// Offers our MTU to the peer, once a link. A server may refuse it; the link then stays at 23 octets.
     func exchangeMTU(on id: LinkID) async throws(BLEError) {
         let mtu = try link(id).gatt.configuration.receiveMTU
         guard mtu > .default else { return }
-        _ = try await transact(.exchangeMTU(mtu.wire), on: id)
+        try await run(ExchangeMTU(mtu), raising: false, on: id)
     }
 
     /// The MTU of a link.
@@ -149,25 +98,80 @@ extension Adapter {
     func command(
         _ command: ATTCommand, about handles: [CheckedHandle] = [], on id: LinkID
     ) async throws(BLEError) {
-        try await locate(handles, on: id)
-        while true {
-            let link = try linkThatTakes(id)
-            try check(handles, on: link)
-            do throws(ATTLimitError) {
-                try link.gatt.send(command)
-                return pump(link)
-            } catch  where error.limit == .pushes {
-                try await link.room.wait(in: self, of: id, waitsToSend)
+        _ = try linkThatTakes(id)
+        try await perform(on: id) { (link) throws(BLEError) in
+            do throws(GATTFailure) {
+                return try link.gatt.send(command, about: handles)
             } catch {
                 throw BLEError(error)
             }
         }
     }
+}
 
-    /// Has it told when a link takes a command; false when it does now.
-    func waitsToSend(_ link: Link) -> Bool {
-        guard !link.gatt.canSend else { return false }
-        link.gatt.tellWhenReady()
-        return true
+// MARK: - What a session tells
+
+extension Adapter {
+    /// Acts on what the client's role of a link tells.
+    func handle(_ event: ClientSession.Event, of link: Link) {
+        switch event {
+        case .finished(let ticket, let outcome):
+            if let failure = outcome.failure, !operations.contains(ticket) {
+                log.debug("an operation on the link to \(link.peer) that no task waits for: \(failure)")
+            }
+            operations.resume(ticket, with: .success(outcome))
+        case .value(let value, let subscribers):
+            for subscriber in subscribers { link.streams[subscriber]?.yield(value) }
+        case .subscriptionEnded(let subscriber, let failure):
+            link.streams[subscriber]?.finish(.failure(BLEError(failure)))
+        case .securityWanted(let ticket, let code):
+            let id = link.id
+            link.raising[ticket] = Task(executorPreference: loop) {
+                await self.raiseSecurity(of: id, for: code, as: ticket)
+            }
+        case .databaseWanted(let hash):
+            let id = link.id
+            Task(executorPreference: loop) { await self.remember(hash, of: id) }
+        case .databaseFound(let database):
+            log.debug("the database of \(link.peer) has \(database.services.count) services")
+            let found = CachedDatabase(database, isBonded: isBonded(link))
+            guard let kept = link.gatt.session.adopt(found, of: link.identity, in: &clients.cache) else {
+                return
+            }
+            retain(CachedDatabase(kept, isBonded: isBonded(link)), of: link)
+        case .databaseChanged(let range):
+            log.debug("the database of \(link.peer) has changed among \(range)")
+            clients.cache.invalidate(link.identity)
+            link.changeWatchers.tell(ServiceChange(range))
+        }
     }
+
+    /// Gives a discovery the database that is remembered, from the disk if need be.
+    private func remember(_ hash: [UInt8]?, of id: LinkID) async {
+        guard let link = links[id] else { return }
+        await recall(link)
+        guard links[id] != nil else { return }
+        link.gatt.session.remember(clients.cache.current(of: link.identity, hash: hash))
+        pump(link)
+    }
+
+    /// Makes a link more secure because its server refused an operation with `code`.
+    private func raiseSecurity(of id: LinkID, for code: ATTErrorCode, as ticket: TicketID) async {
+        guard let link = links[id] else { return }
+        let end: SecurityRaise
+        do throws(BLEError) {
+            end = try await raiseSecurity(of: link, for: code) ? .raised : .unavailable
+        } catch {
+            end = .failed(error)
+        }
+        link.raising[ticket] = nil
+        guard links[id] != nil else { return }
+        link.gatt.session.securityEnded(end, for: ticket)
+        pump(link)
+    }
+}
+
+extension Link {
+    /// The peer's lasting address: the one it connected with, as long as nobody resolves private ones.
+    var identity: DeviceAddress { protection.bond?.peer ?? peer }
 }

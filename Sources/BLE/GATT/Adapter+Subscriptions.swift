@@ -14,8 +14,7 @@ struct SubscriptionOptions: Sendable {
 }
 
 extension Adapter {
-    /// Switches notifications or indications on and gives their stream. The stream is there first, so that
-    /// none is missed.
+    /// Switches notifications or indications on and gives their stream.
     func subscribe(
         to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
@@ -37,13 +36,7 @@ extension Adapter {
         guard characteristic.descriptor(.clientCharacteristicConfiguration) != nil else {
             throw .peer("characteristic \(characteristic.uuid) has no Client Characteristic Configuration")
         }
-        let buffer = listen(to: characteristic, options, on: link)
-        do throws(BLEError) {
-            try await configure(characteristic, on: id)
-        } catch {
-            buffer.finish(.failure(error))
-            throw error
-        }
+        let buffer = try await listen(to: characteristic, options, on: id)
         guard options.completing else { return BoundedStream(buffer) }
         return BoundedStream(buffer) { [weak self] value in
             guard value.mayBeCut, let self else { return value }
@@ -51,9 +44,27 @@ extension Adapter {
         }
     }
 
-    /// Adds a stream to those who listen, and gives it what came before.
+    /// Adds a stream to those who listen, gives it what came before, and has the server told. The stream is there first, so
+    /// that none is missed.
     private func listen(
-        to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on link: Link
+        to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
+    ) async throws(BLEError) -> StreamBuffer<ReceivedValue> {
+        var added: StreamBuffer<ReceivedValue>?
+        do throws(BLEError) {
+            try await perform(on: id) { (link) throws(BLEError) in
+                added = addStream(of: characteristic, options, on: link)
+                return .pending(link.gatt.session.configure(characteristic))
+            }
+        } catch {
+            added?.finish(.failure(error))
+            throw error
+        }
+        guard let added else { throw .cancelled }
+        return added
+    }
+
+    private func addStream(
+        of characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on link: Link
     ) -> StreamBuffer<ReceivedValue> {
         let id = link.id
         let (key, early) = link.gatt.session.subscribe(
@@ -73,38 +84,10 @@ extension Adapter {
     }
 
     private func unsubscribe(_ key: SubscriptionID, on id: LinkID) {
-        guard let link = links[id], let characteristic = link.gatt.session.unsubscribe(key) else { return }
+        guard let link = links[id] else { return }
         link.streams[key] = nil
+        link.gatt.session.unsubscribe(key)
         pump(link)
-        Task(executorPreference: loop) {
-            do throws(BLEError) {
-                try await self.configure(characteristic, on: id)
-            } catch {
-                self.log.debug("switching notifications off: \(error)")
-            }
-        }
-    }
-
-    /// Tells the server what all subscribers of a characteristic want together, unless it knows (Core
-    /// Specification 5.4, Vol 3, Part G, 3.3.3.3). What they want is looked at when the turn has come, so
-    /// that the last word is the right one, however subscribing and leaving follow each other.
-    func configure(
-        _ characteristic: RemoteCharacteristic, raising: Bool = true, on id: LinkID
-    ) async throws(BLEError) {
-        let link = try link(id)
-        try await link.procedures.enter(self, of: id, at: \.procedures)
-        defer { link.procedures.leave() }
-        guard let (descriptor, wanted) = link.gatt.session.configurationToWrite(for: characteristic) else {
-            return
-        }
-        do throws(BLEError) {
-            try await perform(
-                WriteValue(descriptor.handle, configuration: wanted), about: [CheckedHandle(characteristic)],
-                raising: raising, on: link)
-        } catch {
-            if case .att = error { link.gatt.session.configurationRefused(of: characteristic) }
-            throw error
-        }
     }
 
     /// A subscriber has taken an indication that waits for that.

@@ -1,7 +1,22 @@
 import ATT
+import GATT
 import GATTClient
 
 extension BLEError {
+    /// Why an operation of the client's role has no result.
+    init(_ failure: GATTFailure) {
+        switch failure {
+        case .procedure(let error): self.init(error)
+        case .limit(let error): self.init(error)
+        case .transaction(let error): self.init(error)
+        case .databaseChanged(let handle): self = .databaseChanged(handle)
+        case .restlessDatabase: self = .peer("its database changes as often as it is discovered")
+        // What raises the security of links throws nothing else.
+        case .security(let error): self = error as? BLEError ?? .peer("\(error)")
+        case .cancelled: self = .cancelled
+        }
+    }
+
     /// What a client procedure's failure is.
     init(_ error: GATTClientError) {
         switch error {

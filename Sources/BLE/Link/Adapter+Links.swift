@@ -65,7 +65,7 @@ extension Adapter {
         link.end(error)
         procedures.resume(where: { $0.link == link.id }, with: .failure(error))
         securings.resume(link.id, with: .failure(error))
-        transactions.resume(where: { $0.link == link.id }, with: .failure(error))
+        operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(()))
@@ -133,7 +133,7 @@ extension Adapter {
         // What was left in this turn of the loop begins to do so in the next.
         await Task.yield()
         _ = try? await withDeadline(.seconds(1), on: loop, orThrow: .cancelled) { () throws(BLEError) in
-            try await self.passTurnstile(of: id)
+            try await self.perform(on: id) { $0.gatt.session.finishProcedures() }
         }
     }
 
@@ -194,12 +194,6 @@ extension Adapter {
             try? channel.port.watchDepartures(nil)
         }
         departures.resume(where: { $0.link == id }, with: .success(()))
-    }
-
-    private func passTurnstile(of id: LinkID) async throws(BLEError) {
-        let link = try link(id)
-        try await link.procedures.enter(self, of: id, at: \.procedures)
-        link.procedures.leave()
     }
 
     /// Waits for a link's end, or for `user` to leave it; returns why it ended.
@@ -372,13 +366,27 @@ extension Adapter {
 extension Adapter {
     /// Acts on what a link's machines have to tell.
     func drain(_ link: Link) {
-        while let event = link.gatt.nextEvent(serving: &server.gatt) {
-            tellWhatWasServed(to: link)
-            handle(event, of: link)
+        var isDrained = false
+        while !isDrained {
+            while let event = link.gatt.nextEvent(serving: &server.gatt) {
+                tellWhatWasServed(to: link)
+                handle(event, of: link)
+            }
+            isDrained = !drainSession(of: link)
         }
         tellWhatWasServed(to: link)
         while let event = link.signaling.nextEvent() { handle(event, of: link) }
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
+    }
+
+    /// Acts on what the client's role has to tell; false when that is nothing.
+    private func drainSession(of link: Link) -> Bool {
+        var isTold = false
+        while let event = link.gatt.session.nextEvent() {
+            handle(event, of: link)
+            isTold = true
+        }
+        return isTold
     }
 
     /// A bonded peer may have shown who it is by what it could do, so its bond comes first.
@@ -395,15 +403,7 @@ extension Adapter {
         case .changed(let response): release(response, on: link)
         case .overdue(let opcode):
             log.warning("\(link.peer) waits for an answer to its \(opcode) for too long")
-        case .value(let value, let subscribers):
-            for subscriber in subscribers { link.streams[subscriber]?.yield(value) }
-        case .serviceChange(let range): noteChange(range, of: link)
-        case .response(let id, let response):
-            transactions.resume(TransactionKey(link: link.id, id: id), with: .success(response))
-        case .failed(let id, let error):
-            transactions.resume(TransactionKey(link: link.id, id: id), with: .failure(BLEError(error)))
         case .mtu(let mtu): noteMTU(mtu, of: link)
-        case .ready: link.room.open()
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             // Whoever waits hears of this, not of the disconnection that follows from it.

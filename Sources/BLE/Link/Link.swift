@@ -59,21 +59,17 @@ final class Link {
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
 
-    /// Procedures of several requests run one after the other.
-    let procedures = Turnstile()
-    /// Procedures of the link layer too.
+    /// Procedures of the link layer run one after the other.
     let control = Turnstile()
     /// What users want of the link when they come as well.
     let preparation = Turnstile()
-    /// Discoveries of the whole database as well.
-    let discovery = Turnstile()
     /// Those who want it more secure.
     let elevation = Turnstile()
-    /// Commands, and those who have values to send, that wait for the transport to take more.
-    let room = Room()
 
     /// Whether the server's wish for encryption may be fulfilled without asking anybody.
     var raisesSecurity = false
+    /// What makes it more secure for operations whose server wants that.
+    var raising: [TicketID: Task<Void, Never>] = [:]
     /// Whether the peer was offered our MTU.
     var hasOfferedMTU = false
     /// Who listens to values of the server.
@@ -153,15 +149,14 @@ final class Link {
 extension Link {
     /// The link is gone or of no use any more: whoever waits for something on it hears why.
     func end(_ error: BLEError) {
-        for id in gatt.session.end() { streams.removeValue(forKey: id)?.finish(.failure(error)) }
+        for id in gatt.session.removeSubscribers() {
+            streams.removeValue(forKey: id)?.finish(.failure(error))
+        }
         changeWatchers.finish(error)
-        procedures.close(error)
         control.close(error)
         preparation.close(error)
         protection.endDialogue()
-        discovery.close(error)
         elevation.close(error)
-        room.close(error)
         for watcher in watchers.values { watcher.finish(.failure(error)) }
     }
 }

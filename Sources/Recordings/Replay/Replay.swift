@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATT
+import GATTClient
 import GATTServer
 
 /// A server in the place of a recorded one: it gets the clients' side of a dialogue, and what it says is compared
@@ -76,7 +77,7 @@ public struct Replay {
         case .server(.push(let push), let link): send(push, on: link)
         case .server(.request(let request), let link):
             open(link)
-            _ = try? connections[link]?.request(request)
+            _ = connections[link]?.session.run(RawRequest(request), raisesSecurity: false)
             compare(request.encoded, with: said(on: link))
         case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
         case .encryption(let isOn, let link):
@@ -132,6 +133,7 @@ public struct Replay {
         var isThere = true
         while isThere {
             while connection.nextEvent(serving: &server) != nil {}
+            while connection.session.nextEvent() != nil {}
             said += [UInt8](capacity: ATTMTU.maximum.octets) {
                 isThere = connection.nextFrame(into: &$0, at: .zero)
             }

@@ -1,16 +1,19 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
+import GATTServer
 
-/// Our client, which runs one procedure at a time over a bearer.
+/// Our client: the client's role of a connection whose server has nothing.
 struct ClientTester: Tester {
-    private var bearer = ATTBearer()
-    private var running: RunningProcedure?
-    private var transaction: ATTTransactionID?
-    private var told: [String] = []
+    private static let client = ClientID(rawValue: 1)
+
+    private var connection = GATTConnection(client)
+    private var server = GATTServer(.empty)
+    private var running: [RunningProcedure] = []
     private var now = Instant.zero
 
-    init() {}
+    init() { server.connect(Self.client) }
 
     mutating func perform(_ command: String, _ arguments: [String]) throws {
         switch (command, arguments.first) {
@@ -21,25 +24,25 @@ struct ClientTester: Tester {
         }
     }
 
-    mutating func receive(_ pdu: [UInt8]) { bearer.receive(pdu.span, at: now) }
+    mutating func receive(_ pdu: [UInt8]) { connection.receive(pdu.span, at: now) }
 
     mutating func turn() -> (sent: [[UInt8]], told: [String]) {
-        while let event = bearer.nextEvent() { take(event) }
+        var told = events()
         var sent: [[UInt8]] = []
-        while let frame = bearer.frame(at: now) { sent.append(frame) }
-        defer { told = [] }
-        return (sent, told)
+        while let frame = connection.frame(at: now) {
+            sent.append(frame)
+            told += events()
+        }
+        return (sent, told + events())
     }
 
     /// `do PROCEDURE …`.
     private mutating func start(_ name: String, _ arguments: [String]) throws {
-        if name == "exchange-mtu" {
-            transaction = try bearer.exchangeMTU()
-        } else if let command = try namedCommand(name, arguments) {
-            try bearer.send(command)
+        if let command = try namedCommand(name, arguments) {
+            _ = try connection.send(command)
         } else {
-            running = try namedProcedure(name, arguments)
-            advance()
+            let mtu = connection.configuration.receiveMTU
+            running.append(try namedProcedure(name, arguments, mtu, in: &connection.session))
         }
     }
 
@@ -48,50 +51,36 @@ struct ClientTester: Tester {
         guard let number = UInt16(octets) else { throw CommandError("receive", [octets]) }
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = ATTMTU(number)
-        bearer = ATTBearer(configuration)
+        connection = GATTConnection(Self.client, configuration)
     }
 
     /// `wait SECONDS`: so much time goes by.
     private mutating func wait(_ seconds: String) throws {
         guard let number = Int(seconds) else { throw CommandError("wait", [seconds]) }
         now = now + .seconds(number)
-        bearer.expire(at: now)
+        connection.expire(at: now)
     }
 
-    private mutating func take(_ event: ATTBearer.Event) {
-        switch event {
-        case .response(let id, let response) where id == transaction && running != nil:
-            do throws(GATTClientError) {
-                try running?.receive(response)
-                advance()
-            } catch {
-                end([describe(error)])
+    private mutating func events() -> [String] {
+        var told: [String] = []
+        var isDone = false
+        while !isDone {
+            isDone = true
+            while let event = connection.nextEvent(serving: &server) {
+                if let line = describe(event) { told.append(line) }
             }
-        case .response(let id, .exchangeMTU) where id == transaction: end(["done"])
-        case .failed(let id, let error) where id == transaction: end(["failed: \(error)"])
-        case .push(.indication):
-            told.append(describe(event))
-            bearer.confirm()
-        default: told.append(describe(event))
-        }
-    }
-
-    /// Sends what the procedure asks next, or tells what came of it.
-    private mutating func advance() {
-        do throws(GATTClientError) {
-            switch try running?.next(bearer.mtu.octets) {
-            case .ask(let request): transaction = try? bearer.request(request)
-            case .done(let lines): end(lines)
-            case nil: break
+            while let event = connection.session.nextEvent() {
+                isDone = false
+                told += describe(event) ?? finished(event)
             }
-        } catch {
-            end([describe(error)])
         }
+        return told
     }
 
-    private mutating func end(_ lines: [String]) {
-        told += lines
-        running = nil
-        transaction = nil
+    private mutating func finished(_ event: ClientSession.Event) -> [String] {
+        guard case .finished(let ticket, let outcome) = event,
+            let index = running.firstIndex(where: { $0.ticket == ticket })
+        else { return ["\(event)"] }
+        return running.remove(at: index).describe(outcome)
     }
 }

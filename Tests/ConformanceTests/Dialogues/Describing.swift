@@ -36,33 +36,18 @@ func describe(_ event: GATTConnection.Event) -> String? {
     case .delivered(_, .closed(let reason)): "failed: \(reason)"
     case .confirmed: "confirmed"
     case .overdue: "overdue"
-    case .value(let value, _):
-        "\(value.isIndication ? "indicated" : "notified") \(pair(value.handle, value.value))"
-    case .serviceChange(let range): "changed \(range.start.short)-\(range.end.short)"
-    case .response(let id, let response): describe(ATTBearer.Event.response(id, response))
-    case .failed(let id, let error): describe(ATTBearer.Event.failed(id, error))
-    case .mtu(let mtu): describe(ATTBearer.Event.mtu(mtu))
-    case .ready: describe(ATTBearer.Event.ready)
-    case .closed(let reason): describe(ATTBearer.Event.closed(reason))
+    case .mtu(let mtu): "mtu \(mtu)"
+    case .closed(let reason): "closed: \(reason)"
     }
 }
 
-/// What a bearer tells.
-func describe(_ event: ATTBearer.Event) -> String {
+/// What the client's role tells beside the ends of operations.
+func describe(_ event: ClientSession.Event) -> [String]? {
     switch event {
-    case .request(let request): "request \(request.encoded.hex)"
-    case .command(let command): "command \(command.encoded.hex)"
-    case .push(.notification(let handle, let value)): "notified \(pair(handle, value))"
-    case .push(.indication(let handle, let value)): "indicated \(pair(handle, value))"
-    case .push(.multipleNotification(let list)):
-        "notified " + list.map { pair($0.handle, $0.value) }.joined(separator: ", ")
-    case .response(_, let response): "response \(response.encoded.hex)"
-    case .failed(_, let error): "failed: \(error)"
-    case .confirmed: "confirmed"
-    case .overdue: "overdue"
-    case .mtu(let mtu): "mtu \(mtu)"
-    case .ready: "ready"
-    case .closed(let reason): "closed: \(reason)"
+    case .value(let value, _):
+        ["\(value.isIndication ? "indicated" : "notified") \(pair(value.handle, value.value))"]
+    case .databaseChanged(let range): ["changed \(range.start.short)-\(range.end.short)"]
+    default: nil
     }
 }
 

@@ -1,41 +1,48 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
 
 /// The procedure that a line `do NAME ARGUMENTS` begins.
-func namedProcedure(_ name: String, _ arguments: [String]) throws -> RunningProcedure {
+func namedProcedure(
+    _ name: String, _ arguments: [String], _ mtu: ATTMTU, in session: inout ClientSession
+) throws -> RunningProcedure {
+    func run(_ procedure: some GATTProcedure) -> RunningProcedure {
+        RunningProcedure(procedure, in: &session)
+    }
     let words = Words(name, arguments)
     switch name {
-    case "primary-services" where arguments.isEmpty: return RunningProcedure(DiscoverServices.primary)
-    case "primary-services": return RunningProcedure(DiscoverServices.primary(try words.uuid(0)))
-    case "secondary-services": return RunningProcedure(DiscoverServices.secondary)
-    case "includes": return RunningProcedure(DiscoverIncludes(in: try words.range(0)))
+    case "exchange-mtu": return run(ExchangeMTU(mtu))
+    case "primary-services" where arguments.isEmpty: return run(DiscoverServices.primary)
+    case "primary-services": return run(DiscoverServices.primary(try words.uuid(0)))
+    case "secondary-services": return run(DiscoverServices.secondary)
+    case "includes": return run(DiscoverIncludes(in: try words.range(0)))
     case "characteristics" where arguments.count == 2:
-        return RunningProcedure(DiscoverCharacteristics(in: try words.range(0), uuid: try words.uuid(1)))
-    case "characteristics": return RunningProcedure(DiscoverCharacteristics(in: try words.range(0)))
-    case "descriptors": return RunningProcedure(DiscoverDescriptors(in: try words.range(0)))
+        return run(DiscoverCharacteristics(in: try words.range(0), uuid: try words.uuid(1)))
+    case "characteristics": return run(DiscoverCharacteristics(in: try words.range(0)))
+    case "descriptors": return run(DiscoverDescriptors(in: try words.range(0)))
     case "everything" where arguments.count == 1:
-        return RunningProcedure(DiscoverDatabase(service: try words.uuid(0)))
-    case "everything": return RunningProcedure(DiscoverDatabase())
-    case "read": return RunningProcedure(ReadValue(try words.handle(0)))
-    case "read-long": return RunningProcedure(ReadLongValue(try words.handle(0)))
+        return run(DiscoverDatabase(service: try words.uuid(0)))
+    case "everything": return run(DiscoverDatabase())
+    case "read": return run(ReadValue(try words.handle(0)))
+    case "read-long": return run(ReadLongValue(try words.handle(0)))
     case "read-from":
-        return RunningProcedure(ReadLongValue(try words.handle(0), from: try words.number(1)))
+        return run(ReadLongValue(try words.handle(0), from: try words.number(1)))
     case "read-by-uuid" where arguments.count == 2:
-        return RunningProcedure(ReadByUUID(try words.uuid(0), in: try words.range(1)))
-    case "read-by-uuid": return RunningProcedure(ReadByUUID(try words.uuid(0)))
-    case "read-multiple": return RunningProcedure(ReadMultiple(try words.handles()))
-    case "read-multiple-variable": return RunningProcedure(ReadMultipleVariable(try words.handles()))
-    case "write": return RunningProcedure(WriteValue(try words.handle(0), try words.octets(1)))
+        return run(ReadByUUID(try words.uuid(0), in: try words.range(1)))
+    case "read-by-uuid": return run(ReadByUUID(try words.uuid(0)))
+    case "read-multiple": return run(ReadMultiple(try words.handles()))
+    case "read-multiple-variable": return run(ReadMultipleVariable(try words.handles()))
+    case "write": return run(WriteValue(try words.handle(0), try words.octets(1)))
     case "configure":
         let bits = ClientCharacteristicConfiguration(rawValue: UInt16(try words.number(1)))
-        return RunningProcedure(WriteValue(try words.handle(0), configuration: bits))
-    case "write-long": return RunningProcedure(WriteLongValue(try words.handle(0), try words.octets(1)))
+        return run(WriteValue(try words.handle(0), configuration: bits))
+    case "write-long": return run(WriteLongValue(try words.handle(0), try words.octets(1)))
     case "reliable-write":
         let writes = try stride(from: 0, to: arguments.count, by: 2).map {
             (handle: try words.handle($0), value: try words.octets($0 + 1))
         }
-        return RunningProcedure(ReliableWrite(writes))
+        return run(ReliableWrite(writes))
     default: throw CommandError(name, arguments)
     }
 }

@@ -1,26 +1,21 @@
-import ATT
+import GATT
 import GATTClient
 
 /// Any procedure while it runs; its outcome is text.
 struct RunningProcedure {
-    let next: (_ mtu: Int) throws(GATTClientError) -> GATTStep<[String]>
-    let receive: (ATTResponse) throws(GATTClientError) -> Void
+    let ticket: TicketID
+    let describe: (Outcome<GATTFailure>) -> [String]
 
-    init(_ procedure: some GATTProcedure) {
-        let box = Box(procedure)
-        next = { (mtu) throws(GATTClientError) in
-            switch try box.procedure.next(mtu: mtu) {
-            case .ask(let request): .ask(request)
-            case .done(let output): .done(describe(output))
+    init(_ procedure: some GATTProcedure, in session: inout ClientSession) {
+        let ticket = session.run(procedure, raisesSecurity: false)
+        self.ticket = ticket.id
+        describe = { outcome in
+            switch outcome.result(of: ticket) {
+            case .success(let output): ConformanceTests.describe(output)
+            case .failure(.procedure(let error)): [ConformanceTests.describe(error)]
+            case .failure(.transaction(let error)): ["failed: \(error)"]
+            case .failure(let failure): ["failed: \(failure)"]
             }
         }
-        receive = { (response) throws(GATTClientError) in try box.procedure.receive(response) }
-    }
-
-    /// Shared by both closures.
-    private final class Box<Procedure: GATTProcedure> {
-        var procedure: Procedure
-
-        init(_ procedure: Procedure) { self.procedure = procedure }
     }
 }

@@ -50,6 +50,7 @@ struct ServerTester: Tester {
             while let event = link.connection.nextEvent(serving: &server) {
                 if let text = describe(event) { told.append(text) }
             }
+            while let event = link.connection.session.nextEvent() { told += describe(event) ?? [] }
             while let frame = link.connection.frame(at: now) { link.waiting.append(frame) }
             links[number] = link
         }

@@ -13,7 +13,7 @@ func discoveryFindsTheWholeDatabase(block: UInt64) throws {
         var served = try ServedLinks(database.services)
         let server: ([UInt8]) -> [[UInt8]] = { served.answers(to: $0, on: 0) }
         var client = try JoinedEnds(mtu: mtu, server)
-        try #require(client.bearer.mtu == ATTMTU(mtu))
+        try #require(client.mtu == ATTMTU(mtu))
         let found = try client.run(DiscoverDatabase(), limit: 5000, server)
         try #require(
             found.map { describe($0) } == structure(of: database.model.attributes),

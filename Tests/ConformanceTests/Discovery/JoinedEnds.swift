@@ -1,54 +1,57 @@
 import ATT
 import BLECore
+import GATT
 import GATTClient
+import GATTServer
 
-/// Our client's bearer and something that answers it, octets in and octets out.
+/// Our client and something that answers it, octets in and octets out.
 struct JoinedEnds {
-    private(set) var bearer = ATTBearer()
+    private static let client = ClientID(rawValue: 1)
+
+    private var connection: GATTConnection
+    private var nothing = GATTServer(.empty)
     private(set) var requests = 0
+
+    var mtu: ATTMTU { connection.mtu }
 
     /// Tells the server our MTU, which is `mtu`.
     init(mtu: UInt16, _ server: ([UInt8]) -> [[UInt8]]) throws {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = ATTMTU(mtu)
-        bearer = ATTBearer(configuration)
+        connection = GATTConnection(Self.client, configuration)
+        nothing.connect(Self.client)
         guard mtu > 23 else { return }
-        _ = try bearer.exchangeMTU()
-        carry(server)
-        while bearer.nextEvent() != nil {}
+        _ = try run(ExchangeMTU(ATTMTU(mtu)), limit: 1, server)
     }
 
     /// Runs a procedure to its end; nil when it made more than `limit` requests, or the bearer failed it.
     mutating func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, limit: Int, _ server: ([UInt8]) -> [[UInt8]]
     ) throws -> Procedure.Output? {
-        var procedure = procedure
+        let ticket = connection.session.run(procedure, raisesSecurity: false)
         requests = 0
-        while requests <= limit {
-            switch try procedure.next(mtu: bearer.mtu.octets) {
-            case .done(let output): return output
-            case .ask(let request):
-                requests += 1
-                let id = try bearer.request(request)
-                carry(server)
-                guard let response = response(to: id) else { return nil }
-                try procedure.receive(response)
+        while connection.nextEvent(serving: &nothing) != nil {}
+        while let frame = connection.frame() {
+            if isOfProcedure(frame) { requests += 1 }
+            guard requests <= limit else { break }
+            for answer in server(frame) { connection.receive(answer.span, at: .zero) }
+            while connection.nextEvent(serving: &nothing) != nil {}
+        }
+        connection.cancel(ticket.id)
+        while let event = connection.session.nextEvent() {
+            guard case .finished(ticket.id, let outcome) = event else { continue }
+            switch outcome.result(of: ticket) {
+            case .success(let output): return output
+            case .failure(.procedure(let error)): throw error
+            case .failure: return nil
             }
         }
         return nil
     }
 
-    private mutating func carry(_ server: ([UInt8]) -> [[UInt8]]) {
-        while let frame = bearer.frame() {
-            for answer in server(frame) { bearer.receive(answer.span, at: .zero) }
-        }
-    }
-
-    private mutating func response(to id: ATTTransactionID) -> ATTResponse? {
-        var found: ATTResponse?
-        while let event = bearer.nextEvent() {
-            if case .response(id, let response) = event { found = response }
-        }
-        return found
+    /// Whether a procedure asks this: not a confirmation, a response of our server, or what makes theirs forget.
+    private func isOfProcedure(_ frame: [UInt8]) -> Bool {
+        guard let opcode = frame.first, frame != [0x18, 0x00] else { return false }
+        return opcode & 0x41 == 0 && opcode != ATTOpcode.handleValueConfirmation.rawValue
     }
 }

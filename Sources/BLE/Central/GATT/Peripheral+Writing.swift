@@ -81,11 +81,8 @@ extension Adapter {
     fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
     fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
-        while true {
-            let link = try linkThatTakes(id)
-            guard !link.gatt.canSend else { return }
-            try await link.room.wait(in: self, of: id, waitsToSend)
-        }
+        _ = try linkThatTakes(id)
+        try await perform(on: id) { $0.gatt.waitForRoom() }
     }
 
     fileprivate func tryCommand(
@@ -93,15 +90,13 @@ extension Adapter {
     ) async throws(BLEError) -> Bool {
         try await locate(handles, on: id)
         let link = try linkThatTakes(id)
-        try check(handles, on: link)
-        do throws(ATTLimitError) {
-            try link.gatt.send(command)
-            pump(link)
-            return true
-        } catch  where error.limit == .pushes {
-            return false
+        do throws(GATTFailure) {
+            try link.gatt.session.check(handles)
+            guard try link.gatt.trySend(command, about: handles) else { return false }
         } catch {
             throw BLEError(error)
         }
+        pump(link)
+        return true
     }
 }

@@ -89,10 +89,8 @@ extension Adapter {
             let full = receivers(of: handle, centrals).first { !$0.link.hasRoom(for: $0.subscriber) }
             guard let full else { return }
             do throws(BLEError) {
-                try await full.link.room.wait(in: self, of: full.link.id) { link in
-                    guard !link.hasRoom(for: full.subscriber) else { return false }
-                    link.gatt.tellWhenRoom(forIndication: full.subscriber.prefersIndications)
-                    return true
+                try await perform(on: full.link.id) {
+                    $0.gatt.waitForRoom(forIndication: full.subscriber.prefersIndications)
                 }
             } catch {
                 try forgive(error, of: full.link.id)

@@ -1,11 +1,12 @@
 import ATT
 import BLECore
 import GATT
+import GATTClient
 import GATTServer
 
-/// A connection between a peer that sends anything and an application that does anything: each delivery ends once, each
-/// held response is answered once, no frame is over the MTU, one indication at most waits for its confirmation, and after
-/// the end nothing comes.
+/// A connection between a peer that sends anything and an application that does anything in both roles: each delivery and
+/// each operation ends once, each held response is answered once, no frame is over the MTU, one indication at most and one
+/// request at most wait for the peer, and after the end nothing comes.
 ///
 /// The input is operations of one octet, some with arguments; a PDU comes after an octet that tells its length.
 public func fuzzGATTConnection(_ bytes: Span<UInt8>) {
@@ -26,7 +27,12 @@ private struct PlayedConnection {
     private var held: [HeldResponse] = []
     private var added: [AttributeHandle] = []
     private var isIndicating = false
+    private var isAsking = false
     private var isClosed = false
+    private var cache = DatabaseCache()
+    private var operations: Set<TicketID> = []
+    private var subscribers: [SubscriptionID] = []
+    private var securing: TicketID?
     /// The longest PDU that has been allowed; what waits while the MTU sinks is sent all the same.
     private var room = 0
 
@@ -53,11 +59,12 @@ private struct PlayedConnection {
             now = now + .seconds(Int(operation >> 4) * 4)
             connection.expire(at: now)
         case 7: send(atMost: Int(operation >> 4))
-        case 8: if operation == 0xf8 { connection.close(.disconnected) }
+        case 8: if operation == 0xf8 { connection.close(.disconnected) } else { ask(operation >> 4) }
         default:
             let length = min(Int(operation >> 2), input.remaining)
             let frame = (try? input.bytes(length, "PDU")) ?? []
             if frame == [0x1e] { isIndicating = false }
+            if let opcode = frame.first.map({ ATTOpcode($0) }), opcode.kind == .response { isAsking = false }
             room = max(room, connection.mtu.octets)
             connection.receive(frame.span, at: now)
         }
@@ -68,7 +75,7 @@ private struct PlayedConnection {
     mutating func end() {
         connection.close(.disconnected)
         takeEvents()
-        precondition(open.isEmpty && isClosed)
+        precondition(open.isEmpty && operations.isEmpty && isClosed)
         send(atMost: .max)
         later.removeAll()
     }
@@ -99,17 +106,82 @@ private struct PlayedConnection {
         connection.servicesChanged()
     }
 
+    /// The application does something as a client.
+    private mutating func ask(_ kind: UInt8) {
+        let known = connection.session.currentDatabase?.services.first?.characteristics.first
+        let handles = known.map { [CheckedHandle($0)] } ?? [CheckedHandle(0x0003, DatabaseGeneration(77))]
+        switch kind {
+        case 0: begin(connection.session.run(ReadLongValue(0x0003)))
+        case 1: begin(connection.session.run(WriteWholeValue(0x0003, [UInt8](repeating: 1, count: 40))))
+        case 2: begin(connection.session.run(ReadSeveralValues([3, 5, 7]), about: handles))
+        case 3: begin(connection.session.discover())
+        case 4: begin(connection.session.discover(refreshing: true))
+        case 5: if let some = oldest { connection.cancel(some) }
+        case 6: if let sent = try? connection.send(.write(0x0003, value: [1, 2])) { begin(sent) }
+        case 7: if let sent = try? connection.send(.write(0x0003, value: [3]), about: handles) { begin(sent) }
+        case 8: begin(connection.waitForRoom())
+        case 9: begin(connection.waitForRoom(forIndication: operations.count & 1 == 0))
+        case 10:
+            if let securing { connection.session.securityEnded(.raised, for: securing) }
+        case 11:
+            if let securing { connection.session.securityEnded(.unavailable, for: securing) }
+        case 12: begin(connection.session.finishProcedures())
+        case 13:
+            guard let known else { break }
+            subscribers.append(
+                connection.session.subscribe(to: known, .indicate, holdingConfirmation: true).id)
+            begin(connection.session.configure(known))
+        default:
+            guard let subscriber = subscribers.popLast() else { break }
+            if let ticket = connection.session.unsubscribe(subscriber) { begin(ticket) }
+        }
+    }
+
+    private var oldest: TicketID? { operations.min { $0.number < $1.number } }
+
+    private mutating func begin<Value>(_ submission: Submission<Value>) {
+        if case .pending(let ticket) = submission { begin(ticket) }
+    }
+
+    private mutating func begin<Value>(_ ticket: Ticket<Value>) {
+        let isNew = operations.insert(ticket.id).inserted
+        precondition(isNew)
+    }
+
     private mutating func takeEvents() {
-        while let event = connection.nextEvent(serving: &server) {
-            precondition(!isClosed || event.isEndOfDelivery)
+        repeat {
+            while let event = connection.nextEvent(serving: &server) {
+                precondition(!isClosed || event.isEndOfDelivery)
+                switch event {
+                case .delivered(let id, _): precondition(open.remove(id) != nil)
+                case .changed(let response): held.append(response)
+                case .closed: isClosed = true
+                default: break
+                }
+            }
+        } while takeClientEvents()
+        while server.nextEvent() != nil {}
+    }
+
+    private mutating func takeClientEvents() -> Bool {
+        var isTaken = false
+        while let event = connection.session.nextEvent() {
+            isTaken = true
             switch event {
-            case .delivered(let id, _): precondition(open.remove(id) != nil)
-            case .changed(let response): held.append(response)
-            case .closed: isClosed = true
-            default: break
+            case .finished(let ticket, _): precondition(operations.remove(ticket) != nil)
+            case .securityWanted(let ticket, _): securing = ticket
+            case .databaseWanted(let hash):
+                connection.session.remember(cache.current(of: peer, hash: hash))
+            case .databaseFound(let found):
+                connection.session.adopt(CachedDatabase(found), of: peer, in: &cache)
+            case .databaseChanged: cache.invalidate(peer)
+            case .value(let value, let takers):
+                guard let held = value.held else { break }
+                for taker in takers.dropFirst() { connection.session.taken(held, by: taker) }
+            case .subscriptionEnded: break
             }
         }
-        while server.nextEvent() != nil {}
+        return isTaken
     }
 
     private mutating func send(atMost limit: Int) {
@@ -126,6 +198,9 @@ private struct PlayedConnection {
             if frame.first == ATTOpcode.handleValueIndication.rawValue {
                 precondition(!isIndicating)
                 isIndicating = true
+            } else if let opcode = frame.first.map({ ATTOpcode($0) }), opcode.kind == .request {
+                precondition(!isAsking)
+                isAsking = true
             }
             takeEvents()
         }
@@ -139,6 +214,7 @@ extension GATTConnection.Event {
     }
 }
 
+private let peer = DeviceAddress(1, type: .random)
 private let notified: AttributeHandle = 0x0012
 private let indicated: AttributeHandle = 0x0015
 /// The requests that the handlers have put off.

@@ -25,9 +25,12 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
         connection.receive(frame.span, at: .zero)
         while let event = connection.nextEvent(serving: &server) {
             switch event {
-            case .value, .mtu: break
+            case .mtu: break
             default: preconditionFailure("\(event)")
             }
+        }
+        while let event = connection.session.nextEvent() {
+            guard case .value = event else { preconditionFailure("\(event)") }
         }
         while server.nextEvent() != nil {}
         // A write, or a confirmation, may be followed by an indication of Service Changed.

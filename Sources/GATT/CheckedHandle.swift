@@ -1,0 +1,20 @@
+import BLECore
+import GATTClient
+
+/// A handle that is to be used, and the state of the server's database that it is of.
+public struct CheckedHandle: Hashable, Sendable {
+    /// The handle.
+    public let handle: AttributeHandle
+    /// The state; `.unknown` for a bare handle, which is its user's responsibility.
+    public let generation: DatabaseGeneration
+
+    /// A handle of that state.
+    public init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
+        (self.handle, self.generation) = (handle, generation)
+    }
+
+    /// The handle of a value that discovery found.
+    public init(_ reference: some AttributeReference) {
+        self.init(reference.valueHandle, reference.generation)
+    }
+}

@@ -1,0 +1,48 @@
+/// Names an operation that cannot end at once, from its beginning to its one end.
+public struct TicketID: Hashable, Sendable {
+    /// The link, by the number of the client at its other end.
+    public let link: UInt64
+    /// The number of the operation; each is used once on a link.
+    public let number: UInt64
+
+    init(link: UInt64, number: UInt64) { (self.link, self.number) = (link, number) }
+}
+
+/// An operation, with the type of its result.
+public struct Ticket<Value: Sendable>: Hashable, Sendable {
+    /// Its name.
+    public let id: TicketID
+
+    init(_ id: TicketID) { self.id = id }
+}
+
+/// What becomes of an operation that was begun.
+public enum Submission<Value: Sendable>: Sendable {
+    /// It is done already.
+    case done(Value)
+    /// It ends by an event that names the ticket.
+    case pending(Ticket<Value>)
+}
+
+/// How an operation ended. What its result is, its ticket knows.
+public struct Outcome<Failure: Error>: Sendable {
+    private let result: Result<any Sendable, Failure>
+
+    /// The operation ended so.
+    public init(_ result: Result<any Sendable, Failure>) { self.result = result }
+
+    /// The result of the operation that `ticket` names.
+    public func result<Value>(of ticket: Ticket<Value>) -> Result<Value, Failure> {
+        result.map { value in
+            guard let value = value as? Value else {
+                preconditionFailure("the outcome is not that of the ticket, which is for \(Value.self)")
+            }
+            return value
+        }
+    }
+
+    /// Why it has no result; nil when it has one.
+    public var failure: Failure? {
+        if case .failure(let failure) = result { failure } else { nil }
+    }
+}

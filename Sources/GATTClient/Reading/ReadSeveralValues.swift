@@ -1,0 +1,101 @@
+import ATT
+import BLECore
+
+/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by Read Multiple,
+/// all in a row, since that does not tell where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). What
+/// does not fit the response is read one by one.
+public struct ReadSeveralValues: GATTProcedure {
+    private enum Step {
+        case variable(ReadMultipleVariable)
+        case joined(ReadMultiple, room: Int)
+        /// The value of the first handle that has none yet.
+        case each(ReadLongValue, joins: Bool)
+        case end(joins: Bool)
+    }
+
+    private let handles: [AttributeHandle]
+    private var values: [RemoteValue] = []
+    private var step: Step
+
+    /// Reads the values of `handles`.
+    public init(_ handles: [AttributeHandle]) {
+        self.handles = handles
+        // Both requests want two handles or more (Vol 3, Part F, 3.4.4.7).
+        step = handles.count > 1 ? .variable(ReadMultipleVariable(handles)) : .end(joins: false)
+        if handles.count == 1 { readRest(joins: false) }
+    }
+
+    /// The next request, or the values in the order of the handles.
+    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ReadTogether> {
+        while true {
+            switch step {
+            case .variable(var read):
+                let next = try read.next(mtu: mtu)
+                step = .variable(read)
+                switch next {
+                case .ask(let request): return .ask(request)
+                case .done(let read):
+                    values = Array(read.prefix { !$0.isTruncated })
+                    readRest(joins: false)
+                }
+            case .joined(var read, _):
+                let next = try read.next(mtu: mtu)
+                let room = ATTMTU(UInt16(clamping: mtu)).readValue
+                step = .joined(read, room: room)
+                switch next {
+                case .ask(let request): return .ask(request)
+                case .done(let joined):
+                    // What fills the response may lack its end.
+                    guard joined.count >= room else { return .done(.joined(joined)) }
+                    readRest(joins: true)
+                }
+            case .each(var read, let joins):
+                let next = try read.next(mtu: mtu)
+                step = .each(read, joins: joins)
+                switch next {
+                case .ask(let request): return .ask(request)
+                case .done(let value):
+                    values.append(
+                        RemoteValue(handle: handles[values.count], value: value, length: value.count))
+                    readRest(joins: joins)
+                }
+            case .end(let joins):
+                return .done(joins ? .joined(values.flatMap(\.value)) : .separate(values))
+            }
+        }
+    }
+
+    /// Takes the answer. A server that does not know a request is asked another.
+    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        let isUnknown =
+            if case .error(let refusal) = response { refusal.code == .requestNotSupported } else { false }
+        switch step {
+        case .variable where isUnknown: step = .joined(ReadMultiple(handles), room: 0)
+        case .joined where isUnknown: readRest(joins: false)
+        case .variable(var read):
+            try read.receive(response)
+            step = .variable(read)
+        case .joined(var read, let room):
+            try read.receive(response)
+            step = .joined(read, room: room)
+        case .each(var read, let joins):
+            try read.receive(response)
+            step = .each(read, joins: joins)
+        case .end: break
+        }
+    }
+
+    private mutating func readRest(joins: Bool) {
+        step =
+            values.count < handles.count
+            ? .each(ReadLongValue(handles[values.count]), joins: joins) : .end(joins: joins)
+    }
+}
+
+/// What several values read in one request came as.
+public enum ReadTogether: Hashable, Sendable {
+    /// Each by itself.
+    case separate([RemoteValue])
+    /// All in a row.
+    case joined([UInt8])
+}

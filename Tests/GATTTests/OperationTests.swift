@@ -1,0 +1,303 @@
+import ATT
+import BLECore
+import GATT
+import GATTClient
+import Testing
+
+/// Operations of the client's role: their order, and that each ends once.
+struct OperationTests {
+    private struct Refusal: Error {}
+
+    private func read(_ handle: AttributeHandle, _ client: inout AskingClient) -> Ticket<[UInt8]> {
+        client.connection.session.run(ReadValue(handle))
+    }
+
+    // MARK: Order
+
+    @Test func proceduresRunOneAfterTheOther() throws {
+        var client = AskingClient()
+        let first = client.connection.session.run(ReadLongValue(3))
+        let second = read(4, &client)
+        #expect(client.sent() == ["0a0300"])
+        let part = String(repeating: "aa", count: 22)
+        #expect(client.ask("0b" + part) == ["0c03001600"])
+        #expect(client.ends().isEmpty)
+        #expect(client.ask("0dbb") == ["0a0400"])
+        #expect(try client.end(of: first)?.get().count == 23)
+        #expect(client.ask("0bcc") == [])
+        #expect(try client.end(of: second)?.get() == [0xcc])
+    }
+
+    @Test func aCancelledProcedureThatWaitsIsNotBegun() throws {
+        var client = AskingClient()
+        let tickets = (3...5).map { read(AttributeHandle($0), &client) }
+        #expect(client.sent() == ["0a0300"])
+        client.connection.cancel(tickets[1].id)
+        client.connection.cancel(tickets[1].id)
+        #expect(client.ends() == [tickets[1].id])
+        #expect(client.ask("0b01") == ["0a0500"])
+        #expect(client.ask("0b02") == [])
+        #expect(client.ends() == [tickets[0].id, tickets[2].id])
+    }
+
+    @Test func aRequestOnItsWayIsWaitedForAlsoWhenItIsGivenUp() throws {
+        var client = AskingClient()
+        let (first, second) = (read(3, &client), read(4, &client))
+        #expect(client.sent() == ["0a0300"])
+        client.connection.cancel(first.id)
+        #expect(client.end(of: first)?.failure == "cancelled")
+        #expect(client.sent() == [])
+        #expect(client.ask("0b01") == ["0a0400"])
+        #expect(client.end(of: second) == nil)
+        client.receive("0b02")
+        #expect(try client.end(of: second)?.get() == [2])
+    }
+
+    @Test func aRequestThatHasNotLeftIsWithdrawn() throws {
+        var client = AskingClient()
+        _ = try client.connection.send(.write(9, value: []))
+        let first = read(3, &client)
+        // The command goes, and the request is behind it.
+        #expect(client.sent(atMost: 1) == ["520900"])
+        client.connection.cancel(first.id)
+        let second = read(4, &client)
+        #expect(client.sent() == ["0a0400"])
+        client.receive("0b02")
+        #expect(try client.end(of: second)?.get() == [2])
+    }
+
+    @Test func commandsPassRequests() throws {
+        var client = AskingClient()
+        _ = read(3, &client)
+        #expect(client.sent() == ["0a0300"])
+        _ = read(4, &client)
+        _ = try client.connection.send(.write(9, value: [1]))
+        #expect(client.sent() == ["52090001"])
+    }
+
+    @Test func theEndOfAllProceduresIsWaitedFor() throws {
+        var client = AskingClient()
+        guard case .done = client.connection.session.finishProcedures() else {
+            return #expect(Bool(false), "nothing runs")
+        }
+        let first = read(3, &client)
+        guard case .pending(let end) = client.connection.session.finishProcedures() else {
+            return #expect(Bool(false), "one waits")
+        }
+        _ = read(4, &client)
+        _ = client.sent()
+        #expect(client.ends().isEmpty)
+        client.receive("0b01")
+        #expect(client.sent() == ["0a0400"])
+        #expect(client.ends() == [first.id, end.id])
+    }
+
+    // MARK: What is left behind
+
+    @Test func queuedWritesOfAProcedureThatWasGivenUpAreCancelledFirst() throws {
+        var client = AskingClient()
+        let value = [UInt8](repeating: 1, count: 30)
+        let long = client.connection.session.run(WriteLongValue(3, value))
+        let next = read(4, &client)
+        let prepared = client.sent()
+        #expect(prepared.count == 1 && prepared[0].hasPrefix("16"))
+        let more = client.ask("17" + prepared[0].dropFirst(2))
+        #expect(more.count == 1)
+        client.connection.cancel(long.id)
+        #expect(client.ends() == [long.id])
+        #expect(client.sent() == [], "the second part is on its way")
+        #expect(client.ask("17" + more[0].dropFirst(2)) == ["1800"])
+        #expect(client.ask("19") == ["0a0400"])
+        client.receive("0b05")
+        #expect(try client.end(of: next)?.get() == [5])
+    }
+
+    @Test func aRefusedLongWriteIsUndoneByItself() throws {
+        var client = AskingClient()
+        let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
+        let prepared = client.sent()
+        #expect(prepared.count == 1)
+        #expect(client.ask("17" + (prepared.first ?? "").dropFirst(2)).count == 1)
+        #expect(client.ask("01 16 0300 09") == ["1800"])
+        #expect(client.events().isEmpty)
+        #expect(client.ask("19") == [])
+        #expect(client.end(of: long)?.failure?.contains("Prepare Queue Full") == true)
+    }
+
+    @Test func whatWasNotSentNeedsNoUndoing() throws {
+        var client = AskingClient()
+        _ = try client.connection.send(.write(9, value: []))
+        let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
+        #expect(client.sent(atMost: 1) == ["520900"])
+        client.connection.cancel(long.id)
+        #expect(client.sent() == [])
+    }
+
+    // MARK: Failures
+
+    @Test func aRefusalIsTheResult() throws {
+        var client = AskingClient()
+        let ticket = read(3, &client)
+        _ = client.sent()
+        client.receive("01 0a 0300 02")
+        guard case .failure(.procedure(.att(let refusal)))? = client.end(of: ticket) else {
+            return #expect(Bool(false), "no refusal")
+        }
+        #expect(refusal.code == .readNotPermitted)
+    }
+
+    @Test func whatDoesNotFitTheMTUIsALimit() throws {
+        var client = AskingClient()
+        let ticket = client.connection.session.run(WriteValue(3, [UInt8](repeating: 0, count: 21)))
+        let next = read(4, &client)
+        #expect(client.sent() == ["0a0400"])
+        guard case .failure(.limit(let error))? = client.end(of: ticket) else {
+            return #expect(Bool(false), "no limit")
+        }
+        #expect(error == ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24))
+        client.connection.cancel(next.id)
+    }
+
+    @Test func allEndsWithTheConnection() throws {
+        var client = AskingClient(pushLimit: 1)
+        let reads = [read(3, &client), read(4, &client)]
+        guard case .pending = client.connection.session.discover(),
+            case .done = try client.connection.send(.write(9, value: [])),
+            case .pending(let command) = try client.connection.send(.write(9, value: [])),
+            case .pending(let room) = client.connection.waitForRoom(forIndication: false)
+        else { return #expect(Bool(false), "there is no room") }
+        _ = client.sent(atMost: 1)
+        client.connection.close(.disconnected)
+        let ends = client.ends()
+        #expect(ends.count == 5 && Set(ends).count == 5, "\(ends)")
+        #expect(Set(ends).isSuperset(of: reads.map(\.id) + [command.id, room.id]))
+        let late = read(3, &client)
+        #expect(client.end(of: late)?.failure == "the link is gone")
+        client.connection.cancel(late.id)
+        #expect(client.ends().isEmpty && client.sent().isEmpty)
+    }
+
+    @Test func aServerThatDoesNotAnswerEndsAll() throws {
+        var client = AskingClient()
+        let tickets = [read(3, &client), read(4, &client)]
+        _ = client.sent()
+        client.now = client.now + .seconds(30)
+        client.connection.expire(at: client.now)
+        #expect(client.ends() == tickets.map(\.id))
+    }
+
+    // MARK: Security
+
+    @Test func aProcedureBeginsAnewOnceTheLinkIsMoreSecure() throws {
+        var client = AskingClient()
+        let (first, second) = (read(3, &client), read(4, &client))
+        _ = client.sent()
+        #expect(client.ask("01 0a 0300 0f") == [], "others wait")
+        #expect(client.connection.session.securing == first.id)
+        guard case .securityWanted(first.id, .insufficientEncryption)? = client.events().last else {
+            return #expect(Bool(false), "the owner is not asked")
+        }
+        // An answer to another question is none to this.
+        client.connection.session.securityEnded(.raised, for: second.id)
+        #expect(client.sent() == [])
+        client.connection.session.securityEnded(.raised, for: first.id)
+        #expect(client.sent() == ["0a0300"])
+        // Once only.
+        #expect(client.ask("01 0a 0300 0f") == ["0a0400"])
+        #expect(client.end(of: first)?.failure?.contains("Insufficient Encryption") == true)
+        #expect(client.connection.session.securing == nil)
+    }
+
+    @Test(arguments: [SecurityRaise.unavailable, .failed(Refusal())])
+    func whatCannotBeMoreSecureFails(_ end: SecurityRaise) throws {
+        var client = AskingClient()
+        let (first, second) = (read(3, &client), read(4, &client))
+        _ = client.sent()
+        _ = client.ask("01 0a 0300 05")
+        client.connection.session.securityEnded(end, for: first.id)
+        #expect(client.sent() == ["0a0400"])
+        switch (end, client.end(of: first)) {
+        case (.unavailable, .failure(.procedure(.att(let refusal)))?):
+            #expect(refusal.code == .insufficientAuthentication)
+        case (.failed, .failure(.security(let error))?): #expect(error is Refusal)
+        case (_, let other): #expect(Bool(false), "\(String(describing: other))")
+        }
+        client.connection.cancel(second.id)
+    }
+
+    @Test func whoDoesNotWantSecurityGetsTheRefusal() throws {
+        var client = AskingClient()
+        let ticket = client.connection.session.run(ReadValue(3), raisesSecurity: false)
+        _ = client.sent()
+        client.receive("01 0a 0300 0f")
+        #expect(client.end(of: ticket)?.failure?.contains("Insufficient Encryption") == true)
+    }
+
+    @Test func anOperationThatWaitsForSecurityCanBeCancelled() throws {
+        var client = AskingClient()
+        let (first, second) = (read(3, &client), read(4, &client))
+        _ = client.sent()
+        _ = client.ask("01 0a 0300 0f")
+        client.connection.cancel(first.id)
+        #expect(client.end(of: first)?.failure == "cancelled")
+        #expect(client.sent() == ["0a0400"])
+        client.connection.session.securityEnded(.raised, for: first.id)
+        #expect(client.ask("0b02") == [])
+        #expect(try client.end(of: second)?.get() == [2])
+    }
+
+    // MARK: Room for commands
+
+    @Test func commandsThatWaitForRoomGoInTheirOrder() throws {
+        var client = AskingClient(pushLimit: 1)
+        var tickets: [TicketID] = []
+        for number in 0..<4 as Range<UInt8> {
+            switch try client.connection.send(.write(9, value: [number])) {
+            case .done: #expect(number == 0)
+            case .pending(let ticket): tickets.append(ticket.id)
+            }
+        }
+        #expect(!client.connection.canSend)
+        #expect(client.connection.unsent == 4)
+        // One that comes later does not pass those that wait, also when there is room at this moment.
+        #expect(client.sent(atMost: 1) == ["52090000"])
+        #expect(try !client.connection.trySend(.write(9, value: [9])))
+        client.connection.cancel(tickets[1])
+        #expect(client.sent() == ["52090001", "52090003"])
+        #expect(Set(client.ends()) == Set(tickets))
+        #expect(client.connection.canSend && client.connection.unsent == 0)
+    }
+
+    @Test func whoWaitsForRoomWaitsItsTurn() throws {
+        var client = AskingClient(pushLimit: 1)
+        _ = try client.connection.send(.write(9, value: [0]))
+        guard case .pending(let writer) = try client.connection.send(.write(9, value: [1])),
+            case .pending(let other) = client.connection.waitForRoom()
+        else { return #expect(Bool(false), "there is room") }
+        #expect(client.ends() == [])
+        // What is sent makes room for the writer, and what that sends for the other.
+        #expect(client.sent(atMost: 1) == ["52090000"])
+        #expect(client.ends() == [writer.id])
+        #expect(client.sent() == ["52090001"])
+        #expect(client.ends() == [other.id])
+        guard case .done = client.connection.waitForRoom() else { return #expect(Bool(false), "no room") }
+    }
+
+    @Test func aCommandThatDoesNotFitIsRefusedAtOnceOrInItsTurn() throws {
+        var client = AskingClient(pushLimit: 1)
+        let long = ATTCommand.write(9, value: [UInt8](repeating: 0, count: 21))
+        let limit = ATTLimitError(.pdu(.writeCommand), maximum: 23, value: 24)
+        let refusal = #expect(throws: GATTFailure.self) { try client.connection.send(long) }
+        guard case .limit(limit)? = refusal else {
+            return #expect(Bool(false), "\(String(describing: refusal))")
+        }
+        _ = try client.connection.send(.write(9, value: [0]))
+        guard case .pending(let ticket) = try client.connection.send(long) else {
+            return #expect(Bool(false), "there is room")
+        }
+        #expect(client.sent() == ["52090000"])
+        guard case .failure(.limit(limit))? = client.end(of: ticket) else {
+            return #expect(Bool(false), "no limit")
+        }
+    }
+}

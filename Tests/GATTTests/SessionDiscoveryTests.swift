@@ -1,0 +1,282 @@
+import ATT
+import BLECore
+import GATT
+import GATTClient
+import Testing
+
+/// When the database of a server is discovered, and who waits for that.
+struct SessionDiscoveryTests {
+    private let server = KnownServer()
+    /// Service Changed of all handles.
+    private let changed = "1d0300" + "0100ffff"
+
+    private func discover(_ client: inout AskingClient, refreshing: Bool = false) throws -> Ticket<
+        RemoteDatabase
+    > {
+        guard case .pending(let ticket) = client.connection.session.discover(refreshing: refreshing) else {
+            throw GATTFailure.restlessDatabase
+        }
+        return ticket
+    }
+
+    /// Answers the requests of a walk over an empty database.
+    private func refuseWalk(_ client: inout AskingClient, _ asked: [String]) -> [String] {
+        var asked = asked
+        while let request = asked.first, request.hasPrefix("10") {
+            #expect(asked.count == 1)
+            asked = client.ask("0110" + request.dropFirst(2).prefix(4) + "0a")
+        }
+        return asked
+    }
+
+    @Test func aDatabaseWithTheKnownHashIsNotWalked() throws {
+        var client = server.client
+        let ticket = try discover(&client)
+        #expect(client.sent() == [KnownServer.readHash])
+        #expect(client.ask(server.hashAnswer) == ["1204000200"], "it asks to be told of changes")
+        #expect(client.end(of: ticket) == nil)
+        client.receive("13")
+        let found = try #require(try client.end(of: ticket)?.get())
+        #expect(found == server.database)
+        guard case .done(found) = client.connection.session.discover() else {
+            return #expect(Bool(false), "it is known")
+        }
+    }
+
+    @Test func anotherHashIsWalked() throws {
+        var client = server.client
+        let ticket = try discover(&client)
+        _ = client.sent()
+        let asked = client.ask(KnownServer(hash: 0xbb).hashAnswer)
+        #expect(asked == ["100100ffff0028"])
+        #expect(refuseWalk(&client, asked) == [])
+        let found = try #require(try client.end(of: ticket)?.get())
+        #expect(found.services.isEmpty && found.hash == [UInt8](repeating: 0xbb, count: 16))
+    }
+
+    @Test func aServerWithoutAHashIsWalked() throws {
+        var client = server.client
+        let ticket = try discover(&client)
+        _ = client.sent()
+        #expect(refuseWalk(&client, client.ask("01 08 0100 0a")) == [])
+        #expect(try client.end(of: ticket)?.get().hash == nil)
+        // One that answers nonsense has none.
+        var other = server.client
+        let second = try discover(&other)
+        _ = other.sent()
+        #expect(refuseWalk(&other, other.ask("0b 01")) == [KnownServer.readHash].filter { _ in false })
+        #expect(other.end(of: second) == nil, "that is no answer to a Read By Type Request")
+        #expect(refuseWalk(&other, other.ask("01 08 0100 02")) == [])
+        #expect(try other.end(of: second)?.get().hash == nil)
+    }
+
+    @Test func thoseWhoAskMeanwhileWaitForTheSame() throws {
+        var client = server.client
+        let tickets = try (0..<3).map { _ in try discover(&client) }
+        #expect(client.sent() == [KnownServer.readHash])
+        _ = client.ask(server.hashAnswer)
+        #expect(client.ask("13") == [])
+        #expect(client.ends() == tickets.map(\.id))
+    }
+
+    @Test func aRefreshThatIsAskedForMeanwhileIsDoneAfterwards() throws {
+        var client = server.client
+        let first = try discover(&client, refreshing: true)
+        let second = try discover(&client, refreshing: true)
+        let third = try discover(&client, refreshing: true)
+        _ = client.sent()
+        let asked = client.ask(server.hashAnswer)
+        #expect(asked == ["100100ffff0028"], "what is remembered does not count")
+        #expect(refuseWalk(&client, asked) == [KnownServer.readHash])
+        #expect(client.ends() == [first.id])
+        #expect(refuseWalk(&client, client.ask(server.hashAnswer)) == [])
+        #expect(client.ends() == [second.id, third.id])
+    }
+
+    @Test func oneThatNobodyWaitsForIsGivenUp() throws {
+        var client = server.client
+        let (first, second) = (try discover(&client), try discover(&client))
+        _ = client.sent()
+        client.connection.cancel(first.id)
+        #expect(client.ends() == [first.id])
+        client.connection.cancel(second.id)
+        #expect(client.ends() == [second.id])
+        let read = client.connection.session.run(ReadValue(3))
+        // The answer to what was given up is nobody's.
+        #expect(client.ask(server.hashAnswer) == ["0a0300"])
+        client.receive("0b01")
+        #expect(client.ends() == [read.id])
+        let again = try discover(&client)
+        #expect(client.sent() == [KnownServer.readHash])
+        client.connection.cancel(again.id)
+        #expect(client.ends() == [again.id])
+    }
+
+    @Test func aDiscoveryThatIsAskedForAgainTakesNoAnswerOfTheOneBefore() throws {
+        var client = server.client
+        client.recallsAtOnce = false
+        let first = try discover(&client)
+        _ = client.sent()
+        _ = client.ask(server.hashAnswer)
+        client.connection.cancel(first.id)
+        let second = try discover(&client)
+        // What the first asked for comes late.
+        client.connection.session.remember(server.database)
+        #expect(client.sent() == [KnownServer.readHash])
+        _ = client.ask(server.hashAnswer)
+        client.connection.session.remember(server.database)
+        #expect(client.sent() == ["1204000200"])
+        client.receive("13")
+        #expect(try client.end(of: second)?.get() == server.database)
+    }
+
+    @Test func handlesOfAnEarlierLinkWaitForADiscovery() throws {
+        let (earlier, value) = try server.discovered()
+        var client = AskingClient(knowing: earlier.cache)
+        let checked = [CheckedHandle(value)]
+        let read = client.connection.session.run(ReadValue(KnownServer.valueHandle), about: checked)
+        guard
+            case .pending(let command) = try client.connection.send(
+                .write(0x0013, value: [1]), about: checked),
+            case .pending(let located) = client.connection.session.locate(checked)
+        else { return #expect(Bool(false), "they are not known") }
+        let bare = client.connection.session.run(ReadValue(5))
+        #expect(client.sent() == [KnownServer.readHash])
+        #expect(client.ask(server.hashAnswer) == ["0a0500"])
+        #expect(client.ask("0b05") == ["1204000200"])
+        #expect(client.ends() == [bare.id])
+        #expect(client.ask("13") == ["0a1300", "52130001"])
+        #expect(client.ask("0b06") == [])
+        #expect(Set(client.ends()) == [read.id, command.id, located.id])
+    }
+
+    @Test func whatWaitsForADiscoveryFailsWithIt() throws {
+        let (earlier, value) = try server.discovered()
+        var client = AskingClient(knowing: earlier.cache)
+        let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
+        _ = client.sent()
+        client.connection.close(.disconnected)
+        #expect(client.end(of: read)?.failure == "the link is gone")
+        // Another database than the one the handle is of.
+        var other = AskingClient(knowing: earlier.cache)
+        let stale = other.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
+        _ = other.sent()
+        #expect(refuseWalk(&other, other.ask(KnownServer(hash: 0xbb).hashAnswer)) == [])
+        guard case .failure(.databaseChanged(0x0013))? = other.end(of: stale) else {
+            return #expect(Bool(false), "the handle is sent")
+        }
+    }
+
+    @Test func whatIsCancelledDoesNotWaitForTheDiscovery() throws {
+        let (earlier, value) = try server.discovered()
+        var client = AskingClient(knowing: earlier.cache)
+        let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
+        #expect(client.sent() == [KnownServer.readHash])
+        client.connection.cancel(read.id)
+        #expect(client.ends() == [read.id])
+        #expect(client.ask(server.hashAnswer) == [], "the discovery was for it alone")
+    }
+
+    @Test func aChangeMeanwhileBeginsItAnew() throws {
+        var client = server.client
+        let ticket = try discover(&client)
+        _ = client.sent()
+        // It comes before the handle of Service Changed is known.
+        #expect(client.ask(changed) == ["1e"])
+        #expect(client.ask(server.hashAnswer) == [KnownServer.readHash])
+        // What is remembered is not true any more.
+        #expect(refuseWalk(&client, client.ask(server.hashAnswer)) == [])
+        #expect(try client.end(of: ticket)?.get().services.isEmpty == true)
+    }
+
+    @Test func threeRoundsAreEnough() throws {
+        var (client, _) = try server.discovered()
+        let ticket = try discover(&client, refreshing: true)
+        for round in 1...3 {
+            let asked = round == 1 ? client.sent() : []
+            #expect(asked == (round == 1 ? [KnownServer.readHash] : []))
+            #expect(client.ask(server.hashAnswer) == ["100100ffff0028"])
+            #expect(client.ask(changed) == ["1e"])
+            // Out of sync.
+            #expect(client.ask("01 10 0100 12") == (round < 3 ? [KnownServer.readHash] : []))
+        }
+        #expect(client.end(of: ticket)?.failure == "the database changes as often as it is discovered")
+    }
+
+    @Test func aServerMayRefuseWhatItNeedNotHave() throws {
+        let server = KnownServer(features: true)
+        var client = server.client
+        let ticket = try discover(&client)
+        _ = client.sent()
+        #expect(client.ask(server.hashAnswer) == ["12060005"])
+        // It is not asked for security, either.
+        #expect(client.ask("01 12 0600 0f") == ["1204000200"])
+        client.receive("01 12 0400 05")
+        let ends = client.events().filter { if case .securityWanted = $0 { true } else { false } }
+        #expect(ends.isEmpty)
+        guard case .done(let known) = client.connection.session.discover() else {
+            return #expect(Bool(false), "it is known")
+        }
+        #expect(known == server.database)
+        client.connection.cancel(ticket.id)
+        // On this link it knows what this client can do; it does not know that it is to tell of changes.
+        _ = try discover(&client, refreshing: true)
+        #expect(client.sent() == [KnownServer.readHash])
+    }
+
+    @Test func whatHasNotChangedHasTheSameName() throws {
+        var (client, value) = try server.discovered()
+        #expect(client.ask(changed) == ["1e"])
+        #expect(!client.connection.session.isCurrent(value.generation))
+        #expect(client.connection.session.currentDatabase == nil)
+        let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
+        #expect(client.sent() == [], "it is known to have changed")
+        guard case .failure(.databaseChanged(0x0013))? = client.end(of: read) else {
+            return #expect(Bool(false), "the handle is sent")
+        }
+        // Another process of the server's owner may find the same again.
+        client.cache.keep(CachedDatabase(server.database), of: AskingClient.peer)
+        _ = try discover(&client)
+        _ = client.sent()
+        #expect(client.ask(server.hashAnswer) == [], "nothing has to be said again")
+        #expect(client.connection.session.isCurrent(value.generation))
+    }
+
+    @Test func anErrorMaySayThatTheDatabaseHasChanged() throws {
+        var (client, value) = try server.discovered()
+        let (id, _) = client.connection.session.subscribe(to: value, .notify)
+        let checked = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
+        let bare = client.connection.session.run(ReadValue(0x0014))
+        _ = client.sent()
+        #expect(client.ask("01 0a 1300 12") == ["0a1400"])
+        let events = client.events()
+        guard case .subscriptionEnded(id, .databaseChanged(0x0013))? = events.first else {
+            return #expect(Bool(false), "\(events)")
+        }
+        guard case .databaseChanged(.all)? = events.dropFirst().first,
+            case .finished(checked.id, let outcome)? = events.last,
+            case .failure(.databaseChanged(0x0013)) = outcome.result(of: checked)
+        else { return #expect(Bool(false), "\(events)") }
+        client.receive("01 0a 1400 12")
+        #expect(client.end(of: bare)?.failure?.contains("Database Out Of Sync") == true)
+    }
+
+    @Test func partsOfOneStateShareAName() throws {
+        var client = server.client
+        func name(_ client: inout AskingClient) throws -> DatabaseGeneration {
+            let state = client.connection.session.state
+            let name = client.connection.session.partialGeneration(since: state, in: &client.cache)
+            return try #require(name)
+        }
+        let (first, second) = (try name(&client), try name(&client))
+        #expect(first.number == second.number && client.connection.session.isCurrent(first))
+        let state = client.connection.session.state
+        let bare = client.connection.session.run(ReadValue(0x0014))
+        _ = client.sent()
+        client.receive("01 0a 1400 12")
+        #expect(client.ends() == [bare.id])
+        #expect(!client.connection.session.isCurrent(first))
+        #expect(client.connection.session.partialGeneration(since: state, in: &client.cache) == nil)
+        #expect(try name(&client).number != first.number)
+    }
+}
