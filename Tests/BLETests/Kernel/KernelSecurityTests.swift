@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATTClient
 import GATTServer
 import HCI
 import HCISocket
@@ -88,6 +89,84 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             _ = await host.loop.sleep(for: .seconds(1))
             #expect(written.withLock { $0 } == [2])
             #expect(await host.adapter.linkCount == 1)
+        }
+    }
+
+    /// A read of handle 3 that the peer refuses with Insufficient Encryption, on a link that may be raised.
+    private func refusedRead(
+        _ host: KernelHost, _ socket: KernelSocket, _ id: LinkID, _ asked: Lock<[[UInt8]]>
+    ) async throws -> Task<[UInt8], any Error> {
+        try socket.peer.start(
+            PacketPortHandlers(
+                receive: { frame in asked.withLock { $0.append([UInt8](copying: frame)) } }, writable: {},
+                closed: { _ in }))
+        await host.adapter.raiseOnDemand(on: id)
+        let read = Task<[UInt8], any Error>(executorPreference: host.loop) {
+            try await host.adapter.run(ReadValue(3), on: id)
+        }
+        _ = await host.loop.sleep(for: .seconds(1))
+        #expect(asked.withLock { $0 } == [ATTRequest.read(3).encoded])
+        socket.peer.send([0x01, 0x0a, 0x03, 0x00, 0x0f].span)
+        _ = await host.loop.sleep(for: .seconds(1))
+        #expect(socket.required == [.medium])
+        return read
+    }
+
+    @Test("a request that is refused for want of security is asked again when the link has it")
+    func askedAgain() async throws {
+        try await run { host, socket, id in
+            let asked = Lock<[[UInt8]]>([])
+            let read = try await refusedRead(host, socket, id, asked)
+            #expect(asked.withLock { $0.count } == 1)
+            host.loop.execute { socket.reach(.medium) }
+            _ = await host.loop.sleep(for: .seconds(1))
+            #expect(asked.withLock { $0.count } == 2)
+            socket.peer.send([0x0b, 7].span)
+            #expect(try await read.value == [7])
+        }
+    }
+
+    @Test("a request whose link does not get secure fails as that did, and the next goes on")
+    func notSecured() async throws {
+        try await run { host, socket, id in
+            let asked = Lock<[[UInt8]]>([])
+            let read = try await refusedRead(host, socket, id, asked)
+            let other = Task(executorPreference: host.loop) {
+                await failure { () throws(BLEError) in _ = try await host.adapter.run(ReadValue(4), on: id) }
+            }
+            _ = await host.loop.sleep(for: .seconds(1))
+            #expect(asked.withLock { $0.count } == 1, "it waits its turn")
+            read.cancel()
+            await #expect(throws: BLEError.cancelled) { try await read.value }
+            _ = await host.loop.sleep(for: .seconds(1))
+            #expect(asked.withLock { $0.last } == ATTRequest.read(4).encoded)
+            socket.peer.send([0x01, 0x0a, 0x04, 0x00, 0x0f].span)
+            _ = await host.loop.sleep(for: .seconds(1))
+            host.kernel.tell(0x0011, lampOctets + [5])
+            #expect(await other.value == .kernelPairing(.authenticationFailed))
+        }
+    }
+
+    @Test("an indication that is not confirmed does not hold back the end of the link")
+    func unconfirmed() async throws {
+        try await run { host, socket, id in
+            let handle: AttributeHandle = 3
+            try await host.adapter.serve([
+                GATTService(0xfff0) { GATTCharacteristic(0xfff1, properties: .indicate) }
+            ])
+            socket.peer.send(ATTRequest.write(4, value: [2, 0]).encoded.span)
+            _ = await host.loop.sleep(for: .seconds(1))
+            let update = Task(executorPreference: host.loop) {
+                await failure { () throws(BLEError) in
+                    try await PeripheralManager(host.adapter).update(handle, to: [1])
+                }
+            }
+            _ = await host.loop.sleep(for: .seconds(1))
+            let began = host.loop.now
+            await host.adapter.endLink(id)
+            #expect(began.duration(until: host.loop.now) < .seconds(1))
+            #expect(await host.adapter.linkCount == 0)
+            _ = await update.value
         }
     }
 
@@ -196,4 +275,6 @@ extension Adapter {
     fileprivate func serve(_ services: [GATTService]) throws {
         server.gatt.publish(try AttributeDatabase(services, generic: nil), GATTServer.Configuration())
     }
+
+    fileprivate func raiseOnDemand(on id: LinkID) { links[id]?.raisesSecurity = true }
 }
