@@ -319,7 +319,9 @@ extension ATTBearer {
     }
 
     /// Whether one more request may wait for its turn.
-    public var canRequest: Bool { client.waiting.count < configuration.requestLimit }
+    public var canRequest: Bool {
+        client.current == nil || client.waiting.count < configuration.requestLimit
+    }
 
     /// Confirms the oldest indication that is not confirmed yet (3.4.7.3).
     public mutating func confirm() {

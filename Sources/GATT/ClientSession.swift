@@ -12,6 +12,7 @@ import GATTClient
 ///
 /// ```swift
 /// let ticket = connection.session.run(ReadLongValue(0x0003))
+/// // In the loop that moves the connection's events and frames:
 /// while let event = connection.session.nextEvent() {
 ///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
 /// }
@@ -60,12 +61,22 @@ public struct ClientSession: Sendable {
         var phase = Phase.ready
         /// Whether the server has answered something.
         var isAnswered = false
-        var hasRaised = false
+        /// The handles at which it wanted more security, and the link has got more.
+        var raisedAt: Set<AttributeHandle> = []
+        /// What the server had been told of a characteristic before this tells it something else.
+        var toldBefore: Told?
 
         init(_ operation: Operation, _ procedure: any GATTProcedure) {
             self.operation = operation
             (original, self.procedure) = (procedure, procedure)
         }
+    }
+
+    /// What a server was told that the subscribers of a characteristic want.
+    private enum Told: Hashable, Sendable {
+        case known(ClientCharacteristicConfiguration)
+        /// A write of it has got no answer.
+        case unknown
     }
 
     /// A command that waits for room; without one, somebody who wants to know of room.
@@ -89,6 +100,8 @@ public struct ClientSession: Sendable {
             case .command(let command): command.id
             }
         }
+
+        var isForDatabase: Bool { if case .database = self { true } else { false } }
     }
 
     /// A discovery of the whole database. It is begun anew when the database changes meanwhile.
@@ -116,6 +129,13 @@ public struct ClientSession: Sendable {
 
         /// Whether what is remembered will not do.
         let isRefreshing: Bool
+        /// Whether the database is found, and the server told what follows from that.
+        var isAdopted: Bool {
+            switch step {
+            case .tellingFeatures, .askingForChanges: true
+            case .readingHash, .recalling, .walking, .adopting: false
+            }
+        }
         /// The state of the database when the round began.
         var state: DatabaseState
         var step: Step
@@ -162,8 +182,8 @@ public struct ClientSession: Sendable {
     /// Who wants what; the session itself is among them, for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
-    /// What the server was last told, by the value's handle.
-    private var configured: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
+    /// What the server was last told, by the value's handle; of others it was told nothing.
+    private var told: [AttributeHandle: Told] = [:]
     private var early = EarlyValues()
     private var held = HeldConfirmations()
     private var confirmationsOwed = 0
@@ -181,7 +201,8 @@ extension ClientSession {
         case finished(TicketID, Outcome<GATTFailure>)
         /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
         case securityWanted(TicketID, ATTErrorCode)
-        /// A discovery wants the database that is remembered of this server, if it has that hash; `remember(_:)` gives it.
+        /// A discovery wants the database that is remembered of this server, if it has that hash; `remember(_:for:)` gives
+        /// it.
         case databaseWanted(hash: [UInt8]?)
         /// A discovery is over, or what was remembered is true; the owner has it taken by `adopt(_:of:in:)`.
         case databaseFound(RemoteDatabase)
@@ -192,6 +213,20 @@ extension ClientSession {
         case value(ReceivedValue, to: [SubscriptionID])
         /// The subscriber gets nothing any more: what comes under its handle may be something else now.
         case subscriptionEnded(SubscriptionID, GATTFailure)
+        /// A discovery goes on all the same.
+        case discoveryNote(DiscoveryNote)
+    }
+
+    /// What a discovery came upon, for a log.
+    public enum DiscoveryNote: Sendable {
+        /// The server does not tell the hash of its database.
+        case noHash(GATTFailure)
+        /// The server does not take what this client can do.
+        case featuresRefused(GATTFailure)
+        /// The server cannot be asked to tell of changes.
+        case changesRefused(GATTFailure)
+        /// The database has changed meanwhile, as the failure says if there is one: it is begun anew.
+        case begunAnew(GATTFailure?)
     }
 
     /// The next thing to tell, oldest first.
@@ -228,6 +263,18 @@ extension ClientSession {
         return ticket
     }
 
+    /// Offers the MTU of this side to the server, before the procedures that wait.
+    mutating func exchangeMTU(_ mtu: ATTMTU) -> Ticket<Void> {
+        let ticket = open(Void.self)
+        let work = Operation.Work.procedure(ExchangeMTU(mtu))
+        if let endedBy {
+            finish(ticket.id, .failure(endedBy))
+        } else {
+            operations.prepend(Operation(id: ticket.id, work: work, raisesSecurity: false))
+        }
+        return ticket
+    }
+
     /// Tells the server, when the turn has come, what all subscribers of a characteristic want together, unless it knows
     /// (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). What they want is looked at then, so that the last word is the right
     /// one, however subscribing and leaving follow each other.
@@ -238,7 +285,7 @@ extension ClientSession {
         return ticket
     }
 
-    /// Waits until all procedures that were asked for before have ended.
+    /// Waits until the procedures that were asked for before have ended; not those that wait for a discovery.
     public mutating func finishProcedures() -> Submission<Void> {
         guard running != nil || !operations.isEmpty else { return .done(()) }
         let ticket = open(Void.self)
@@ -246,8 +293,8 @@ extension ClientSession {
         return .pending(ticket)
     }
 
-    /// The database of the server: what is known, if it is certain to be true, else what discovery finds. Those who ask
-    /// meanwhile wait for the same discovery.
+    /// Gives the database of the server: what is known, if it is certain to be true, else what discovery finds. Those who
+    /// ask meanwhile wait for the same discovery.
     ///
     /// - Parameter isRefreshing: whether it is discovered in any case.
     public mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
@@ -270,14 +317,15 @@ extension ClientSession {
         for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
     }
 
-    /// What became of the security that an operation wanted.
+    /// Takes what became of the security that an operation wanted.
     public mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
         guard let current = running, current.operation.id == id, case .securing(let refusal) = current.phase
         else { return }
         switch end {
         case .raised:
             var again = Running(current.operation, current.original)
-            again.hasRaised = true
+            again.raisedAt = current.raisedAt.union([refusal.handle])
+            again.toldBefore = current.toldBefore
             running = again
         case .unavailable: conclude(.failure(.procedure(.att(refusal))))
         case .failed(let error): conclude(.failure(.security(error)))
@@ -308,7 +356,7 @@ extension ClientSession {
             var isAsking = false
             if case .asking = current.phase { isAsking = true }
             if current.isAnswered || (isAsking && isSent) { undo(current) }
-            conclude(.failure(.cancelled))
+            conclude(.failure(.cancelled), isUncertain: isAsking && isSent)
             return isAsking
         }
         if let index = operations.firstIndex(where: { $0.id == id }) {
@@ -319,8 +367,8 @@ extension ClientSession {
         } else if leaveDiscovery(id) {
             finish(id, .failure(.cancelled))
         }
-        // A discovery that nothing waits for is given up.
-        guard let discovery, discovery.waiting.isEmpty else { return false }
+        // A discovery that nothing waits for is given up, unless it has only to tell what it has found.
+        guard let discovery, discovery.waiting.isEmpty, !discovery.isAdopted else { return false }
         self.discovery = nil
         refresh(discovery)
         return discovery.step.operation.map { cancel($0, isSent: isSent) } ?? false
@@ -340,7 +388,7 @@ extension ClientSession {
         guard endedBy == nil else { return }
         endedBy = failure
         let given = discovery.take()
-        conclude(.failure(failure))
+        conclude(.failure(failure), isUncertain: true)
         for operation in operations { end(operation, .failure(failure)) }
         for command in commands { finish(command.id, .failure(failure)) }
         for waiting in (given?.waiting ?? []) + (given?.refreshing ?? []) {
@@ -353,23 +401,27 @@ extension ClientSession {
 // MARK: - Requests
 
 extension ClientSession {
-    /// What is to be asked now whose answer does not matter.
-    mutating func nextUndo() -> ATTRequest? { undoing.popFirst() }
+    /// What is to be asked, if the request before has ended.
+    enum Question {
+        case request(ATTRequest)
+        /// What makes the server forget a procedure that was given up; the answer does not matter.
+        case undo(ATTRequest)
+    }
 
-    /// What is to be asked now, if the request before has ended.
-    mutating func nextRequest(mtu: ATTMTU) -> ATTRequest? {
-        while running != nil || beginNext() {
-            guard case .ready? = running?.phase else { return nil }
+    /// Gives what is to be asked now.
+    mutating func nextQuestion(mtu: ATTMTU) -> Question? {
+        while true {
+            if let undo = undoing.popFirst() { return .undo(undo) }
+            guard running != nil || beginNext(), case .ready? = running?.phase else { return nil }
             do throws(GATTFailure) {
-                if let request = try advance(mtu) { return request }
+                if let request = try advance(mtu) { return .request(request) }
             } catch {
                 fail(error)
             }
         }
-        return nil
     }
 
-    /// The server's answer.
+    /// Takes the server's answer.
     mutating func receive(_ response: ATTResponse) {
         guard running != nil else { return }
         running?.phase = .ready
@@ -381,8 +433,14 @@ extension ClientSession {
         }
     }
 
-    /// The request was not sent, or has no answer.
-    mutating func failRequest(_ failure: GATTFailure) { fail(failure) }
+    /// Notes that the request was not sent.
+    mutating func requestRefused(_ error: ATTLimitError) { fail(.limit(error)) }
+
+    /// Notes that the request has no answer that can be read.
+    mutating func requestFailed(_ error: ATTTransactionError) {
+        running?.isAnswered = true
+        fail(.transaction(error))
+    }
 
     /// Begins what comes next; false when there is nothing.
     private mutating func beginNext() -> Bool {
@@ -391,7 +449,9 @@ extension ClientSession {
             case .procedure(let procedure): running = Running(operation, procedure)
             case .configuration(let characteristic):
                 guard let (descriptor, wanted) = configurationToWrite(for: characteristic) else { break }
-                running = Running(operation, WriteValue(descriptor.handle, configuration: wanted))
+                var begun = Running(operation, WriteValue(descriptor.handle, configuration: wanted))
+                begun.toldBefore = told.updateValue(.known(wanted), forKey: characteristic.valueHandle)
+                running = begun
             case .nothing: break
             }
             if running != nil { return true }
@@ -424,7 +484,9 @@ extension ClientSession {
     private mutating func fail(_ failure: GATTFailure) {
         guard let current = running else { return }
         if current.isAnswered { undo(current) }
-        guard case .procedure(.att(let refusal)) = failure else { return conclude(.failure(failure)) }
+        guard case .procedure(.att(let refusal)) = failure else {
+            return conclude(.failure(failure), isUncertain: current.isAnswered)
+        }
         if refusal.code == .databaseOutOfSync {
             noteChange(among: .all)
             do throws(GATTFailure) {
@@ -433,7 +495,9 @@ extension ClientSession {
             } catch {
                 return conclude(.failure(error))
             }
-        } else if refusal.code.wantsSecurity, current.operation.raisesSecurity, !current.hasRaised {
+        } else if refusal.code.wantsSecurity, current.operation.raisesSecurity,
+            !current.raisedAt.contains(refusal.handle)
+        {
             running?.phase = .securing(refusal)
             events.append(.securityWanted(current.operation.id, refusal.code))
             return
@@ -446,15 +510,16 @@ extension ClientSession {
         if let undo = current.procedure.undo { undoing.append(undo) }
     }
 
-    /// The operation that runs has come to its end.
-    private mutating func conclude(_ result: Result<any Sendable, GATTFailure>) {
-        guard let operation = running.take()?.operation else { return }
-        if case .configuration(let characteristic) = operation.work, case .failure(.procedure(.att)) = result
-        {
-            // The server does not have what it was told.
-            configured[characteristic.valueHandle] = nil
+    /// The operation that runs has come to its end. `isUncertain`: whether the server may have done its last request although
+    /// that has failed.
+    private mutating func conclude(
+        _ result: Result<any Sendable, GATTFailure>, isUncertain: Bool = false
+    ) {
+        guard let ended = running.take() else { return }
+        if case .configuration(let characteristic) = ended.operation.work, case .failure = result {
+            told[characteristic.valueHandle] = isUncertain ? .unknown : ended.toldBefore
         }
-        end(operation, result)
+        end(ended.operation, result)
     }
 
     private mutating func end(_ operation: Operation, _ result: Result<any Sendable, GATTFailure>) {
@@ -532,9 +597,10 @@ extension ClientSession {
 // MARK: - Discovery
 
 extension ClientSession {
-    /// What is remembered of the server, as `Event.databaseWanted` asks; nil when nothing is, or not with that hash.
-    public mutating func remember(_ database: RemoteDatabase?) {
-        guard let discovery, case .recalling(let hash) = discovery.step else { return }
+    /// Answers `Event.databaseWanted` with what is remembered of the server; nil when nothing is, or not with that hash. An
+    /// answer that comes when no discovery waits for it any more is left alone.
+    public mutating func remember(_ database: RemoteDatabase?, for hash: [UInt8]?) {
+        guard let discovery, case .recalling(hash) = discovery.step else { return }
         if let database, !discovery.isRefreshing {
             found(database)
         } else {
@@ -566,11 +632,13 @@ extension ClientSession {
         }
         let kept = cache.keep(found, of: peer)
         if kept.generation.number != database?.generation.number {
-            configured.removeAll()
+            told.removeAll()
             if let wish = wishForChanges.take() { table.unsubscribe(wish) }
         }
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
+        let located = takeLocated()
         tellFeatures()
+        goOn(with: located)
         return kept
     }
 
@@ -609,8 +677,9 @@ extension ClientSession {
         case .readingHash(let ticket):
             switch outcome.result(of: ticket) {
             case .success(let hash): recall(hash)
-            // A server that cannot say it has none.
-            case .failure(.procedure(.misbehaving)): recall(nil)
+            case .failure(let failure) where failure.isMisbehaviour:
+                events.append(.discoveryNote(.noHash(failure)))
+                recall(nil)
             case .failure(let failure): discoverAgain(after: failure)
             }
         case .walking(let ticket, let hash):
@@ -619,11 +688,17 @@ extension ClientSession {
             case .failure(let failure): discoverAgain(after: failure)
             }
         case .tellingFeatures:
-            if let failure = outcome.failure, !failure.isTolerable { return discoverAgain(after: failure) }
+            if let failure = outcome.failure {
+                guard failure.isTolerable else { return discoverAgain(after: failure) }
+                events.append(.discoveryNote(.featuresRefused(failure)))
+            }
             hasToldFeatures = true
             askForChanges()
         case .askingForChanges:
-            if let failure = outcome.failure, !failure.isTolerable { return discoverAgain(after: failure) }
+            if let failure = outcome.failure {
+                guard failure.isTolerable else { return discoverAgain(after: failure) }
+                events.append(.discoveryNote(.changesRefused(failure)))
+            }
             endDiscovery()
         case .recalling, .adopting: break
         }
@@ -666,19 +741,31 @@ extension ClientSession {
         discovery?.step = .askingForChanges(ticket)
     }
 
-    private mutating func endDiscovery() {
-        guard let database = currentDatabase else { return discoverAgain() }
-        guard let discovery = discovery.take() else { return }
-        // From now on values that nobody listens to are not kept.
-        early.close()
-        for waiting in discovery.waiting {
+    /// Takes what waits for a discovery and is not to have its result.
+    private mutating func takeLocated() -> [Waiting] {
+        let waiting = discovery?.waiting ?? []
+        discovery?.waiting = waiting.filter(\.isForDatabase)
+        return waiting.filter { !$0.isForDatabase }
+    }
+
+    /// Handles can be checked now: what is about them goes on.
+    private mutating func goOn(with located: [Waiting]) {
+        for waiting in located {
             switch waiting {
-            case .database(let id): finish(id, .success(database))
+            case .database: break
             case .location(let id): finish(id, .success(()))
             case .operation(let operation): operations.append(operation)
             case .command(let command): commands.append(command)
             }
         }
+    }
+
+    private mutating func endDiscovery() {
+        guard let database = currentDatabase else { return discoverAgain() }
+        guard let discovery = discovery.take() else { return }
+        // From now on values that nobody listens to are not kept.
+        early.close()
+        for waiting in discovery.waiting { finish(waiting.id, .success(database)) }
         refresh(discovery)
     }
 
@@ -686,6 +773,7 @@ extension ClientSession {
     private mutating func discoverAgain(after failure: GATTFailure? = nil) {
         guard var discovery else { return }
         if failure?.isChange ?? true, discovery.rounds < 3 {
+            events.append(.discoveryNote(.begunAnew(failure)))
             discovery.rounds += 1
             discovery.state = state
             discovery.step = .readingHash(runOwn(ReadDatabaseHash(), raisesSecurity: false))
@@ -713,12 +801,18 @@ extension GATTFailure {
         }
     }
 
-    /// Whether the server may fail so in what it need not have.
-    fileprivate var isTolerable: Bool {
+    /// Whether the server has answered as none may.
+    fileprivate var isMisbehaviour: Bool {
         switch self {
-        case .procedure(.att), .procedure(.misbehaving): !isChange
+        case .procedure(.misbehaving), .transaction(.malformedResponse): true
         default: false
         }
+    }
+
+    /// Whether the server may fail so in what it need not have.
+    fileprivate var isTolerable: Bool {
+        if case .procedure(.att) = self { return !isChange }
+        return isMisbehaviour
     }
 }
 
@@ -789,26 +883,27 @@ extension ClientSession {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
         table.unsubscribe(id)
         confirmationsOwed += held.released(by: id)
-        return configure(subscription.characteristic)
+        // Of a database that is not known any more nothing is asked, nor is it discovered for that.
+        let ticket = open(Void.self)
+        let characteristic = subscription.characteristic
+        let handles = [CheckedHandle(characteristic)]
+        if let endedBy {
+            finish(ticket.id, .failure(endedBy))
+        } else {
+            operations.append(
+                Operation(id: ticket.id, work: .configuration(characteristic), handles: handles))
+        }
+        return ticket
     }
 
-    /// Removes all subscribers, as when the link is of no use any more; gives them.
-    public mutating func removeSubscribers() -> [SubscriptionID] {
-        defer { subscriptions = [:] }
-        return subscriptions.keys.sorted { $0.rawValue < $1.rawValue }
-    }
-
-    /// What the server is to be told that all subscribers of a characteristic want together; nil when it knows. It counts
-    /// as told from now on, also when the write is given up: it may have reached the server.
-    private mutating func configurationToWrite(
+    /// What the server is to be told that all subscribers of a characteristic want together; nil when it knows.
+    private func configurationToWrite(
         for characteristic: RemoteCharacteristic
     ) -> (descriptor: RemoteDescriptor, configuration: ClientCharacteristicConfiguration)? {
-        let handle = characteristic.valueHandle
-        let wanted = table.configuration(of: handle)
-        guard wanted != configured[handle] ?? [],
+        let wanted = table.configuration(of: characteristic.valueHandle)
+        guard told[characteristic.valueHandle] ?? .known([]) != .known(wanted),
             let descriptor = characteristic.descriptor(.clientCharacteristicConfiguration)
         else { return nil }
-        configured[handle] = wanted
         return (descriptor, wanted)
     }
 }

@@ -13,13 +13,17 @@ import GATTServer
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
-/// while let event = connection.nextEvent(serving: &server) { /* the link's */ }
-/// while let event = connection.session.nextEvent() { /* what the client's role wanted */ }
+/// var isDone = false
+/// while !isDone {
+///     while let event = connection.nextEvent(serving: &server) { /* the link's */ }
+///     isDone = true
+///     while let event = connection.session.nextEvent() { /* the client's role's */ isDone = false }
+/// }
 /// while let event = server.nextEvent() { /* what clients did */ }
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
-/// Taking a frame may make room and so make events: after the last frame, look for events again. Kernel sockets, ACL
-/// links, replay and tests all do just this.
+/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after everything
+/// that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all do just this.
 public struct GATTConnection: Sendable {
     /// The number of the client at the other end.
     public let client: ClientID
@@ -47,7 +51,9 @@ public struct GATTConnection: Sendable {
     /// Those who wait for room for a value.
     private var waiting: [(id: TicketID, isIndication: Bool)] = []
     /// The request of the session that waits for its answer.
-    private var asked: ATTTransactionID?
+    private var asked: (id: ATTTransactionID, offersMTU: Bool)?
+    /// Whether the peer was offered the MTU of this side.
+    private var hasOfferedMTU = false
     /// The end, as long as it is not told.
     private var end: ATTBearer.Closure?
     private var held: (number: HeldResponse, response: ATTResponse)?
@@ -191,12 +197,12 @@ extension GATTConnection {
             end = reason
         case .ready: looksAgain = true
         case .push(let push): session.receive(push, mtu: mtu, at: received)
-        case .response(let id, let response) where id == asked:
+        case .response(let id, let response) where id == asked?.id:
             asked = nil
             session.receive(response)
-        case .failed(let id, let error) where id == asked:
+        case .failed(let id, let error) where id == asked?.id:
             asked = nil
-            session.failRequest(.transaction(error))
+            session.requestFailed(error)
         // Of what was given up, of an indication, or of what made the peer forget.
         case .response, .failed: break
         case .mtu(let mtu): return .mtu(mtu)
@@ -458,20 +464,38 @@ extension GATTConnection {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
             session.finish(id, .failure(.cancelled))
-        } else if session.cancel(id, isSent: asked.map { bearer.isSent($0) } ?? false), let asked {
-            bearer.cancel(asked)
-            self.asked = nil
+        } else {
+            let isSent = asked.map { bearer.isSent($0.id) } ?? false
+            if session.cancel(id, isSent: isSent), let asked {
+                bearer.cancel(asked.id)
+                if asked.offersMTU, !isSent { hasOfferedMTU = false }
+                self.asked = nil
+            }
         }
+        // It may have made room.
+        looksAgain = true
+    }
+
+    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once a link: done
+    /// when it was offered before.
+    public mutating func offerMTU() -> Submission<Void> {
+        guard !hasOfferedMTU else { return .done(()) }
+        return .pending(session.exchangeMTU(configuration.receiveMTU))
     }
 
     private mutating func takeRequests() {
         // What has no room now is asked when an earlier request has ended.
-        while bearer.canRequest, let undo = session.nextUndo() { _ = try? bearer.request(undo) }
-        while asked == nil, bearer.canRequest, let request = session.nextRequest(mtu: mtu) {
-            do throws(ATTLimitError) {
-                asked = try bearer.request(request)
-            } catch {
-                session.failRequest(.limit(error))
+        while asked == nil, bearer.canRequest, let question = session.nextQuestion(mtu: mtu) {
+            switch question {
+            case .undo(let request): _ = try? bearer.request(request)
+            case .request(let request):
+                do throws(ATTLimitError) {
+                    let offersMTU = request.opcode == .exchangeMTURequest
+                    asked = (try bearer.request(request), offersMTU)
+                    if offersMTU { hasOfferedMTU = true }
+                } catch {
+                    session.requestRefused(error)
+                }
             }
         }
     }

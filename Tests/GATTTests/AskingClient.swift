@@ -83,7 +83,7 @@ struct AskingClient {
                 isDone = false
                 switch event {
                 case .databaseWanted(let hash) where recallsAtOnce:
-                    connection.session.remember(cache.current(of: Self.peer, hash: hash))
+                    connection.session.remember(cache.current(of: Self.peer, hash: hash), for: hash)
                 case .databaseFound(let found):
                     connection.session.adopt(CachedDatabase(found), of: Self.peer, in: &cache)
                 case .databaseChanged: cache.invalidate(Self.peer)

@@ -133,6 +133,75 @@ struct OperationTests {
         #expect(client.sent() == [])
     }
 
+    @Test func aPartThatWasMisansweredIsForgottenToo() throws {
+        var client = AskingClient()
+        let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
+        let next = read(4, &client)
+        #expect(client.sent().count == 1)
+        // A Prepare Write Response without an offset: the server has the part all the same.
+        #expect(client.ask("17 0300") == ["1800"])
+        #expect(client.ask("19") == ["0a0400"])
+        #expect(client.ends() == [long.id])
+        client.connection.cancel(next.id)
+    }
+
+    @Test func theQueueIsEmptiedBeforeTheNextWriteAlsoWhenTheDatabaseHasChanged() throws {
+        let server = KnownServer()
+        var (client, value) = try server.discovered()
+        let bytes = [UInt8](repeating: 1, count: 50)
+        let first = client.connection.session.run(
+            WriteLongValue(0x0013, bytes), about: [CheckedHandle(value)])
+        let second = client.connection.session.run(WriteLongValue(0x0015, bytes))
+        let one = client.sent()
+        let two = client.ask("17" + (one.first ?? "").dropFirst(2))
+        // While the second part is on its way the database changes.
+        #expect(client.ask("1d0300" + "0100ffff") == ["1e"])
+        #expect(client.ask("17" + (two.first ?? "").dropFirst(2)) == ["1800"])
+        let next = client.ask("19")
+        #expect(next.count == 1 && next[0].hasPrefix("161500"))
+        guard case .failure(.databaseChanged(0x0013))? = client.end(of: first) else {
+            return #expect(Bool(false), "the handle is used")
+        }
+        client.connection.cancel(second.id)
+    }
+
+    // MARK: The MTU
+
+    @Test func theMTUIsOfferedOnceAndFirst() throws {
+        var client = AskingClient()
+        let waiting = [read(3, &client), read(4, &client)]
+        #expect(client.sent() == ["0a0300"])
+        guard case .pending(let cancelled) = client.connection.offerMTU() else {
+            return #expect(Bool(false), "it was not offered")
+        }
+        // One that is not sent is no offer.
+        client.connection.cancel(cancelled.id)
+        guard case .pending(let offer) = client.connection.offerMTU() else {
+            return #expect(Bool(false), "it was not offered")
+        }
+        #expect(client.ask("0b01") == ["020502"])
+        #expect(client.ask("03f700") == ["0a0400"])
+        #expect(client.ends() == [cancelled.id, waiting[0].id, offer.id])
+        #expect(client.connection.mtu.octets == 247)
+        guard case .done = client.connection.offerMTU() else {
+            return #expect(Bool(false), "it was offered")
+        }
+    }
+
+    @Test func whatIsReadTogetherIsMeasuredByTheMTUOfItsRequest() throws {
+        var client = AskingClient()
+        let ticket = client.connection.session.run(ReadSeveralValues([3, 4]))
+        #expect(client.sent() == ["2003000400"])
+        #expect(client.ask("01 20 0300 06") == ["0e03000400"])
+        // The server offers its MTU while it answers: its response was cut all the same.
+        _ = client.ask("02f700")
+        #expect(client.connection.mtu.octets == 247)
+        #expect(client.ask("0f" + String(repeating: "aa", count: 22)) == ["0a0300"])
+        #expect(client.ask("0b" + String(repeating: "aa", count: 23)) == ["0a0400"])
+        #expect(client.ask("0bbb") == [])
+        #expect(try client.end(of: ticket)?.get() == .joined([UInt8](repeating: 0xaa, count: 23) + [0xbb]))
+    }
+
     // MARK: Failures
 
     @Test func aRefusalIsTheResult() throws {
@@ -208,6 +277,20 @@ struct OperationTests {
         #expect(client.connection.session.securing == nil)
     }
 
+    @Test func eachHandleMayWantSecurityOnce() throws {
+        var client = AskingClient()
+        let ticket = client.connection.session.run(ReadSeveralValues([3, 4]))
+        _ = client.sent()
+        #expect(client.ask("01 20 0300 0f") == [])
+        client.connection.session.securityEnded(.raised, for: ticket.id)
+        #expect(client.sent() == ["2003000400"])
+        #expect(client.ask("01 20 0400 05") == [])
+        client.connection.session.securityEnded(.raised, for: ticket.id)
+        #expect(client.sent() == ["2003000400"])
+        #expect(client.ask("01 20 0300 0f") == [])
+        #expect(client.end(of: ticket)?.failure?.contains("Insufficient Encryption") == true)
+    }
+
     @Test(arguments: [SecurityRaise.unavailable, .failed(Refusal())])
     func whatCannotBeMoreSecureFails(_ end: SecurityRaise) throws {
         var client = AskingClient()
@@ -266,6 +349,18 @@ struct OperationTests {
         #expect(client.sent() == ["52090001", "52090003"])
         #expect(Set(client.ends()) == Set(tickets))
         #expect(client.connection.canSend && client.connection.unsent == 0)
+    }
+
+    @Test func whatWasWithdrawnMakesRoomForValues() throws {
+        var client = AskingClient(pushLimit: 1)
+        let first = read(3, &client)
+        // The request is not sent, and has the only place.
+        _ = client.events()
+        guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {
+            return #expect(Bool(false), "there is room")
+        }
+        client.connection.cancel(first.id)
+        #expect(client.ends() == [first.id, room.id])
     }
 
     @Test func whoWaitsForRoomWaitsItsTurn() throws {

@@ -70,8 +70,58 @@ struct SessionSubscriptionTests {
         }
         #expect(ended(&client, "1400ffff") == [])
         #expect(ended(&client, "0100ffff") == [checked])
-        #expect(client.connection.session.removeSubscribers().count == 2)
-        #expect(client.connection.session.removeSubscribers() == [])
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func whatDidNotReachTheServerIsNotTold() throws {
+        var (client, value) = try server.discovered()
+        // It is refused, and the link does not get secure.
+        _ = client.connection.session.subscribe(to: value, .notify)
+        let first = client.connection.session.configure(value)
+        let second = client.connection.session.configure(value)
+        #expect(client.sent() == ["1214000100"])
+        #expect(client.ask("01 12 1400 0f") == [])
+        client.connection.session.securityEnded(.failed(Refusal()), for: first.id)
+        #expect(client.sent() == ["1214000100"], "the second tells it")
+        // One that has not left is not told either.
+        client.connection.cancel(second.id)
+        #expect(client.ends() == [first.id, second.id])
+        let third = client.connection.session.configure(value)
+        #expect(client.ask("13") == ["1214000100"], "the answer was to what was given up")
+        #expect(client.ask("13") == [])
+        #expect(client.ends() == [third.id])
+    }
+
+    @Test func aRefusalLeavesWhatTheServerHadBefore() throws {
+        var (client, value) = try server.discovered()
+        let (first, _) = client.connection.session.subscribe(to: value, .notify)
+        _ = client.connection.session.configure(value)
+        _ = client.sent()
+        _ = client.ask("13")
+        let (second, _) = client.connection.session.subscribe(to: value, .indicate)
+        let both = client.connection.session.configure(value)
+        #expect(client.sent() == ["1214000300"])
+        #expect(client.ask("01 12 1400 03") == [])
+        #expect(client.ends().last == both.id)
+        _ = client.connection.session.unsubscribe(first)
+        _ = client.connection.session.unsubscribe(second)
+        #expect(client.sent() == ["1214000000"], "it still sends notifications")
+    }
+
+    @Test func leavingDiscoversNothing() throws {
+        var client = server.client
+        let state = client.connection.session.state
+        let name = client.connection.session.partialGeneration(since: state, in: &client.cache)
+        let generation = try #require(name)
+        let found = try #require(server.database.characteristic(containing: 0x0013)).stamped(generation)
+        let (id, _) = client.connection.session.subscribe(to: found, .notify)
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == ["1214000100"])
+        #expect(client.ask("01 12 1400 12") == [])
+        #expect(client.connection.session.unsubscribe(id) != nil)
+        #expect(client.sent() == [])
+        #expect(client.ends().count == 2)
     }
 
     // MARK: Values

@@ -160,25 +160,18 @@ extension Adapter {
             if options.raisesSecurity { link.raisesSecurity = true }
             // Linux 6.1 dies when a socket is closed whose link was lost before it received anything, as a link is
             // whose peer has lost its key.
-            if kernel != nil { try await offerMTU(on: link) }
+            if kernel != nil { try await offerMTU(on: user.link) }
             if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
             if let timing = options.timing, try !link.keepsTime(as: timing) {
                 _ = try await setTiming(timing, of: user.link)
             }
             if options.security > .low { try await secure(user.link, options.security) }
-            try await offerMTU(on: link)
+            try await offerMTU(on: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
             await release(user)
             throw error
         }
-    }
-
-    /// Says how long packets of a link may be, once.
-    private func offerMTU(on link: Link) async throws(BLEError) {
-        guard !link.hasOfferedMTU else { return }
-        link.hasOfferedMTU = true
-        try await exchangeMTU(on: link.id)
     }
 
     /// Has a link send on one of those PHYs, if the peer can.

@@ -55,7 +55,7 @@ extension Adapter {
         }
     }
 
-    /// The database of a link's server: what is known, if it is certain to be true, else what discovery finds.
+    /// Gives the database of a link's server: what is known, if it is certain to be true, else what discovery finds.
     func discover(on id: LinkID, refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         try await perform(on: id) { $0.gatt.session.discover(refreshing: refreshing) }
     }
@@ -85,10 +85,9 @@ extension Adapter {
     }
 
     /// Offers our MTU to the peer, once a link. A server may refuse it; the link then stays at 23 octets.
-    func exchangeMTU(on id: LinkID) async throws(BLEError) {
-        let mtu = try link(id).gatt.configuration.receiveMTU
-        guard mtu > .default else { return }
-        try await run(ExchangeMTU(mtu), raising: false, on: id)
+    func offerMTU(on id: LinkID) async throws(BLEError) {
+        guard try link(id).gatt.configuration.receiveMTU > .default else { return }
+        try await perform(on: id) { $0.gatt.offerMTU() }
     }
 
     /// The MTU of a link.
@@ -98,8 +97,8 @@ extension Adapter {
     func command(
         _ command: ATTCommand, about handles: [CheckedHandle] = [], on id: LinkID
     ) async throws(BLEError) {
-        _ = try linkThatTakes(id)
         try await perform(on: id) { (link) throws(BLEError) in
+            _ = try linkThatTakes(id)
             do throws(GATTFailure) {
                 return try link.gatt.send(command, about: handles)
             } catch {
@@ -125,6 +124,8 @@ extension Adapter {
         case .subscriptionEnded(let subscriber, let failure):
             link.streams[subscriber]?.finish(.failure(BLEError(failure)))
         case .securityWanted(let ticket, let code):
+            // It may have ended since.
+            guard link.gatt.session.securing == ticket else { break }
             let id = link.id
             link.raising[ticket] = Task(executorPreference: loop) {
                 await self.raiseSecurity(of: id, for: code, as: ticket)
@@ -133,7 +134,6 @@ extension Adapter {
             let id = link.id
             Task(executorPreference: loop) { await self.remember(hash, of: id) }
         case .databaseFound(let database):
-            log.debug("the database of \(link.peer) has \(database.services.count) services")
             let found = CachedDatabase(database, isBonded: isBonded(link))
             guard let kept = link.gatt.session.adopt(found, of: link.identity, in: &clients.cache) else {
                 return
@@ -143,6 +143,7 @@ extension Adapter {
             log.debug("the database of \(link.peer) has changed among \(range)")
             clients.cache.invalidate(link.identity)
             link.changeWatchers.tell(ServiceChange(range))
+        case .discoveryNote(let note): log.debug("discovering the database of \(link.peer): \(note)")
         }
     }
 
@@ -151,7 +152,9 @@ extension Adapter {
         guard let link = links[id] else { return }
         await recall(link)
         guard links[id] != nil else { return }
-        link.gatt.session.remember(clients.cache.current(of: link.identity, hash: hash))
+        let known = clients.cache.current(of: link.identity, hash: hash)
+        log.debug("the database of \(link.peer) is \(known == nil ? "not " : "")the one known")
+        link.gatt.session.remember(known, for: hash)
         pump(link)
     }
 

@@ -70,8 +70,6 @@ final class Link {
     var raisesSecurity = false
     /// What makes it more secure for operations whose server wants that.
     var raising: [TicketID: Task<Void, Never>] = [:]
-    /// Whether the peer was offered our MTU.
-    var hasOfferedMTU = false
     /// Who listens to values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
     /// Who wants to know when the server says that its database has changed.
@@ -149,9 +147,9 @@ final class Link {
 extension Link {
     /// The link is gone or of no use any more: whoever waits for something on it hears why.
     func end(_ error: BLEError) {
-        for id in gatt.session.removeSubscribers() {
-            streams.removeValue(forKey: id)?.finish(.failure(error))
-        }
+        let ended = streams.sorted { $0.key.rawValue < $1.key.rawValue }
+        streams = [:]
+        for (_, stream) in ended { stream.finish(.failure(error)) }
         changeWatchers.finish(error)
         control.close(error)
         preparation.close(error)

@@ -38,12 +38,11 @@ public struct ReadSeveralValues: GATTProcedure {
                     values = Array(read.prefix { !$0.isTruncated })
                     readRest(joins: false)
                 }
-            case .joined(var read, _):
-                let next = try read.next(mtu: mtu)
-                let room = ATTMTU(UInt16(clamping: mtu)).readValue
-                step = .joined(read, room: room)
-                switch next {
-                case .ask(let request): return .ask(request)
+            case .joined(var read, let room):
+                switch try read.next(mtu: mtu) {
+                case .ask(let request):
+                    step = .joined(read, room: ATTMTU(UInt16(clamping: mtu)).readValue)
+                    return .ask(request)
                 case .done(let joined):
                     // What fills the response may lack its end.
                     guard joined.count >= room else { return .done(.joined(joined)) }

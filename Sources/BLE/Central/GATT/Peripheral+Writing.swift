@@ -33,7 +33,7 @@ extension Peripheral {
     }
 
     /// Whether the link takes a write without response now: fewer than 64 of them, and of notifications, wait for the
-    /// radio. False as well when the link has ended.
+    /// radio, and none waits for that. False as well when the link has ended.
     public var canSendWriteWithoutResponse: Bool {
         get async { await adapter.canPush(on: link) }
     }
@@ -81,8 +81,10 @@ extension Adapter {
     fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
     fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
-        _ = try linkThatTakes(id)
-        try await perform(on: id) { $0.gatt.waitForRoom() }
+        try await perform(on: id) { (link) throws(BLEError) in
+            _ = try linkThatTakes(id)
+            return link.gatt.waitForRoom()
+        }
     }
 
     fileprivate func tryCommand(

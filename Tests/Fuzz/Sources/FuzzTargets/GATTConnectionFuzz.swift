@@ -28,11 +28,16 @@ private struct PlayedConnection {
     private var added: [AttributeHandle] = []
     private var isIndicating = false
     private var isAsking = false
+    /// The request that waits for its answer.
+    private var asked: [[UInt8]] = []
     private var isClosed = false
     private var cache = DatabaseCache()
     private var operations: Set<TicketID> = []
     private var subscribers: [SubscriptionID] = []
     private var securing: TicketID?
+    /// Whether what is remembered is told late, and the hash that it is wanted of.
+    private var wantsRecall = false
+    private var recalling: [UInt8]??
     /// The longest PDU that has been allowed; what waits while the MTU sinks is sent all the same.
     private var room = 0
 
@@ -73,6 +78,7 @@ private struct PlayedConnection {
 
     /// The link goes: all that is open ends.
     mutating func end() {
+        settle()
         connection.close(.disconnected)
         takeEvents()
         precondition(open.isEmpty && operations.isEmpty && isClosed)
@@ -125,16 +131,52 @@ private struct PlayedConnection {
             if let securing { connection.session.securityEnded(.raised, for: securing) }
         case 11:
             if let securing { connection.session.securityEnded(.unavailable, for: securing) }
-        case 12: begin(connection.session.finishProcedures())
+        case 12:
+            begin(connection.session.finishProcedures())
+            begin(connection.offerMTU())
         case 13:
             guard let known else { break }
             subscribers.append(
                 connection.session.subscribe(to: known, .indicate, holdingConfirmation: true).id)
             begin(connection.session.configure(known))
+        case 14:
+            wantsRecall.toggle()
+            if let hash = recalling.take() { recall(hash) }
+            if let last = operations.max(by: { $0.number < $1.number }) { connection.cancel(last) }
         default:
             guard let subscriber = subscribers.popLast() else { break }
             if let ticket = connection.session.unsubscribe(subscriber) { begin(ticket) }
         }
+    }
+
+    private mutating func recall(_ hash: [UInt8]?) {
+        connection.session.remember(cache.current(of: peer, hash: hash), for: hash)
+    }
+
+    /// The peer answers all that it is asked, with errors, and the channel takes everything: then nothing waits any more.
+    private mutating func settle() {
+        guard !isClosed else { return }
+        wantsRecall = false
+        for _ in 0..<10_000 {
+            if let hash = recalling.take() { recall(hash) }
+            if let securing = connection.session.securing {
+                connection.session.securityEnded(.failed(Unwilling()), for: securing)
+            }
+            takeEvents()
+            send(atMost: .max)
+            takeEvents()
+            if let request = asked.popFirst() {
+                let answer: [UInt8] = [0x01, request[0], 0x03, 0x00, 0x0a]
+                isAsking = false
+                connection.receive(answer.span, at: now)
+            } else if isIndicating {
+                isIndicating = false
+                connection.receive([0x1e].span, at: now)
+            } else if recalling == nil, connection.session.securing == nil {
+                break
+            }
+        }
+        precondition(operations.isEmpty && open.isEmpty, "something waits for nothing")
     }
 
     private var oldest: TicketID? { operations.min { $0.number < $1.number } }
@@ -171,14 +213,14 @@ private struct PlayedConnection {
             case .finished(let ticket, _): precondition(operations.remove(ticket) != nil)
             case .securityWanted(let ticket, _): securing = ticket
             case .databaseWanted(let hash):
-                connection.session.remember(cache.current(of: peer, hash: hash))
+                if wantsRecall { recalling = .some(hash) } else { recall(hash) }
             case .databaseFound(let found):
                 connection.session.adopt(CachedDatabase(found), of: peer, in: &cache)
             case .databaseChanged: cache.invalidate(peer)
             case .value(let value, let takers):
                 guard let held = value.held else { break }
                 for taker in takers.dropFirst() { connection.session.taken(held, by: taker) }
-            case .subscriptionEnded: break
+            case .subscriptionEnded, .discoveryNote: break
             }
         }
         return isTaken
@@ -201,6 +243,7 @@ private struct PlayedConnection {
             } else if let opcode = frame.first.map({ ATTOpcode($0) }), opcode.kind == .request {
                 precondition(!isAsking)
                 isAsking = true
+                asked = [frame]
             }
             takeEvents()
         }
@@ -213,6 +256,12 @@ extension GATTConnection.Event {
         if case .delivered(_, .closed) = self { true } else { false }
     }
 }
+
+extension Array {
+    fileprivate mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
+}
+
+private struct Unwilling: Error {}
 
 private let peer = DeviceAddress(1, type: .random)
 private let notified: AttributeHandle = 0x0012
