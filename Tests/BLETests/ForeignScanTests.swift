@@ -5,44 +5,67 @@ import Testing
 @testable import BLE
 
 struct ForeignScanTests {
-    private func told(_ commands: String...) -> (changes: Int, verdict: ForeignScan.Verdict) {
+    private enum Verdict { case join, takeOver }
+
+    private func told(
+        _ commands: String..., wanting options: ScanOptions = ScanOptions()
+    ) throws -> (changes: Int, verdict: Verdict) {
         var scan = ForeignScan()
         var changes = 0
         for command in commands {
             let octets = [UInt8](hex: command) ?? []
             if scan.note(octets.span) { changes += 1 }
         }
-        return (changes, scan.verdict)
+        let conditions = ScanConditions(hasExtendedFamily: true)
+        let wanted = try #require(ScanParameters([(id: UInt64(1), options: options)], under: conditions))
+        return (changes, scan.hears(wanted) ? .join : .takeOver)
     }
 
-    private func expect(
-        _ told: (changes: Int, verdict: ForeignScan.Verdict), _ changes: Int, _ verdict: ForeignScan.Verdict
-    ) {
+    private func expect(_ told: (changes: Int, verdict: Verdict), _ changes: Int, _ verdict: Verdict) {
         #expect(told.changes == changes)
         #expect(told.verdict == verdict)
     }
 
-    @Test func nothingIsSaid() { expect(told(), 0, .takeOver) }
+    @Test func nothingIsSaid() throws { expect(try told(), 0, .takeOver) }
 
     @Test("legacy: who scans for all is joined, who scans for some or stops is not")
-    func legacy() {
-        expect(told("0b2007" + "01600030000000", "0c2002" + "0100"), 1, .join)
-        expect(told("0b2007" + "00600030000001", "0c2002" + "0100"), 1, .takeOver)
-        expect(told("0b2007" + "01600030000000", "0c2002" + "0100", "0c2002" + "0000"), 2, .takeOver)
+    func legacy() throws {
+        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100"), 1, .join)
+        expect(try told("0b2007" + "00600030000001", "0c2002" + "0100"), 1, .takeOver)
+        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100", "0c2002" + "0000"), 2, .takeOver)
     }
 
     @Test("extended: the same")
-    func extended() {
+    func extended() throws {
         let all = "412008" + "0000010160003000"
-        expect(told(all, "422006" + "010100000000"), 1, .join)
-        expect(told("412008" + "0001010060003000", "422006" + "010000000000"), 1, .takeOver)
-        expect(told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
+        expect(try told(all, "422006" + "010100000000"), 1, .join)
+        expect(try told("412008" + "0001010060003000", "422006" + "010000000000"), 1, .takeOver)
+        expect(try told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
     }
 
-    @Test func aResetEndsAll() {
-        expect(told("0b2007" + "01600030000000", "0c2002" + "0100", "030c00"), 2, .takeOver)
+    @Test("who only listens is joined by who only listens")
+    func passive() throws {
+        let passive = ("0b2007" + "00600030000000", "0c2002" + "0101")
+        expect(try told(passive.0, passive.1), 1, .takeOver)
+        var options = ScanOptions()
+        options.isPassive = true
+        expect(try told(passive.0, passive.1, wanting: options), 1, .join)
+    }
+
+    @Test("who listens on LE 1M is not joined by who listens on LE Coded")
+    func coded() throws {
+        var options = ScanOptions()
+        options.phys = [.oneMegabit, .coded]
+        let (one, on) = ("412008" + "0000010160003000", "422006" + "010000000000")
+        let both = "41200d" + "000005" + "0160003000" + "0160003000"
+        expect(try told(one, on, wanting: options), 1, .takeOver)
+        expect(try told(both, on, wanting: options), 1, .join)
+    }
+
+    @Test func aResetEndsAll() throws {
+        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100", "030c00"), 2, .takeOver)
     }
 
     @Test(arguments: ["", "0c", "0c2000", "0c2002", "0b2001" + "01", "412000", "ffff00"])
-    func whatIsCutSaysNothing(command: String) { #expect(told(command).changes == 0) }
+    func whatIsCutSaysNothing(command: String) throws { #expect(try told(command).changes == 0) }
 }

@@ -57,6 +57,7 @@ extension Adapter {
 
     /// What the command queue has to tell.
     func handle(_ event: CommandQueue.Event) {
+        scannerAnswered(event)
         switch event {
         case .completed(let ticket, let parameters):
             noteAnswer(to: ticket.opcode)

@@ -294,7 +294,7 @@ extension Adapter {
         tellEnd(.adapter(.closed))
         // First of all, since the search for a train makes the radio scan.
         let trains = periodic.letGo(.failure(.adapter(.closed)))
-        scanning.finishAll(.failure(.adapter(.closed)))
+        endScans(.failure(.adapter(.closed)))
         reconcileScan()
         stopAllAdvertising()
         failAllPending(.adapter(.closed))

@@ -40,10 +40,6 @@ public actor Adapter {
     var timer: LoopTimer?
     /// What the timer is set to: no later than any deadline.
     private var armed: Instant?
-    /// The look at whether a scan has heard something.
-    var silence: LoopTimer?
-    /// The look at what is left of a scan once others have done with the radio.
-    var settling: LoopTimer?
     var advertisingTimer: LoopTimer?
     /// The end of the search for a periodic train.
     var searching: LoopTimer?
@@ -68,7 +64,11 @@ public actor Adapter {
     // What goes on.
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
-    var scanning = ScanState()
+    var scanner = Scanner()
+    /// Whom scans tell.
+    var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
+    /// The scanner's command that is not answered.
+    var scanCommand: (ticket: CommandQueue.Ticket, command: MachineCommand)?
     var acceptList = AcceptList()
     var periodic = PeriodicState()
     var advertising = AdvertisingState()
@@ -187,7 +187,10 @@ extension Adapter {
         case .acl: receive(try ACLPacket(reader.restInPlace()))
         case .command:
             let command = reader.restInPlace()
-            noteForeign(command)
+            if kernel != nil {
+                scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
+                wake(by: scanner.deadline)
+            }
             noteForeignAdvertising(command)
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
         default: break
@@ -208,6 +211,11 @@ extension Adapter {
         while let event = commands.nextEvent() { handle(event) }
         sendData()
         wake(by: commands.deadline)
+    }
+
+    /// Sends commands in the loop's next turn.
+    func pumpControllerSoon() {
+        loop.execute { [weak self] in self?.assumeIsolated { $0.pumpController() } }
     }
 
     /// Sends data for which the controller has buffers.
@@ -250,11 +258,13 @@ extension Adapter {
         armed = nil
         commands.expire(at: now)
         expireConnecting(at: now)
+        expireScanner(at: now)
         for link in links.values {
             if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
         }
         pump()
         wake(by: connecting.planner.deadline)
+        wake(by: scanner.deadline)
         for link in links.values { wake(by: link.deadline) }
     }
 
@@ -304,16 +314,14 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
-        settling?.set(nil)
         advertisingTimer?.set(nil)
         searching?.set(nil)
         privacyTimer?.set(nil)
         privacy.watch = nil
-        silence?.set(nil)
         for link in Array(links.values) { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
-        scanning.finishAll(.failure(reason))
+        endScans(.failure(reason))
         periodic.finishAll(.failure(reason))
         idle.resumeAll(with: .success(()))
         power.resumeAll(with: .failure(reason))

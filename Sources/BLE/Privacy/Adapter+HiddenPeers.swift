@@ -22,7 +22,8 @@ extension Adapter {
         if privacy.list.knows(peer) {
             log.info("the controller has a resolving list and does not resolve \(address)")
             privacy.list.giveUp()
-            lookAgain()
+            // The scanner, which asks this, may be told of it only afterwards.
+            loop.execute { [weak self] in self?.assumeIsolated { $0.lookAgain() } }
         }
         return peer
     }
@@ -41,7 +42,7 @@ extension Adapter {
                 armPrivacy()
             }
         }
-        scanning.peerSearch = connecting.search
+        scanner.search(.peers, connecting.search, at: loop.now)
         reconcileConnecting()
     }
 
@@ -55,7 +56,7 @@ extension Adapter {
         for peer in connecting.pending.keys where privacy.list.knows(peer) && connecting.isLookingFor(peer) {
             connecting.searched.insert(peer)
         }
-        scanning.peerSearch = connecting.search
+        scanner.search(.peers, connecting.search, at: loop.now)
         reconcileScan()
     }
 
@@ -84,7 +85,7 @@ extension Adapter {
     func endLook(for peer: DeviceAddress) {
         connecting.endSearch(for: peer)
         connecting.planner.forget(peer)
-        scanning.peerSearch = connecting.search
+        scanner.search(.peers, connecting.search, at: loop.now)
         reconcileConnecting()
     }
 
@@ -120,7 +121,7 @@ extension Adapter {
                 failPending(peer, error)
             }
         }
-        scanning.peerSearch = connecting.search
+        scanner.search(.peers, connecting.search, at: loop.now)
     }
 }
 

@@ -107,12 +107,12 @@ extension Adapter {
     private func radioIsQuiet() async -> Bool {
         while end == nil, !recovery.isUnderWay {
             let isQuiet =
-                scanning.radio == .off && !scanning.isChanging && !advertising.schedule.isOnAir
+                scanner.isQuiet && !advertising.schedule.isOnAir
                 && !advertising.isChanging && connecting.planner.isQuiet && !connecting.isChanging
             if isQuiet { return true }
             // Something changes, or its command is not answered, which brings the controller back.
             guard
-                scanning.isChanging || advertising.isChanging || connecting.isChanging
+                scanner.isChanging || advertising.isChanging || connecting.isChanging
                     || !connecting.planner.isQuiet, await radioChange()
             else { return false }
         }

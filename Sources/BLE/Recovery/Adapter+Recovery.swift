@@ -140,13 +140,12 @@ extension Adapter {
     /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it
     /// may do what it was told, also what is not wanted now.
     private func beginAnew(wasReset: Bool) {
-        settling?.set(nil)
         if wasReset {
-            scanning.radio = .off
+            scanner.controllerWasReset()
             advertising.schedule.reset()
             synchronizeAgain()
         } else {
-            scanning.doubt()
+            scanner.controllerIsBack()
             advertising.schedule.doubt()
             goOnSynchronizing()
         }

@@ -7,6 +7,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case scanRestarted(silence: Duration)
     /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
     case scanTakenBack
+    /// Another program scans, and its scan is joined. The controller reports each packet of a device once to both.
+    case scanJoinedWithoutRepeats
     /// That happened so often within a minute that the scan is left to them for a while.
     case scanLeft(for: Duration, restarts: Int)
     /// A central has connected, and another program has its channel, since the kernel gives it to the newest
@@ -32,6 +34,8 @@ extension AdapterHealthEvent: CustomStringConvertible {
         switch self {
         case .scanRestarted(let silence): "nothing heard for \(silence): the scan begins anew"
         case .scanTakenBack: "another program switched the scan: it is switched on again"
+        case .scanJoinedWithoutRepeats:
+            "another program scans, so each packet of a device is reported once: nothing tells that it repeats"
         case .scanLeft(let duration, let restarts):
             "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration)"
         case .centralTaken(let daemon):

@@ -4,8 +4,8 @@ import HCI
 /// What was heard of each device, so that an advertisement and its scan response are told as one, and the
 /// advertising sets of one address each by itself. Bounded: when there are more devices than `limit`, or
 /// their payloads together take more octets than `octetLimit`, the ones not heard of for longest go.
-struct DeviceTable {
-    fileprivate struct Device {
+struct DeviceTable: Sendable {
+    fileprivate struct Device: Sendable {
         var advertisement: [UInt8] = []
         var scanResponse: [UInt8] = []
         /// Both, as they are told.

@@ -2,7 +2,7 @@
 /// adding and removing one takes constant time, and the memory is that of the most entries there were.
 package struct RecencyTable<Key: Hashable, Value> {
     /// An entry, in a row from the one used last to the one not used for longest.
-    private struct Entry {
+    fileprivate struct Entry {
         var key: Key
         var value: Value
         var newer: Int32
@@ -111,3 +111,6 @@ package struct RecencyTable<Key: Hashable, Value> {
         if place == Self.none { oldest = newer } else { entries[Int(place)].newer = newer }
     }
 }
+
+extension RecencyTable: Sendable where Key: Sendable, Value: Sendable {}
+extension RecencyTable.Entry: Sendable where Key: Sendable, Value: Sendable {}

@@ -1,7 +1,7 @@
 import BLECore
 
 /// What one consumer of a scan wants to hear: the filters of its options, and its repetitions.
-struct ScanFilter {
+struct ScanFilter: Sendable {
     private struct Told {
         var at: Instant
         var fingerprint: Int

@@ -12,5 +12,5 @@ public struct ScanStatistics: Hashable, Sendable {
 
 extension Adapter {
     /// What scans have heard.
-    var scanStatistics: ScanStatistics { scanning.devices.statistics }
+    var scanStatistics: ScanStatistics { scanner.statistics }
 }

@@ -66,5 +66,5 @@ import Testing
 }
 
 extension Adapter {
-    fileprivate var scansNothing: Bool { scanning.radio == .off }
+    fileprivate var scansNothing: Bool { scanner.isQuiet }
 }

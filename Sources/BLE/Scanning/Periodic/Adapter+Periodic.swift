@@ -81,12 +81,12 @@ extension Adapter {
     func advanceSynchronizing() {
         guard !periodic.isUnderWay, !recovery.isUnderWay, end == nil else { return }
         guard let first = periodic.queue.first else {
-            scanning.demand = nil
+            scanner.search(.train, nil, at: loop.now)
             return reconcileScan()
         }
         periodic.isUnderWay = true
         periodic.ending = nil
-        scanning.demand = first.options.scan
+        scanner.search(.train, first.options.scan, at: loop.now)
         reconcileScan()
         if let limit = first.options.establishing {
             searching = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.searchRanOut() } }

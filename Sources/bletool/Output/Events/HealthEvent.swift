@@ -31,6 +31,7 @@ struct HealthEvent {
         switch event {
         case .scanRestarted: "scan-restarted"
         case .scanTakenBack: "scan-taken-back"
+        case .scanJoinedWithoutRepeats: "scan-joined"
         case .scanLeft: "scan-left"
         case .centralTaken: "central-taken"
         case .recovering: "recovering"
@@ -58,7 +59,8 @@ struct HealthEvent {
             case .lineLost: ("line-lost", nil, nil)
             }
         case .answersAgain(let command): (nil, command, nil)
-        case .scanRestarted, .scanTakenBack, .scanLeft, .centralTaken, .recovered: (nil, nil, nil)
+        case .scanRestarted, .scanTakenBack, .scanJoinedWithoutRepeats, .scanLeft, .centralTaken, .recovered:
+            (nil, nil, nil)
         }
     }
 }

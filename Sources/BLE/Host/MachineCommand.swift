@@ -1,0 +1,71 @@
+import BLECore
+import HCI
+
+/// A command that a machine of the host wants to be sent. It is answered once, before the machine is asked for another.
+struct MachineCommand: Sendable {
+    /// The command.
+    let packet: HCICommandPacket
+    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time limit of its
+    /// own.
+    let isPatient: Bool
+    private let command: any HCICommand.Type
+
+    init<Command: HCICommand>(_ command: Command, isPatient: Bool = false) {
+        packet = command.packet
+        self.isPatient = isPatient
+        self.command = Command.self
+    }
+
+    /// What came of it, as the command queue tells; nil for an event that names no command.
+    func answer(_ event: CommandQueue.Event) -> CommandAnswer? {
+        switch event {
+        case .completed(_, let parameters): Self.answer(command, parameters)
+        case .accepted: Self.answer(command, [])
+        case .failed(_, .operationCancelledByHost), .timedOut: .silent
+        case .failed(_, let status): .refused(status)
+        case .malformed: nil
+        }
+    }
+
+    private static func answer<Command: HCICommand>(
+        _: Command.Type, _ parameters: [UInt8]
+    ) -> CommandAnswer {
+        var octets = parameters[...]
+        if let status = octets.popFirst().map({ HCIStatus(rawValue: $0) }) {
+            guard status == .success else { return .refused(status) }
+        } else if Command.answer == .complete {
+            return .malformed("an answer without status")
+        }
+        // Some controllers complete a command that they should only have accepted.
+        if Command.answer != .complete { octets = [] }
+        do throws(DecodeError) {
+            _ = try Command.ReturnParameters(octets.span)
+        } catch {
+            return .malformed("\(error)")
+        }
+        return .done(Array(octets))
+    }
+}
+
+/// What came of a machine's command.
+enum CommandAnswer: Hashable, Sendable {
+    /// It is done, or begun; these are the return parameters behind the status.
+    case done([UInt8])
+    /// The controller refused it.
+    case refused(HCIStatus)
+    /// The controller answered as none may, which the text says.
+    case malformed(String)
+    /// Nothing is known: it was not answered in time, or a Reset has overtaken it.
+    case silent
+}
+
+extension CommandQueue.Event {
+    /// The command that it names.
+    var ticket: CommandQueue.Ticket? {
+        switch self {
+        case .completed(let ticket, _), .accepted(let ticket), .failed(let ticket, _), .timedOut(let ticket):
+            ticket
+        case .malformed: nil
+        }
+    }
+}

@@ -1,0 +1,540 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// Names a scan of an adapter; never used twice.
+struct ScanID: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// The scans of this process, and what the radio is told for them: the union of what they want.
+///
+/// It decides by what the controller has answered: what it believes of the radio changes only with an answer, or with what
+/// others tell a controller that is shared. One command of its own is unanswered at a time.
+///
+/// ```swift
+/// let id = scanner.scan(options)
+/// while let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
+/// scanner.answered(answer, under: conditions, &acceptList)
+/// try scanner.receive(packet, at: now, from: identity) { id, advertisement in … }
+/// ```
+struct Scanner: Sendable {
+    /// What else goes on in the host, as far as it concerns scans.
+    struct Conditions {
+        /// What decides how far the wishes of scans can be met.
+        var limits = ScanConditions()
+        /// Whether others use the controller as well.
+        var isShared = false
+        /// Whether something needs the radio to be silent.
+        var isPaused = false
+        /// The type of the address that scan requests carry.
+        var ownAddressType = OwnAddressType.public
+        /// The address that the controller has to be told first; the kernel tells it only when it needs it there itself.
+        var randomAddress: DeviceAddress?
+        var now = Instant.zero
+    }
+
+    /// A search of the host's own, which hears nothing by itself.
+    enum Search: Hashable, Sendable {
+        /// For a periodic train.
+        case train
+        /// For peers whose addresses only the host knows.
+        case peers
+    }
+
+    /// What a scanner tells.
+    enum Event: Sendable {
+        /// The controller does not scan so.
+        case ended(ScanID, BLEError)
+        case searchEnded(Search, BLEError)
+        /// A change of the radio has ended.
+        case changed
+        case note(AdapterHealthEvent)
+        /// For the log.
+        case log(String)
+    }
+
+    /// What the radio does.
+    private enum Radio: Hashable {
+        case off
+        /// It scans as it was told.
+        case on(ScanParameters)
+        /// It was told to scan, or to end that, and has not answered.
+        case doubtful(ScanParameters)
+        /// Somebody else's scan runs, which is listened to and must not be ended.
+        case joined
+    }
+
+    /// A command of a change.
+    private enum Step {
+        /// Ends what somebody else, or this host, has left on.
+        case takeOver(CommandFamily)
+        case tellAddress(DeviceAddress)
+        case clearAcceptList
+        case accept(DeviceAddress)
+        case setParameters(OwnAddressType)
+        case enable
+        /// Ends the scan.
+        case disable
+
+        var isOfAcceptList: Bool {
+            switch self {
+            case .clearAcceptList, .accept: true
+            default: false
+            }
+        }
+    }
+
+    private struct Change {
+        /// What is begun or ended.
+        let parameters: ScanParameters
+        var steps: Deque<Step>
+        /// For whom it is begun.
+        var wishes: Set<Wish> = []
+
+        var hasMoreDevices: Bool { steps.contains(where: \.isOfAcceptList) }
+    }
+
+    /// Who wants something of the radio.
+    private enum Wish: Hashable {
+        case scan(ScanID)
+        case search(Search)
+    }
+
+    private struct Consumer: Sendable {
+        let id: ScanID
+        var filter: ScanFilter
+    }
+
+    private var consumers: [Consumer] = []
+    private var searches: [Search: ScanOptions] = [:]
+    /// Those with which the controller has begun to scan.
+    private var accepted: Set<Wish> = []
+    private var lastID: UInt64 = 0
+    private var events = Deque<Event>()
+
+    // The radio.
+    private var radio = Radio.off
+    private var change: Change?
+    /// Whether a command of `change` is unanswered.
+    private var isAsking = false
+    /// Whether nothing is to be tried before something else happens: a command was not answered.
+    private var isStalled = false
+    /// Whether the next start ends another's scan first, and whether it has done that.
+    private var takesOver = false
+    private var hasTakenOver = false
+
+    // What is heard.
+    private var devices = DeviceTable()
+    /// Extended advertising that is told in several reports.
+    private var chains = ReportAssembler()
+    private var watchdog = ScanWatchdog()
+
+    // Others.
+    private var foreign = ForeignScan()
+    /// When to look at what others have left of the scan.
+    private var settleAt: Instant?
+    /// When the radio was taken back from others.
+    private var restarts: [Instant] = []
+    /// Whether it was said what a joined scan lacks.
+    private var hasToldLack = false
+
+    /// How long others may take to switch scanning: they say off, parameters, on.
+    static let settling = Duration.milliseconds(250)
+    /// How often a minute the scan is taken back from others.
+    static let restartLimit = 30
+
+    /// A scanner of a controller that was told nothing yet.
+    init() {}
+}
+
+// MARK: - What is wanted
+
+extension Scanner {
+    /// Begins a scan.
+    mutating func scan(_ options: ScanOptions, at now: Instant) -> ScanID {
+        lastID += 1
+        let id = ScanID(number: lastID)
+        consumers.append(Consumer(id: id, filter: ScanFilter(options)))
+        wishesChanged(at: now)
+        return id
+    }
+
+    /// Ends a scan.
+    mutating func end(_ id: ScanID, at now: Instant) {
+        guard let index = consumers.firstIndex(where: { $0.id == id }) else { return }
+        consumers.remove(at: index)
+        accepted.remove(.scan(id))
+        wishesChanged(at: now)
+    }
+
+    /// Ends all scans and searches; gives the scans.
+    mutating func endAll(at now: Instant) -> [ScanID] {
+        defer {
+            consumers = []
+            searches = [:]
+            accepted = []
+            wishesChanged(at: now)
+        }
+        return consumers.map(\.id)
+    }
+
+    /// Wants to hear something for a search of the host's, or nothing for it any more.
+    mutating func search(_ search: Search, _ options: ScanOptions?, at now: Instant) {
+        guard searches[search] != options else { return }
+        searches[search] = options
+        accepted.remove(.search(search))
+        wishesChanged(at: now)
+    }
+
+    /// Whether anything is to be heard.
+    var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
+
+    private mutating func wishesChanged(at now: Instant) {
+        isStalled = false
+        watchdog.watch(isWanted, at: now)
+        if !isWanted { (settleAt, hasToldLack) = (nil, false) }
+    }
+
+    /// All wishes, in a lasting order; the later ones have the greater numbers.
+    private var wishes: [(wish: Wish, number: UInt64, options: ScanOptions)] {
+        var all: [(wish: Wish, number: UInt64, options: ScanOptions)] = []
+        if let options = searches[.train] { all.append((.search(.train), 0, options)) }
+        all += consumers.map { (.scan($0.id), $0.id.number, $0.filter.options) }
+        if let options = searches[.peers] { all.append((.search(.peers), .max, options)) }
+        return all
+    }
+
+    private func wanted(under conditions: Conditions, _ acceptList: AcceptList) -> ScanParameters? {
+        guard !conditions.isPaused else { return nil }
+        var limits = conditions.limits
+        limits.acceptList = conditions.isShared ? nil : acceptList
+        return ScanParameters(wishes.map { ($0.number, $0.options) }, under: limits)
+    }
+}
+
+// MARK: - The radio
+
+extension Scanner {
+    /// Whether the radio is being told something.
+    var isChanging: Bool { change != nil }
+    /// Whether the radio does not scan for this host, and is not about to.
+    var isQuiet: Bool { radio == .off && change == nil }
+
+    /// The controller was reset: it scans no more.
+    mutating func controllerWasReset() {
+        radio = .off
+        (isStalled, settleAt) = (false, nil)
+    }
+
+    /// The controller has failed and was not reset: it may scan or not, as it was told last.
+    mutating func controllerIsBack() {
+        switch radio {
+        case .on(let parameters): radio = .doubtful(parameters)
+        case .joined: radio = .off
+        case .off, .doubtful: break
+        }
+        (isStalled, settleAt) = (false, nil)
+    }
+
+    /// The next command, if the one before is answered and the radio is not as it is wanted.
+    mutating func nextCommand(
+        under conditions: Conditions, _ acceptList: inout AcceptList
+    ) -> MachineCommand? {
+        guard !isAsking else { return nil }
+        if change == nil { begin(under: conditions, &acceptList) }
+        guard let change, let step = change.steps.first else { return nil }
+        isAsking = true
+        return command(step, change.parameters)
+    }
+
+    /// Takes what came of the last command.
+    mutating func answered(
+        _ answer: CommandAnswer, under conditions: Conditions, _ acceptList: inout AcceptList
+    ) {
+        guard isAsking, var change, let step = change.steps.popFirst() else { return }
+        isAsking = false
+        self.change = change
+        switch (step, answer) {
+        // It is no error when there was nothing to do.
+        case (.tellAddress, _), (.takeOver, .done), (.takeOver, .refused), (.takeOver, .malformed): break
+        case (.accept, .done) where !change.hasMoreDevices:
+            acceptList.settle(change.parameters.acceptList ?? [])
+        case (.enable, .done):
+            radio = .on(change.parameters)
+            accepted.formUnion(change.wishes)
+            endChange(at: conditions.now)
+        case (.disable, .done):
+            radio = .off
+            endChange(at: conditions.now)
+        case (_, .done): break
+        case (_, .silent):
+            // What brings the controller back begins this anew.
+            radio = .doubtful(change.parameters)
+            isStalled = true
+            endChange(at: conditions.now)
+        case (_, .refused(let status)):
+            refused(
+                step, of: change, .hci(status, command: opcode(step, change)), under: conditions, &acceptList)
+            endChange(at: conditions.now)
+        case (_, .malformed(let problem)):
+            let error = BLEError.controllerMisbehaves(command: opcode(step, change), problem)
+            refused(step, of: change, error, under: conditions, &acceptList)
+            endChange(at: conditions.now)
+        }
+    }
+
+    private func opcode(_ step: Step, _ change: Change) -> HCIOpcode {
+        command(step, change.parameters).packet.opcode
+    }
+
+    private mutating func refused(
+        _ step: Step, of change: Change, _ error: BLEError, under conditions: Conditions,
+        _ acceptList: inout AcceptList
+    ) {
+        switch step {
+        case .takeOver, .tellAddress: break
+        case .disable:
+            events.append(.log("the scan is not ended: \(error)"))
+            (radio, takesOver) = (.off, true)
+        case .clearAcceptList, .accept:
+            events.append(.log("scanning without the accept list: \(error)"))
+            acceptList.capacity = 0
+        case .setParameters, .enable:
+            if case .hci(.commandDisallowed, _) = error, conditions.isShared {
+                shared(change, error)
+            } else {
+                refuse(change, error)
+            }
+        }
+    }
+
+    /// Compares what the radio does with what it is to do, and begins to change that.
+    private mutating func begin(under conditions: Conditions, _ acceptList: inout AcceptList) {
+        guard !isStalled else { return }
+        switch (radio, wanted(under: conditions, acceptList)) {
+        case (.off, nil): break
+        case (.on(let now), let wanted?) where now == wanted: break
+        case (.joined, nil): radio = .off
+        case (.joined, let wanted?):
+            guard !foreign.hears(wanted) else { break }
+            (radio, takesOver) = (.off, true)
+            start(wanted, under: conditions, &acceptList)
+        case (.on(let now), _), (.doubtful(let now), _):
+            radio = .doubtful(now)
+            change = Change(parameters: now, steps: [.disable])
+        case (.off, let wanted?): start(wanted, under: conditions, &acceptList)
+        }
+    }
+
+    private mutating func start(
+        _ wanted: ScanParameters, under conditions: Conditions, _ acceptList: inout AcceptList
+    ) {
+        // What the scan before has left unfinished never will be.
+        chains = ReportAssembler()
+        var steps = Deque<Step>()
+        if takesOver { steps.append(.takeOver(wanted.family)) }
+        (takesOver, hasTakenOver) = (false, takesOver)
+        if let address = conditions.randomAddress { steps.append(.tellAddress(address)) }
+        if let devices = wanted.acceptList {
+            let changes = acceptList.begin(devices)
+            if changes.clears { steps.append(.clearAcceptList) }
+            steps += changes.additions.map { .accept($0) }
+            if steps.allSatisfy({ !$0.isOfAcceptList }) { acceptList.settle(devices) }
+        }
+        steps += [.setParameters(conditions.ownAddressType), .enable]
+        change = Change(parameters: wanted, steps: steps, wishes: Set(wishes.map(\.wish)))
+    }
+
+    private mutating func endChange(at now: Instant) {
+        change = nil
+        // Which of the commands came last, others' or these, is not known: it is looked at when they have done.
+        if let due = settleAt { settleAt = max(due, now + Self.settling) }
+        events.append(.changed)
+    }
+
+    private func command(_ step: Step, _ wanted: ScanParameters) -> MachineCommand {
+        switch step {
+        case .takeOver(let family): Self.enable(false, family)
+        case .tellAddress(let address): MachineCommand(LESetRandomAddress(address: address))
+        case .clearAcceptList: MachineCommand(LEClearFilterAcceptList())
+        case .accept(let device): MachineCommand(LEAddDeviceToFilterAcceptList(device: HCIAddress(device)))
+        case .setParameters(let ownAddressType): parameters(wanted, ownAddressType)
+        case .enable: Self.enable(true, wanted.family, filtersDuplicates: wanted.duplicateFilter != nil)
+        case .disable: Self.enable(false, wanted.family)
+        }
+    }
+
+    private static func enable(
+        _ isOn: Bool, _ family: CommandFamily, filtersDuplicates: Bool = false
+    ) -> MachineCommand {
+        switch family {
+        case .legacy:
+            MachineCommand(
+                LESetScanEnable(enable: HCIFlag(isOn), filterDuplicates: HCIFlag(filtersDuplicates)),
+                isPatient: !isOn)
+        case .extended:
+            MachineCommand(
+                LESetExtendedScanEnable(
+                    enable: HCIFlag(isOn), filterDuplicates: filtersDuplicates ? .on : .off),
+                isPatient: !isOn)
+        }
+    }
+
+    private func parameters(_ wanted: ScanParameters, _ ownAddressType: OwnAddressType) -> MachineCommand {
+        let policy: ScanFilterPolicy = wanted.acceptList == nil ? [] : .acceptListOnly
+        let type: ScanType = wanted.isActive ? .active : .passive
+        switch wanted.family {
+        case .legacy:
+            let timing = wanted.oneMegabit ?? .lowLatency
+            return MachineCommand(
+                LESetScanParameters(
+                    type: type, interval: Slots(timing.interval), window: Slots(timing.window),
+                    ownAddressType: ownAddressType, filterPolicy: policy))
+        case .extended:
+            return MachineCommand(
+                LESetExtendedScanParameters(
+                    ownAddressType: ownAddressType, filterPolicy: policy,
+                    phys: PerPHY(
+                        le1M: wanted.oneMegabit.map { .init(type, $0) },
+                        leCoded: wanted.coded.map { .init(type, $0) })))
+        }
+    }
+
+    /// The controller does not scan so: those end that asked for it, as far as that can be told.
+    private mutating func refuse(_ change: Change, _ error: BLEError) {
+        var refused = Array(change.wishes)
+        if case .hci = error { refused = suspects(among: change.wishes) }
+        for wish in refused {
+            accepted.remove(wish)
+            switch wish {
+            case .scan(let id):
+                consumers.removeAll { $0.id == id }
+                events.append(.ended(id, error))
+            case .search(let search):
+                searches[search] = nil
+                events.append(.searchEnded(search, error))
+            }
+        }
+    }
+
+    /// Who may have asked for what the controller refuses: those who want more than a preset on LE 1M, those who came
+    /// since it scanned last; else all.
+    private func suspects(among wishes: Set<Wish>) -> [Wish] {
+        let all = self.wishes.filter { wishes.contains($0.wish) }
+        let new = all.filter { !accepted.contains($0.wish) }
+        let choices = [new.filter(\.options.isSpecial), new, all.filter(\.options.isSpecial), all]
+        return choices.first { !$0.isEmpty }?.map(\.wish) ?? []
+    }
+}
+
+// MARK: - Others on a shared controller
+
+extension Scanner {
+    /// Takes a command of somebody else's on a shared controller. When it switches scanning, what is left of a scan is
+    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own, and scans begin
+    /// anew afterwards.
+    mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
+        guard foreign.note(command), isWanted, !isRecovering else { return }
+        settleAt = now + Self.settling
+    }
+
+    /// Another scan runs on a shared controller: it is joined if it is known to hear what this one would; else it is ended
+    /// and this one begun, once.
+    private mutating func shared(_ change: Change, _ error: BLEError) {
+        if foreign.hears(change.parameters) {
+            join(for: change.parameters)
+        } else if hasTakenOver {
+            refuse(change, error)
+        } else {
+            events.append(.log("a scan that runs already may hear less than this one: it is ended"))
+            takesOver = true
+        }
+    }
+
+    private mutating func join(for wanted: ScanParameters) {
+        events.append(.log("joining a scan that runs already"))
+        radio = .joined
+        guard foreign.filtersDuplicates, wanted.duplicateFilter == nil, !hasToldLack else { return }
+        hasToldLack = true
+        events.append(.note(.scanJoinedWithoutRepeats))
+    }
+
+    private mutating func foreignSettled(under conditions: Conditions, _ acceptList: AcceptList) {
+        let now = conditions.now
+        guard let wanted = wanted(under: conditions, acceptList) else { return }
+        guard !foreign.hears(wanted) else { return join(for: wanted) }
+        restarts.removeAll { $0 + .seconds(60) <= now }
+        if restarts.count >= Self.restartLimit, let first = restarts.first {
+            let wait = now.duration(until: first + .seconds(60))
+            settleAt = now + wait
+            return events.append(.note(.scanLeft(for: wait, restarts: Self.restartLimit)))
+        }
+        restarts.append(now)
+        events.append(.note(.scanTakenBack))
+        (radio, takesOver, isStalled) = (.off, true, false)
+    }
+}
+
+// MARK: - Time and what is heard
+
+extension Scanner {
+    /// When `expire` wants to be called.
+    var deadline: Instant? { earlier(watchdog.deadline, change == nil ? settleAt : nil) }
+
+    /// Acts on what was due by now.
+    mutating func expire(under conditions: Conditions, _ acceptList: AcceptList) {
+        let now = conditions.now
+        if change == nil, let due = settleAt, due <= now {
+            settleAt = nil
+            foreignSettled(under: conditions, acceptList)
+        }
+        guard let silence = watchdog.expire(at: now) else { return }
+        events.append(.note(.scanRestarted(silence: silence)))
+        // A scan of somebody else's is theirs to end: this one begins only if it has ended already.
+        if radio != .joined { takesOver = true }
+        (radio, isStalled) = (.off, false)
+    }
+
+    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a malformed
+    /// one are told. Neither closure may ask the scanner for anything.
+    ///
+    /// - Parameters:
+    ///   - identify: gives who hides behind the address of a report, where that is known.
+    ///   - tell: takes what a scan is to hear.
+    mutating func receive(
+        _ packet: Span<UInt8>, at now: Instant, identify: (AdvertisingReport) -> DeviceAddress?,
+        tell: (ScanID, Advertisement) -> Void
+    ) throws(DecodeError) -> Bool {
+        guard AdvertisingReport.isEvent(packet) else { return false }
+        watchdog.heard(at: now)
+        guard !consumers.isEmpty || searches[.peers] != nil else { return true }
+        try AdvertisingReport.forEach(in: packet.extracting(3..<packet.count)) { report in
+            for whole in chains.take(report) {
+                let sighting = devices.merge(whole, of: identify(whole), at: now)
+                for index in consumers.indices where consumers[index].filter.admits(sighting) {
+                    tell(consumers[index].id, sighting.advertisement)
+                }
+            }
+        }
+        return true
+    }
+
+    /// How full the table of devices is.
+    var statistics: ScanStatistics { devices.statistics }
+
+    /// The next thing to tell, oldest first.
+    mutating func nextEvent() -> Event? { events.popFirst() }
+}
+
+extension ScanOptions {
+    /// Whether it asks for times or PHYs that controllers need not have.
+    fileprivate var isSpecial: Bool { timing != nil || codedTiming != nil || phys.contains(.coded) }
+}
+
+extension LESetExtendedScanParameters.Scanning {
+    /// Scanning at those times.
+    fileprivate init(_ type: ScanType, _ timing: ScanTiming) {
+        self.init(type: type, interval: Slots(timing.interval), window: Slots(timing.window))
+    }
+}

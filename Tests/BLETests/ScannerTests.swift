@@ -1,0 +1,380 @@
+import BLECore
+import HCI
+import Testing
+
+@testable import BLE
+
+/// The scanner before a scripted controller.
+struct ScannerTests {
+    private let set = "Scan Parameters 01 60 00 60 00 00 00"
+    private let on = "Scan Enable 01 00"
+    private let off = "Scan Enable 00 00"
+    private let disallowed = CommandAnswer.refused(.commandDisallowed)
+
+    private var all: [HCICommandPacket] {
+        [
+            LESetScanParameters(type: .active, interval: Slots(rawValue: 96), window: Slots(rawValue: 48))
+                .packet,
+            LESetScanEnable(enable: true).packet,
+        ]
+    }
+    private var background: [HCICommandPacket] {
+        [
+            LESetScanParameters(
+                type: .passive, interval: Slots(rawValue: 96), window: Slots(rawValue: 48),
+                filterPolicy: .acceptListOnly
+            ).packet,
+            LESetScanEnable(enable: true, filterDuplicates: true).packet,
+        ]
+    }
+
+    // MARK: One host
+
+    @Test func theRadioFollowsTheScans() {
+        var played = PlayedScanner()
+        #expect(played.settle() == [])
+        let first = played.scan()
+        #expect(played.settle() == [set, on])
+        #expect(played.settle() == [])
+        let second = played.scan()
+        #expect(played.settle() == [], "it hears what the first does")
+        played.end(first)
+        #expect(played.settle() == [])
+        played.end(second)
+        #expect(played.settle() == [off])
+        #expect(played.scanner.isQuiet)
+    }
+
+    @Test func anotherWishIsToldWhileTheRadioIsOff() {
+        var played = PlayedScanner()
+        var passive = ScanOptions()
+        passive.isPassive = true
+        _ = played.scan(passive)
+        #expect(played.settle() == [set.replacing("01 60", with: "00 60"), on])
+        let active = played.scan()
+        #expect(played.settle() == [off, set, on])
+        played.end(active)
+        #expect(played.settle().count == 3)
+    }
+
+    @Test func whatIsNotWantedAnyMoreWhenItHasBegunIsEnded() {
+        var played = PlayedScanner()
+        let id = played.scan()
+        #expect(played.next() == set)
+        #expect(played.next() == nil, "one command at a time")
+        played.end(id)
+        played.answer(.done([]))
+        #expect(played.settle() == [on, off])
+        #expect(played.scanner.isQuiet)
+    }
+
+    @Test func aPauseSilencesTheRadio() {
+        var played = PlayedScanner()
+        _ = played.scan()
+        _ = played.settle()
+        played.conditions.isPaused = true
+        #expect(played.settle() == [off])
+        #expect(played.scanner.isQuiet && played.scanner.isWanted)
+        played.conditions.isPaused = false
+        #expect(played.settle() == [set, on])
+    }
+
+    @Test func whatTheControllerRefusesEndsThoseWhoAskedForIt() throws {
+        var played = PlayedScanner()
+        var modest = ScanOptions()
+        modest.preset = .balanced
+        let first = played.scan(modest)
+        let begun = played.settle()
+        var special = ScanOptions()
+        special.timing = try ScanTiming(interval: .seconds(5), window: .seconds(5))
+        let second = played.scan(special)
+        let sent = played.settle(.done([]), .refused(.invalidCommandParameters))
+        #expect(sent.count == 4 && sent.first == off && Array(sent.suffix(2)) == begun)
+        let told = "LE Set Scan Parameters: Invalid HCI Command Parameters (0x12)"
+        #expect(played.events == ["ended \(second.number): \(told)"])
+        played.end(first)
+        #expect(played.settle() == [off])
+        // One alone has asked for it.
+        let third = played.scan()
+        #expect(played.settle(.done([]), .refused(.hardwareFailure)) == [set, on])
+        #expect(played.events.last?.hasPrefix("ended \(third.number)") == true)
+        #expect(!played.scanner.isWanted)
+    }
+
+    @Test func aScanThatIsNotEndedIsEndedBeforeTheNext() {
+        var played = PlayedScanner()
+        let id = played.scan()
+        _ = played.settle()
+        played.end(id)
+        #expect(played.settle(.refused(.hardwareFailure)) == [off])
+        _ = played.scan()
+        #expect(played.settle(disallowed) == [off, set, on], "it was off already")
+    }
+
+    // MARK: Silence of the controller
+
+    @Test(arguments: 0..<3)
+    func aCommandThatIsNotAnsweredLeavesTheRadioInDoubt(place: Int) {
+        for wasReset in [true, false] {
+            var played = PlayedScanner()
+            let id = played.scan()
+            var answers = [CommandAnswer](repeating: .done([]), count: place)
+            if place == 2 {
+                _ = played.settle()
+                played.end(id)
+                answers = []
+            }
+            for answer in answers {
+                _ = played.next()
+                played.answer(answer)
+            }
+            #expect(played.next() != nil)
+            played.answer(.silent)
+            #expect(played.next() == nil, "what brings the controller back comes first")
+            #expect(!played.scanner.isQuiet)
+            if wasReset { played.scanner.controllerWasReset() } else { played.scanner.controllerIsBack() }
+            let begins = place == 2 ? [] : [set, on]
+            #expect(played.settle() == (wasReset ? [] : [off]) + begins)
+        }
+    }
+
+    @Test func aQuietPlaceMakesTheScanBeginAnew() {
+        var played = PlayedScanner()
+        _ = played.scan()
+        _ = played.settle()
+        played.wait(.seconds(59))
+        #expect(played.settle() == [])
+        played.wait(.seconds(1))
+        #expect(played.settle() == [off, set, on])
+        #expect(played.events.count == 1)
+    }
+
+    // MARK: The accept list
+
+    @Test func devicesThatFitAreLeftToTheController() {
+        var played = PlayedScanner()
+        played.list.wasReset(holding: 2)
+        var options = ScanOptions()
+        options.addresses = [
+            AddressFilter(DeviceAddress(1, type: .public)), AddressFilter(DeviceAddress(2, type: .public)),
+        ]
+        _ = played.scan(options)
+        let sent = played.settle()
+        #expect(sent.count == 4 && sent[0].hasPrefix("LE Add Device") && sent[1].hasPrefix("LE Add Device"))
+        #expect(sent[2].hasSuffix("01") && sent[3] == on)
+        #expect(played.settle() == [])
+    }
+
+    @Test func aListThatIsRefusedIsDoneWithout() {
+        var played = PlayedScanner()
+        played.list.wasReset(holding: 2)
+        var options = ScanOptions()
+        options.addresses = [AddressFilter(DeviceAddress(1, type: .public))]
+        _ = played.scan(options)
+        let sent = played.settle(.refused(.memoryCapacityExceeded))
+        #expect(sent.count == 3 && sent[1...] == [set, on])
+        #expect(played.list.capacity == 0)
+    }
+
+    // MARK: A shared controller
+
+    @Test("Command Disallowed: a scan of which nothing is known is ended, and this one begun")
+    func unknown() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        #expect(played.settle(disallowed) == [set, off, set, on])
+        #expect(played.events.isEmpty)
+    }
+
+    @Test("Command Disallowed: the kernel's background scan hears less, and is ended")
+    func filtered() {
+        var played = PlayedScanner(isShared: true)
+        played.others(background)
+        _ = played.scan()
+        #expect(played.settle(disallowed) == [set, off, set, on])
+    }
+
+    @Test("Command Disallowed: a scan that hears all is joined, and not ended")
+    func joined() {
+        var played = PlayedScanner(isShared: true)
+        played.others(all)
+        let id = played.scan()
+        #expect(played.settle(disallowed) == [set])
+        #expect(!played.scanner.isQuiet && !played.scanner.isChanging)
+        #expect(played.settle() == [])
+        played.end(id)
+        #expect(played.settle() == [])
+        #expect(played.scanner.isQuiet)
+        #expect(played.events.isEmpty)
+    }
+
+    @Test("Command Disallowed twice is an error")
+    func twice() {
+        var played = PlayedScanner(isShared: true)
+        let id = played.scan()
+        #expect(played.settle(disallowed, .done([]), disallowed) == [set, off, set])
+        #expect(played.events == ["ended \(id.number): LE Set Scan Parameters: Command Disallowed (0x0c)"])
+        // The next one may be lucky.
+        _ = played.scan()
+        #expect(played.settle() == [set, on])
+    }
+
+    @Test("a joined scan that reports each packet once is told as that, once")
+    func withoutRepeats() {
+        var played = PlayedScanner(isShared: true)
+        played.others([all[0], LESetScanEnable(enable: true, filterDuplicates: true).packet])
+        _ = played.scan()
+        #expect(played.settle(disallowed) == [set])
+        #expect(played.events == ["\(AdapterHealthEvent.scanJoinedWithoutRepeats)"])
+        played.others([LESetScanEnable(enable: true, filterDuplicates: true).packet])
+        played.wait(Scanner.settling)
+        #expect(played.events.count == 1)
+    }
+
+    @Test("a joined scan is judged again by what is wanted then")
+    func judgedAgain() {
+        var played = PlayedScanner(isShared: true)
+        played.others([
+            LESetScanParameters(type: .passive, interval: Slots(rawValue: 96), window: Slots(rawValue: 48))
+                .packet,
+            LESetScanEnable(enable: true).packet,
+        ])
+        var passive = ScanOptions()
+        passive.isPassive = true
+        _ = played.scan(passive)
+        _ = played.settle(disallowed)
+        _ = played.scan()
+        #expect(played.settle() == [off, set, on])
+    }
+
+    @Test("others switch the scan off: it is taken back when they have done")
+    func takenBack() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        _ = played.settle()
+        played.others([LESetScanEnable(enable: false).packet])
+        #expect(played.settle() == [])
+        played.wait(.milliseconds(200))
+        played.others(background)
+        played.wait(.milliseconds(200))
+        #expect(played.settle() == [], "they have not done")
+        played.wait(.milliseconds(50))
+        #expect(played.settle() == [off, set, on])
+        #expect(played.events == ["\(AdapterHealthEvent.scanTakenBack)"])
+    }
+
+    @Test("others switch the scan off while it is told something: that is looked at afterwards")
+    func meanwhile() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        #expect(played.next() == set)
+        played.others([LESetScanEnable(enable: false).packet])
+        played.wait(.seconds(1))
+        #expect(played.scanner.deadline != played.conditions.now, "nothing turns in circles")
+        played.answer(.done([]))
+        #expect(played.settle() == [on])
+        played.wait(Scanner.settling)
+        #expect(played.settle() == [off, set, on])
+    }
+
+    @Test("the kernel's own commands while it is brought back are nobody's")
+    func recovering() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        _ = played.settle()
+        played.others([LESetScanEnable(enable: false).packet], isRecovering: true)
+        played.wait(.seconds(1))
+        #expect(played.settle() == [] && played.events.isEmpty)
+    }
+
+    @Test("after 30 times within a minute the scan is left to them until that is over")
+    func restless() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        _ = played.settle()
+        for _ in 0..<Scanner.restartLimit {
+            played.others([LESetScanEnable(enable: false).packet])
+            played.wait(.seconds(1))
+            #expect(played.settle() == [off, set, on])
+        }
+        played.others([LESetScanEnable(enable: false).packet])
+        played.wait(.seconds(1))
+        #expect(played.settle() == [])
+        #expect(played.events.last?.hasPrefix("others have switched the scan 30 times") == true)
+        played.wait(.seconds(30))
+        #expect(played.settle() == [off, set, on])
+    }
+}
+
+/// A controller that does what it is told, and now and then does not.
+private struct FickleController {
+    var isOn = false
+    var isActive = false
+
+    /// Carries a command out; what it answers.
+    mutating func take(_ command: String) -> CommandAnswer {
+        let words = command.split(separator: " ")
+        if command.hasPrefix("Scan Parameters") {
+            guard !isOn else { return .refused(.commandDisallowed) }
+            isActive = words[2] == "01"
+        } else if command.hasPrefix("Scan Enable") {
+            isOn = words[2] == "01"
+        }
+        return .done([])
+    }
+}
+
+/// Whatever becomes of commands while scans come and go: once the controller does as it is told, it scans if and as they
+/// want, and each scan that was not refused is still there.
+@Test(arguments: 0..<200) func theScannerGetsThereWhateverHappens(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var played = PlayedScanner()
+    var controller = FickleController()
+    var scans: [ScanID: Bool] = [:]
+    for _ in 0..<60 {
+        switch Int.random(in: 0...5, using: &random) {
+        case 0, 1:
+            var options = ScanOptions()
+            options.isPassive = Bool.random(using: &random)
+            options.preset = ScanOptions.Preset.allCases.randomElement(using: &random) ?? .balanced
+            scans[played.scan(options)] = !options.isPassive
+        case 2:
+            if let id = scans.keys.min(by: { $0.number < $1.number }) {
+                scans[id] = nil
+                played.end(id)
+            }
+        case 3: played.conditions.isPaused.toggle()
+        default: break
+        }
+        guard let command = played.next() else { continue }
+        // Something may happen before the answer.
+        if Int.random(in: 0..<4, using: &random) == 0 { scans[played.scan()] = true }
+        // What ends a scan is done whatever the controller says of it: else no more could be done than to try again.
+        if command.hasPrefix("Scan Enable 00") { _ = controller.take(command) }
+        switch Int.random(in: 0...6, using: &random) {
+        case 0: played.answer(.refused(Bool.random(using: &random) ? .hardwareFailure : .commandDisallowed))
+        case 1: played.answer(.malformed("nonsense"))
+        case 2:
+            if Bool.random(using: &random) { _ = controller.take(command) }
+            played.answer(.silent)
+            if Bool.random(using: &random) {
+                controller = FickleController()
+                played.scanner.controllerWasReset()
+            } else {
+                played.scanner.controllerIsBack()
+            }
+        default: played.answer(controller.take(command))
+        }
+        scans = scans.filter { !played.ended.contains($0.key) }
+    }
+    played.conditions.isPaused = false
+    var rounds = 0
+    while let command = played.next(), rounds < 100 {
+        rounds += 1
+        played.answer(controller.take(command))
+    }
+    scans = scans.filter { !played.ended.contains($0.key) }
+    #expect(played.scanner.isWanted == !scans.isEmpty && rounds < 100)
+    #expect(controller.isOn == !scans.isEmpty)
+    if controller.isOn { #expect(controller.isActive == scans.values.contains(true)) }
+}
