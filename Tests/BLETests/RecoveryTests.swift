@@ -65,6 +65,23 @@ import Testing
         }
     }
 
+    @Test("a scan that is due to begin anew waits while the controller is brought back")
+    func quietMeanwhile() async throws {
+        try await ScriptedHost.run { host in
+            try await host.open { adapter in
+                let stream = CentralManager(adapter).scan()
+                let waiting = Task(executorPreference: host.loop) {
+                    await failure { () throws(BLEError) in for try await _ in stream {} }
+                }
+                _ = await host.loop.sleep(for: .seconds(55))
+                host.port.script(.reset, .silence)
+                host.port.say(HardwareError(hardwareCode: 7).packet)
+                #expect(await waiting.value == .adapter(.failed(.hardwareError(7))))
+                #expect(host.loop.now >= .zero + .seconds(60), "its time has come meanwhile")
+            }
+        }
+    }
+
     @Test(
         "with a link up a reset waits for its end, unless the caller wants it at once",
         arguments: [false, true])

@@ -149,6 +149,69 @@ struct ScannerTests {
         #expect(played.events.count == 1)
     }
 
+    @Test(
+        "what is left of a change is not told to a controller that was brought back",
+        arguments: [true, false])
+    func betweenSteps(wasReset: Bool) {
+        for isAsking in [true, false] {
+            var played = PlayedScanner()
+            played.list.wasReset(holding: 2)
+            var options = ScanOptions()
+            options.addresses = [
+                AddressFilter(DeviceAddress(1, type: .public)),
+                AddressFilter(DeviceAddress(2, type: .public)),
+            ]
+            _ = played.scan(options)
+            #expect(played.next() != nil)
+            if !isAsking { played.answer(.done([])) }
+            if wasReset {
+                played.list.wasReset(holding: 2)
+                played.scanner.controllerWasReset()
+            } else {
+                played.scanner.controllerIsBack()
+            }
+            if isAsking { played.answer(.done([])) }
+            let sent = played.settle()
+            // Off first where that is not known; then the whole list.
+            let list = wasReset ? 2 : 3
+            #expect(sent.count == (wasReset ? 0 : 1) + list + 2, "\(sent)")
+            #expect(sent.filter { $0.hasPrefix("LE Add Device") }.count == 2)
+            #expect(played.list.contents?.count == 2)
+        }
+    }
+
+    @Test func silenceIsTriedAgainWhenSomethingElseIsWanted() {
+        var played = PlayedScanner()
+        _ = played.scan()
+        _ = played.settle()
+        played.conditions.isPaused = true
+        #expect(played.settle(.silent) == [off])
+        #expect(played.settle() == [])
+        played.conditions.isPaused = false
+        #expect(played.settle() == [off, set, on])
+    }
+
+    @Test func theAddressIsToldFirstAndMayBeRefused() {
+        var played = PlayedScanner(isShared: true)
+        played.conditions.randomAddress = DeviceAddress(0xc000_0000_0001, type: .random)
+        let id = played.scan()
+        let sent = played.settle(.refused(.commandDisallowed))
+        #expect(sent.count == 3 && sent[0].hasPrefix("Random Address") && sent[1...] == [set, on])
+        played.end(id)
+        _ = played.settle()
+        _ = played.scan()
+        #expect(played.settle(.silent).count == 1, "silence is the controller's")
+    }
+
+    @Test(arguments: [Scanner.Search.train, .peers])
+    func aSearchThatIsRefusedIsTold(_ search: Scanner.Search) {
+        var played = PlayedScanner()
+        played.scanner.search(search, ScanOptions(), at: .zero)
+        #expect(played.settle(.refused(.hardwareFailure)) == [set])
+        #expect(played.events.count == 1 && played.events[0].hasPrefix("ended \(search)"))
+        #expect(!played.scanner.isWanted)
+    }
+
     // MARK: The accept list
 
     @Test func devicesThatFitAreLeftToTheController() {
@@ -217,6 +280,68 @@ struct ScannerTests {
         // The next one may be lucky.
         _ = played.scan()
         #expect(played.settle() == [set, on])
+    }
+
+    @Test("others switch scanning while a joined scan is looked at: that waits until they have done")
+    func joinedMeanwhile() {
+        var played = PlayedScanner(isShared: true)
+        played.others(all)
+        let id = played.scan()
+        _ = played.settle(disallowed)
+        played.others([LESetScanEnable(enable: false).packet])
+        _ = played.scan()
+        #expect(played.settle() == [])
+        played.others(all)
+        played.wait(Scanner.settling)
+        #expect(played.settle() == [] && played.events.isEmpty)
+        played.end(id)
+    }
+
+    @Test("Command Disallowed after a scan was taken back is no second refusal")
+    func disallowedWhileTakenBack() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        _ = played.settle()
+        played.others([LESetScanEnable(enable: false).packet])
+        played.wait(Scanner.settling)
+        #expect(played.next() == off)
+        // Between this and the next command the kernel begins its own.
+        played.others(background)
+        played.answer(.done([]))
+        #expect(played.settle(disallowed) == [set])
+        #expect(played.settle() == [])
+        played.wait(Scanner.settling)
+        #expect(played.settle() == [off, set, on])
+        #expect(played.events.allSatisfy { !$0.hasPrefix("ended") })
+    }
+
+    @Test("a scan that was ended is not joined")
+    func notJoinedAfterwards() {
+        var played = PlayedScanner(isShared: true)
+        played.others(all)
+        var coded = ScanOptions()
+        coded.phys = [.oneMegabit, .coded]
+        played.conditions.limits.hasExtendedFamily = true
+        let id = played.scan(coded)
+        #expect(played.settle(disallowed).count == 4)
+        played.end(id)
+        _ = played.settle()
+        let next = played.scan()
+        _ = played.settle(disallowed, .done([]), disallowed)
+        #expect(played.ended == [next], "nobody scans, so something else is wrong")
+    }
+
+    @Test("what was to be taken over for one scan is not for the next")
+    func forgotten() {
+        var played = PlayedScanner(isShared: true)
+        let id = played.scan()
+        #expect(played.next() == set)
+        played.end(id)
+        played.answer(disallowed)
+        #expect(played.settle() == [])
+        played.others(all)
+        _ = played.scan()
+        #expect(played.settle(disallowed) == [set], "it is joined")
     }
 
     @Test("a joined scan that reports each packet once is told as that, once")

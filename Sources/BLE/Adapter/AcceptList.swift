@@ -19,9 +19,6 @@ struct AcceptList {
         !isForConnecting && !devices.isEmpty && devices.count <= capacity
     }
 
-    /// The commands that change the list.
-    static let commands: [HCIOpcode] = [.leClearFilterAcceptList, .leAddDeviceToFilterAcceptList]
-
     /// The controller was reset, which empties the list. It has room for `capacity` devices.
     mutating func wasReset(holding capacity: Int) {
         self.capacity = capacity

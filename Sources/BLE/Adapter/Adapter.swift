@@ -189,7 +189,7 @@ extension Adapter {
             let command = reader.restInPlace()
             if kernel != nil {
                 scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
-                wake(by: scanner.deadline)
+                wakeForScanner()
             }
             noteForeignAdvertising(command)
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
@@ -264,7 +264,7 @@ extension Adapter {
         }
         pump()
         wake(by: connecting.planner.deadline)
-        wake(by: scanner.deadline)
+        wakeForScanner()
         for link in links.values { wake(by: link.deadline) }
     }
 

@@ -113,7 +113,10 @@ extension Adapter {
 
     /// The scan that peers are looked for with was refused. Those that the controller looks for, too, it may find.
     func peerSearchFailed(_ error: BLEError) {
-        for peer in connecting.searched {
+        let searched = connecting.searched
+        // None is looked for any more while others fail.
+        connecting.searched = []
+        for peer in searched {
             if connecting.planner.wanted.contains(peer) {
                 connecting.endSearch(for: peer)
                 connecting.planner.want(peer)

@@ -7,7 +7,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case scanRestarted(silence: Duration)
     /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
     case scanTakenBack
-    /// Another program scans, and its scan is joined. The controller reports each packet of a device once to both.
+    /// Another program scans, and its scan is joined, for which the controller reports each device once: what it has reported
+    /// before, and what changes later, is not heard.
     case scanJoinedWithoutRepeats
     /// That happened so often within a minute that the scan is left to them for a while.
     case scanLeft(for: Duration, restarts: Int)
@@ -35,7 +36,7 @@ extension AdapterHealthEvent: CustomStringConvertible {
         case .scanRestarted(let silence): "nothing heard for \(silence): the scan begins anew"
         case .scanTakenBack: "another program switched the scan: it is switched on again"
         case .scanJoinedWithoutRepeats:
-            "another program scans, so each packet of a device is reported once: nothing tells that it repeats"
+            "another program scans so that each device is reported once: what was reported before, or changes, is not heard"
         case .scanLeft(let duration, let restarts):
             "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration)"
         case .centralTaken(let daemon):

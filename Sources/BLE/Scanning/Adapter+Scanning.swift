@@ -84,7 +84,12 @@ extension Adapter {
             pumpControllerSoon()
         }
         takeScannerEvents()
-        wake(by: scanner.deadline)
+        wakeForScanner()
+    }
+
+    /// Sets the timer for the scanner, which has to wait while the controller is brought back.
+    func wakeForScanner() {
+        if !recovery.isUnderWay { wake(by: scanner.deadline) }
     }
 
     /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and

@@ -9,7 +9,7 @@ struct ForeignScan: Hashable, Sendable {
     private var isActive = false
     private var isOnOneMegabit = true
     private var isOnCoded = false
-    /// Whether its controller reports each packet of a device once.
+    /// Whether the controller leaves out what it takes for a repetition of what it has reported.
     private(set) var filtersDuplicates = false
 
     /// Takes a command of somebody else's; whether it switched scanning on or off.
@@ -39,7 +39,10 @@ struct ForeignScan: Hashable, Sendable {
         return false
     }
 
-    /// Whether their scan hears what one with these parameters would, but for repeated packets.
+    /// This host has ended it.
+    mutating func wasEnded() { isOn = false }
+
+    /// Whether their scan hears what one with these parameters would, but for what the controller leaves out.
     func hears(_ wanted: ScanParameters) -> Bool {
         isOn && !isFiltered && (isActive || !wanted.isActive) && (isOnOneMegabit || wanted.oneMegabit == nil)
             && (isOnCoded || wanted.coded == nil)

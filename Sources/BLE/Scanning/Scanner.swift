@@ -13,10 +13,11 @@ struct ScanID: Hashable, Sendable {
 /// others tell a controller that is shared. One command of its own is unanswered at a time.
 ///
 /// ```swift
-/// let id = scanner.scan(options)
-/// while let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
+/// let id = scanner.scan(options, at: now)
+/// if let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
 /// scanner.answered(answer, under: conditions, &acceptList)
-/// try scanner.receive(packet, at: now, from: identity) { id, advertisement in … }
+/// while let event = scanner.nextEvent() { … }
+/// try scanner.receive(packet, at: now) { hiddenPeer(of: $0) } tell: { id, advertisement in … }
 /// ```
 struct Scanner: Sendable {
     /// What else goes on in the host, as far as it concerns scans.
@@ -91,8 +92,28 @@ struct Scanner: Sendable {
         var steps: Deque<Step>
         /// For whom it is begun.
         var wishes: Set<Wish> = []
+        /// Whether it is the second try, after Command Disallowed.
+        var isSecondTry = false
 
         var hasMoreDevices: Bool { steps.contains(where: \.isOfAcceptList) }
+    }
+
+    /// Why the next start ends a scan first.
+    private enum Takeover {
+        /// This host's own was not ended, or is begun anew.
+        case own
+        /// Others have switched scanning, or scan for less than is wanted.
+        case others
+        /// The controller said Command Disallowed.
+        case disallowed
+    }
+
+    /// Why nothing is tried now.
+    private enum Stall: Hashable {
+        /// A command was not answered, when this was wanted.
+        case unanswered(ScanParameters?)
+        /// Others are switching scanning.
+        case others
     }
 
     /// Who wants something of the radio.
@@ -118,11 +139,10 @@ struct Scanner: Sendable {
     private var change: Change?
     /// Whether a command of `change` is unanswered.
     private var isAsking = false
-    /// Whether nothing is to be tried before something else happens: a command was not answered.
-    private var isStalled = false
-    /// Whether the next start ends another's scan first, and whether it has done that.
-    private var takesOver = false
-    private var hasTakenOver = false
+    /// Whether the answer to that is of a time before the controller was brought back.
+    private var dropsAnswer = false
+    private var stall: Stall?
+    private var takeover: Takeover?
 
     // What is heard.
     private var devices = DeviceTable()
@@ -191,9 +211,11 @@ extension Scanner {
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
     private mutating func wishesChanged(at now: Instant) {
-        isStalled = false
+        if case .unanswered? = stall { stall = nil }
         watchdog.watch(isWanted, at: now)
-        if !isWanted { (settleAt, hasToldLack) = (nil, false) }
+        guard !isWanted else { return }
+        (settleAt, stall, hasToldLack) = (nil, nil, false)
+        if takeover != .own { takeover = nil }
     }
 
     /// All wishes, in a lasting order; the later ones have the greater numbers.
@@ -223,18 +245,31 @@ extension Scanner {
 
     /// The controller was reset: it scans no more.
     mutating func controllerWasReset() {
+        giveUpChange()
         radio = .off
-        (isStalled, settleAt) = (false, nil)
     }
 
     /// The controller has failed and was not reset: it may scan or not, as it was told last.
     mutating func controllerIsBack() {
-        switch radio {
-        case .on(let parameters): radio = .doubtful(parameters)
-        case .joined: radio = .off
-        case .off, .doubtful: break
+        let begun = change?.parameters
+        giveUpChange()
+        switch (radio, begun) {
+        case (_, let parameters?), (.on(let parameters), nil): radio = .doubtful(parameters)
+        case (.joined, nil): radio = .off
+        case (.off, nil), (.doubtful, nil): break
         }
-        (isStalled, settleAt) = (false, nil)
+    }
+
+    /// What is left of a change is of the time before.
+    private mutating func giveUpChange() {
+        (stall, settleAt) = (nil, nil)
+        guard change != nil else { return }
+        if isAsking {
+            dropsAnswer = true
+        } else {
+            change = nil
+            events.append(.changed)
+        }
     }
 
     /// The next command, if the one before is answered and the radio is not as it is wanted.
@@ -255,9 +290,15 @@ extension Scanner {
         guard isAsking, var change, let step = change.steps.popFirst() else { return }
         isAsking = false
         self.change = change
+        if dropsAnswer {
+            dropsAnswer = false
+            return endChange(at: conditions.now)
+        }
         switch (step, answer) {
         // It is no error when there was nothing to do.
-        case (.tellAddress, _), (.takeOver, .done), (.takeOver, .refused), (.takeOver, .malformed): break
+        case (.tellAddress, .done), (.tellAddress, .refused), (.tellAddress, .malformed): break
+        case (.takeOver, .refused), (.takeOver, .malformed): break
+        case (.takeOver, .done): if settleAt == nil { foreign.wasEnded() }
         case (.accept, .done) where !change.hasMoreDevices:
             acceptList.settle(change.parameters.acceptList ?? [])
         case (.enable, .done):
@@ -266,12 +307,13 @@ extension Scanner {
             endChange(at: conditions.now)
         case (.disable, .done):
             radio = .off
+            if settleAt == nil { foreign.wasEnded() }
             endChange(at: conditions.now)
         case (_, .done): break
         case (_, .silent):
             // What brings the controller back begins this anew.
             radio = .doubtful(change.parameters)
-            isStalled = true
+            stall = .unanswered(wanted(under: conditions, acceptList))
             endChange(at: conditions.now)
         case (_, .refused(let status)):
             refused(
@@ -296,7 +338,7 @@ extension Scanner {
         case .takeOver, .tellAddress: break
         case .disable:
             events.append(.log("the scan is not ended: \(error)"))
-            (radio, takesOver) = (.off, true)
+            (radio, takeover) = (.off, .own)
         case .clearAcceptList, .accept:
             events.append(.log("scanning without the accept list: \(error)"))
             acceptList.capacity = 0
@@ -311,14 +353,21 @@ extension Scanner {
 
     /// Compares what the radio does with what it is to do, and begins to change that.
     private mutating func begin(under conditions: Conditions, _ acceptList: inout AcceptList) {
-        guard !isStalled else { return }
-        switch (radio, wanted(under: conditions, acceptList)) {
+        let wanted = wanted(under: conditions, acceptList)
+        switch stall {
+        case .others?, .unanswered(wanted)?: return
+        // It may be answered now.
+        case .unanswered?, nil: stall = nil
+        }
+        switch (radio, wanted) {
         case (.off, nil): break
         case (.on(let now), let wanted?) where now == wanted: break
         case (.joined, nil): radio = .off
+        // While others are switching, nothing is known.
+        case (.joined, .some) where settleAt != nil: break
+        case (.joined, let wanted?) where foreign.hears(wanted): tellLack()
         case (.joined, let wanted?):
-            guard !foreign.hears(wanted) else { break }
-            (radio, takesOver) = (.off, true)
+            (radio, takeover) = (.off, .others)
             start(wanted, under: conditions, &acceptList)
         case (.on(let now), _), (.doubtful(let now), _):
             radio = .doubtful(now)
@@ -333,8 +382,8 @@ extension Scanner {
         // What the scan before has left unfinished never will be.
         chains = ReportAssembler()
         var steps = Deque<Step>()
-        if takesOver { steps.append(.takeOver(wanted.family)) }
-        (takesOver, hasTakenOver) = (false, takesOver)
+        let takeover = takeover.take()
+        if takeover != nil { steps.append(.takeOver(wanted.family)) }
         if let address = conditions.randomAddress { steps.append(.tellAddress(address)) }
         if let devices = wanted.acceptList {
             let changes = acceptList.begin(devices)
@@ -343,7 +392,9 @@ extension Scanner {
             if steps.allSatisfy({ !$0.isOfAcceptList }) { acceptList.settle(devices) }
         }
         steps += [.setParameters(conditions.ownAddressType), .enable]
-        change = Change(parameters: wanted, steps: steps, wishes: Set(wishes.map(\.wish)))
+        change = Change(
+            parameters: wanted, steps: steps, wishes: Set(wishes.map(\.wish)),
+            isSecondTry: takeover == .disallowed)
     }
 
     private mutating func endChange(at now: Instant) {
@@ -442,20 +493,28 @@ extension Scanner {
     /// Another scan runs on a shared controller: it is joined if it is known to hear what this one would; else it is ended
     /// and this one begun, once.
     private mutating func shared(_ change: Change, _ error: BLEError) {
-        if foreign.hears(change.parameters) {
-            join(for: change.parameters)
-        } else if hasTakenOver {
+        if settleAt != nil {
+            // They are switching it in this moment: what they have left is looked at when they have done.
+            stall = .others
+        } else if foreign.hears(change.parameters) {
+            join()
+        } else if change.isSecondTry {
             refuse(change, error)
-        } else {
+        } else if isWanted {
             events.append(.log("a scan that runs already may hear less than this one: it is ended"))
-            takesOver = true
+            takeover = .disallowed
         }
     }
 
-    private mutating func join(for wanted: ScanParameters) {
+    private mutating func join() {
         events.append(.log("joining a scan that runs already"))
-        radio = .joined
-        guard foreign.filtersDuplicates, wanted.duplicateFilter == nil, !hasToldLack else { return }
+        (radio, stall) = (.joined, nil)
+        tellLack()
+    }
+
+    /// Says once what a joined scan lacks.
+    private mutating func tellLack() {
+        guard foreign.filtersDuplicates, !hasToldLack else { return }
         hasToldLack = true
         events.append(.note(.scanJoinedWithoutRepeats))
     }
@@ -463,7 +522,7 @@ extension Scanner {
     private mutating func foreignSettled(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
         guard let wanted = wanted(under: conditions, acceptList) else { return }
-        guard !foreign.hears(wanted) else { return join(for: wanted) }
+        guard !foreign.hears(wanted) else { return join() }
         restarts.removeAll { $0 + .seconds(60) <= now }
         if restarts.count >= Self.restartLimit, let first = restarts.first {
             let wait = now.duration(until: first + .seconds(60))
@@ -472,7 +531,7 @@ extension Scanner {
         }
         restarts.append(now)
         events.append(.note(.scanTakenBack))
-        (radio, takesOver, isStalled) = (.off, true, false)
+        (radio, takeover, stall) = (.off, .others, nil)
     }
 }
 
@@ -492,8 +551,8 @@ extension Scanner {
         guard let silence = watchdog.expire(at: now) else { return }
         events.append(.note(.scanRestarted(silence: silence)))
         // A scan of somebody else's is theirs to end: this one begins only if it has ended already.
-        if radio != .joined { takesOver = true }
-        (radio, isStalled) = (.off, false)
+        if radio != .joined { takeover = .own }
+        (radio, stall) = (.off, nil)
     }
 
     /// Takes the advertising reports of an event; false when the packet is something else. The reports before a malformed
