@@ -18,9 +18,8 @@ import VirtualController
         return request
     }
 
-    @Test("a beacon beside a connectable service", arguments: [false, true])
-    func beaconBesideService(_ isExtended: Bool) async throws {
-        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+    @Test("a beacon beside a connectable service") func beaconBesideService() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let service = try await hosts.serveThermometer()
             let beacon = try await hosts.peripheral.advertise(try self.beacon())
             for _ in 0..<2 {
@@ -60,14 +59,29 @@ import VirtualController
         }
     }
 
-    @Test func moreThanThereAreSetsAreAllHeard() async throws {
-        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
-            for number in 0..<6 as Range<UInt8> {
-                _ = try await hosts.peripheral.advertise(try self.beacon([number]))
+    @Test(
+        "one more than there are sets is refused, and takes the place of one that is stopped",
+        arguments: [false, true])
+    func moreThanThereAreSets(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: true) { hosts in
+            let sets = await hosts.server.controller.numberOfAdvertisingSets
+            #expect(sets == (isExtended ? 4 : 1))
+            var advertisements: [Advertising] = []
+            for number in 0..<UInt8(sets) {
+                advertisements.append(try await hosts.peripheral.advertise(try self.beacon([number])))
             }
-            for number in 0..<6 as Range<UInt8> {
-                #expect(try await hosts.hears([number], within: .seconds(7)))
-            }
+            let one = try self.beacon([99])
+            let error = await failure { () throws(BLEError) in _ = try await hosts.peripheral.advertise(one) }
+            #expect(
+                error
+                    == .limit(
+                        "the number of advertisements at once on this controller", limit: sets,
+                        value: sets + 1))
+            for number in 0..<UInt8(sets) { #expect(try await hosts.hears([number])) }
+            await advertisements[0].stop()
+            _ = try await hosts.peripheral.advertise(one)
+            #expect(try await hosts.hears([99]))
+            #expect(try await !hosts.hears([0]))
         }
     }
 

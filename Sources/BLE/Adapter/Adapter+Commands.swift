@@ -55,9 +55,20 @@ extension Adapter {
         }
     }
 
+    /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and
+    /// then has its own.
+    var secondLimit: Duration { commandTimeLimit * 2 }
+
+    /// Sends a machine's command, whose answer it will get.
+    func submit(_ command: MachineCommand, of machine: HostMachine) {
+        let limit = command.isPatient ? secondLimit : commandTimeLimit
+        owners[commands.submit(command.packet, timeLimit: limit, at: loop.now)] = (machine, command)
+        pumpControllerSoon()
+    }
+
     /// What the command queue has to tell.
     func handle(_ event: CommandQueue.Event) {
-        scannerAnswered(event)
+        defer { answered(event) }
         switch event {
         case .completed(let ticket, let parameters):
             noteAnswer(to: ticket.opcode)
@@ -71,6 +82,17 @@ extension Adapter {
             meet(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
         case .malformed(let error): log.warning("the controller's answer: \(error)")
+        }
+    }
+
+    /// Gives the answer to a machine's command to the machine. What it means for the adapter is known by then.
+    private func answered(_ event: CommandQueue.Event) {
+        guard let ticket = event.ticket, let (machine, command) = owners.removeValue(forKey: ticket),
+            let answer = command.answer(event), end == nil
+        else { return }
+        switch machine {
+        case .scanner: scannerAnswered(answer)
+        case .advertiser: advertiserAnswered(answer)
         }
     }
 

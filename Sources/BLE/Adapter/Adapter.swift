@@ -36,11 +36,12 @@ public actor Adapter {
 
     // The machines.
     var commands: CommandQueue
+    /// The machines' commands that are not answered.
+    var owners: [CommandQueue.Ticket: (machine: HostMachine, command: MachineCommand)] = [:]
     var acl: ACLFlow
     var timer: LoopTimer?
     /// What the timer is set to: no later than any deadline.
     private var armed: Instant?
-    var advertisingTimer: LoopTimer?
     /// The end of the search for a periodic train.
     var searching: LoopTimer?
     /// The end of a private address, and of what is waited for with hidden peers.
@@ -67,10 +68,10 @@ public actor Adapter {
     var scanner = Scanner()
     /// Whom scans tell.
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
-    /// The scanner's command that is not answered.
-    var scanCommand: (ticket: CommandQueue.Ticket, command: MachineCommand)?
     var acceptList = AcceptList()
     var periodic = PeriodicState()
+    var advertiser = Advertiser()
+    /// Whom advertisements tell.
     var advertising = AdvertisingState()
     var connecting = ConnectState()
     var links: [LinkID: Link] = [:]
@@ -190,8 +191,9 @@ extension Adapter {
             if kernel != nil {
                 scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
                 wakeForScanner()
+                advertiser.foreignCommand(command, at: loop.now)
+                reconcileAdvertising()
             }
-            noteForeignAdvertising(command)
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
         default: break
         }
@@ -259,12 +261,14 @@ extension Adapter {
         commands.expire(at: now)
         expireConnecting(at: now)
         expireScanner(at: now)
+        expireAdvertiser(at: now)
         for link in links.values {
             if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
         }
         pump()
         wake(by: connecting.planner.deadline)
         wakeForScanner()
+        wakeForAdvertiser()
         for link in links.values { wake(by: link.deadline) }
     }
 
@@ -314,7 +318,6 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
-        advertisingTimer?.set(nil)
         searching?.set(nil)
         privacyTimer?.set(nil)
         privacy.watch = nil
@@ -325,8 +328,7 @@ extension Adapter {
         periodic.finishAll(.failure(reason))
         idle.resumeAll(with: .success(()))
         power.resumeAll(with: .failure(reason))
-        advertising.finishAll(.failure(reason))
-        advertising.claims.removeAll()
+        endAdvertising(reason)
         connecting.end()
         server.finish(.failure(reason))
         server.kept = nil

@@ -3,6 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
+/// Advertising, as the advertiser wants it to be done.
 extension Adapter {
     /// Advertises until `stopAdvertising`, while fewer than `maximumLinks` centrals are connected. Returns
     /// when the first packets are on air.
@@ -11,27 +12,18 @@ extension Adapter {
     ) async throws(BLEError) -> AdvertisingRecord {
         var record = AdvertisingRecord(AdvertisingID(number: 0))
         try await advertising.started.wait(in: self) { adapter, id in
-            adapter.giveUpAdvertising(id, .cancelled)
-        } start: { () throws(BLEError) in
-            record = try wantAdvertising(request, maximumLinks)
-            return record.id
+            adapter.advertiser.giveUp(id)
+            adapter.reconcileAdvertising()
+        } begin: { () throws(BLEError) in
+            if let end { throw end }
+            let id = try advertiser.advertise(
+                request, maximumLinks: maximumLinks, under: advertisingConditions)
+            record = AdvertisingRecord(id)
+            advertising.records[id] = record
+            return .pending(id)
+        } then: {
+            reconcileAdvertising()
         }
-        return record
-    }
-
-    private func wantAdvertising(
-        _ request: AdvertisingRequest, _ maximumLinks: Int
-    ) throws(BLEError) -> AdvertisingRecord {
-        if let end { throw end }
-        try request.check(for: capabilities)
-        if advertising.schedule.isEmpty { useSets(capabilities.hasExtendedFamily ? .extended : .legacy) }
-        try checkFamily(of: request)
-        try checkRoom(for: request)
-        advertising.nextID += 1
-        let record = AdvertisingRecord(AdvertisingID(number: advertising.nextID))
-        advertising.records[record.id] = record
-        advertising.schedule.add(record.id, request, maximumLinks: maximumLinks)
-        reconcileAdvertising()
         return record
     }
 
@@ -39,40 +31,14 @@ extension Adapter {
     func updateAdvertising(
         _ record: AdvertisingRecord, to request: AdvertisingRequest
     ) async throws(BLEError) {
-        try await advertising.updated.wait(in: self) { adapter, wait in
-            adapter.advertising.updated.resume(wait, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
+        try await advertising.updated.wait(in: self) { adapter, id in
+            adapter.advertising.updated.resume(id, with: .failure(.cancelled))
+        } begin: { () throws(BLEError) in
             if let end { throw end }
-            try request.check(for: capabilities)
-            try checkFamily(of: request)
-            try checkRoom(for: request, inPlaceOf: record.id)
-            guard advertising.schedule.update(record.id, to: request, at: loop.now) else {
-                throw .invalidRequest("the advertisement has ended")
-            }
-            // In the loop's next turn, when the wait has begun.
-            loop.execute { [weak self] in self?.assumeIsolated { $0.reconcileAdvertising() } }
-            return advertising.wait(for: record.id)
+            return .pending(try advertiser.update(record.id, to: request, under: advertisingConditions))
+        } then: {
+            reconcileAdvertising()
         }
-    }
-
-    /// A controller on which another program has used the legacy commands has only those now.
-    private func checkFamily(of request: AdvertisingRequest) throws(BLEError) {
-        guard advertising.family == .legacy else { return }
-        if request.isExtended {
-            throw .hci(.commandDisallowed, command: .leSetExtendedAdvertisingParameters)
-        }
-        if request.maximumEvents != nil { throw .adapter(.unsupported("counting advertising events")) }
-    }
-
-    /// Sets with a periodic train are not shared, so they must not be all that there are.
-    private func checkRoom(
-        for request: AdvertisingRequest, inPlaceOf id: AdvertisingID? = nil
-    ) throws(BLEError) {
-        let schedule = advertising.schedule
-        guard !schedule.hasRoom(for: request, inPlaceOf: id) else { return }
-        throw .limit(
-            "the number of advertisements beside periodic trains, which keep their sets,",
-            limit: schedule.setCount, value: schedule.entries.count + (id == nil ? 1 : 0))
     }
 
     /// How strong the controller sends it.
@@ -82,97 +48,152 @@ extension Adapter {
     func advertisingEnded(_ record: AdvertisingRecord) async throws(BLEError) -> AdvertisingEnd {
         try await advertising.ended.wait(in: self) { adapter, wait in
             adapter.advertising.ended.resume(wait, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
-            let wait = advertising.wait(for: record.id)
-            if let end = record.end {
-                // In the loop's next turn, when the wait has begun.
-                loop.execute { [weak self] in
-                    self?.assumeIsolated { $0.advertising.ended.resume(wait, with: end) }
-                }
-            }
-            return wait
+        } begin: { () throws(BLEError) in
+            if let end = record.end { return .done(try end.get()) }
+            return .pending(advertising.wait(for: record.id))
         }
     }
 
-    /// Takes the advertisement off the air.
+    /// Takes the advertisement off the air. Returns when it is, or when the controller does not answer.
     func stopAdvertising(_ record: AdvertisingRecord) async {
-        await uncancelled { adapter in
-            await adapter.takeOffAir(record.id)
-        }
+        await uncancelled { await $0.takeOffAir(record.id) }
     }
 
     private func takeOffAir(_ id: AdvertisingID) async {
-        if advertising.schedule.remove(id) { advertising.finish(id, .success(.stopped)) }
-        reconcileAdvertising()
-        await radioIdle()
-    }
-
-    func giveUpAdvertising(_ id: AdvertisingID, _ error: BLEError) {
-        advertising.schedule.remove(id)
-        advertising.finish(id, .failure(error))
-        reconcileAdvertising()
+        do throws(BLEError) {
+            try await advertising.departed.wait(in: self) { adapter, wait in
+                adapter.advertising.departed.resume(wait, with: .failure(.cancelled))
+            } begin: { () throws(BLEError) in
+                if let end { throw end }
+                advertiser.stop(id)
+                return .pending(advertising.wait(for: id))
+            } then: {
+                reconcileAdvertising()
+            }
+        } catch {
+            log.debug("the adapter ended before its advertising: \(error)")
+        }
     }
 
     /// Takes all advertisements off the air.
     func stopAllAdvertising() {
-        advertising.finishAll(.success(.stopped))
+        advertiser.endAll(.success(.stopped))
         reconcileAdvertising()
     }
 
-    // MARK: What the controller tells
+    /// Ends all with the adapter.
+    func endAdvertising(_ reason: BLEError) {
+        advertiser.endAll(.failure(reason))
+        takeAdvertiserEvents()
+        advertising.departed.resumeAll(with: .failure(reason))
+        advertising.claims.removeAll()
+    }
+
+    // MARK: The machine
+
+    /// What else goes on, as far as it concerns advertising.
+    private var advertisingConditions: Advertiser.Conditions {
+        Advertiser.Conditions(
+            controller: capabilities, isShared: kernel != nil, isPaused: privacy.isChanging,
+            isRecovering: recovery.isUnderWay, ownAddressType: ownAddressType,
+            addressOnAir: ownAddressType == .random ? addressOnAir : nil, centrals: connectedCentrals,
+            links: max(links.count, kernelCentrals.count), now: loop.now)
+    }
+
+    /// How many centrals are connected. Of the kernel's links the raw socket tells before their sockets come.
+    private var connectedCentrals: Int {
+        max(links.values.count { $0.role == .peripheral }, kernelCentrals.count)
+    }
+
+    /// Has the advertiser bring the radio to what is wanted.
+    func reconcileAdvertising() {
+        guard end == nil else { return }
+        if !recovery.isUnderWay,
+            let command = advertiser.nextCommand(under: advertisingConditions, claim: { claim($0) })
+        {
+            submit(command, of: .advertiser)
+        }
+        takeAdvertiserEvents()
+        giveBackSets()
+        wakeForAdvertiser()
+    }
+
+    /// Sets the timer for the advertiser, which has to wait while the controller is brought back.
+    func wakeForAdvertiser() {
+        if !recovery.isUnderWay { wake(by: advertiser.deadline) }
+    }
+
+    /// The controller has answered the advertiser's command, or has not.
+    func advertiserAnswered(_ answer: CommandAnswer) {
+        advertiser.answered(answer, under: advertisingConditions)
+        reconcileAdvertising()
+    }
+
+    /// Acts on the advertiser's time limits.
+    func expireAdvertiser(at now: Instant) {
+        guard let deadline = advertiser.deadline, deadline <= now, !recovery.isUnderWay else { return }
+        advertiser.expire(at: now)
+        reconcileAdvertising()
+    }
+
+    private func takeAdvertiserEvents() {
+        while let event = advertiser.nextEvent() {
+            switch event {
+            case .started(let id): advertising.started.resume(id, with: .success(()))
+            case .power(let id, let power): advertising.records[id]?.power = power
+            case .updated(let id, let result): advertising.updated.resume(id, with: result)
+            case .ended(let id, let result): advertising.finish(id, result)
+            case .offAir(let id): advertising.departed.resume(where: { $0.id == id }, with: .success(()))
+            case .changed: changed()
+            case .log(let line): log.info("\(line)")
+            case .warning(let line): log.warning("\(line)")
+            }
+        }
+    }
+
+    // MARK: What the controller and others tell
 
     /// A set has ended by itself.
     func advertisingSetTerminated(_ event: LEAdvertisingSetTerminated) {
-        terminated(event.set, event.status, events: event.completedEvents)
+        advertiser.terminated(event.set, event.status, events: event.completedEvents)
+        reconcileAdvertising()
     }
 
     /// The legacy commands' advertising has ended by itself: by a connection, or because its time was over.
     func legacyAdvertisingTerminated(_ status: HCIStatus) {
-        guard advertising.family == .legacy, let set = advertising.schedule.connectable else { return }
-        terminated(set, status)
-    }
-
-    private func terminated(_ set: AdvertisingHandle, _ status: HCIStatus, events: UInt8 = 0) {
-        if let ending = advertising.schedule.terminated(set, status, events: events) {
-            advertising.finish(ending.id, .success(ending.end))
-        }
+        advertiser.legacyTerminated(status)
         reconcileAdvertising()
     }
 
     /// A link has ended, so what did not go beside it may be tried again.
     func linkMadeRoomForAdvertising() {
-        advertising.schedule.retry()
+        advertiser.linkEnded()
         reconcileAdvertising()
     }
 
-    /// A command of somebody else's passed by on a shared adapter.
-    func noteForeignAdvertising(_ command: Span<UInt8>) {
-        guard kernel != nil, let ended = ForeignAdvertising.ended(by: command),
-            advertising.schedule.interrupted(ended.sets, at: loop.now)
-        else { return }
-        log.info("another program took our advertising off the air: it is put on again")
-        armAdvertising()
-    }
+    // MARK: Whose a set is
 
-    // MARK: Time
-
-    /// Sets the timer for what advertising waits for.
-    func armAdvertising() {
-        if advertisingTimer == nil {
-            advertisingTimer = LoopTimer(on: loop) { [weak self] in
-                self?.assumeIsolated { $0.advertisingExpired() }
+    /// Whether a set of a kernel adapter is this process's: others that advertise by this library keep off it
+    /// then. That the name cannot be asked for is no reason not to advertise.
+    private func claim(_ set: AdvertisingHandle) -> Bool {
+        // The legacy commands' one advertiser has no name.
+        guard let kernel, capabilities.hasExtendedFamily, advertising.claims[set] == nil else { return true }
+        do throws(PortError) {
+            guard let claim = try NameClaim("bletool/hci\(kernel.index)/advertising/\(set.rawValue.hex)")
+            else {
+                return false
             }
+            advertising.claims[set] = claim
+        } catch {
+            log.info("\(error)")
         }
-        advertisingTimer?.set(end == nil ? advertising.schedule.deadline : nil)
+        return true
     }
 
-    private func advertisingExpired() {
-        for ending in advertising.schedule.expire(at: loop.now) {
-            advertising.finish(ending.id, .success(ending.end))
-        }
-        reconcileAdvertising()
-        // Nothing may have been there to do. While the controller is brought back, nothing can be done; then all
-        // begins anew.
-        if !recovery.isUnderWay { armAdvertising() }
+    /// The sets that are not used any more are anybody's.
+    private func giveBackSets() {
+        guard !advertising.claims.isEmpty else { return }
+        let used = Set(advertiser.sets)
+        for set in advertising.claims.keys where !used.contains(set) { advertising.claims[set] = nil }
     }
 }

@@ -47,8 +47,7 @@ public struct AdvertisingRequest: Hashable, Sendable {
     /// How long it is wanted, counted from its first event; nil until it is stopped.
     public var duration: Duration?
     /// How many advertising events are wanted, 1 to 255, on controllers that count them: those with the
-    /// extended commands. They are counted anew when an advertisement gets its turn again, see
-    /// `PeripheralManager.advertise`.
+    /// extended commands. After a connection what is left of them is sent.
     public var maximumEvents: UInt8?
 
     /// A request for the packets of `plan`.

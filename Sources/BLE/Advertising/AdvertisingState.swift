@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import HCISocket
 
-/// The advertising of this process, and what the radio does for it.
+/// What is told of advertisements, and to whom.
 struct AdvertisingState {
     /// Names a wait for what becomes of an advertisement; several tasks may wait for the same.
     struct Wait: Hashable, Sendable {
@@ -10,11 +10,7 @@ struct AdvertisingState {
         let number: UInt64
     }
 
-    var schedule = AdvertisingSchedule()
-    var family = CommandFamily.legacy
-    var isChanging = false
-    var nextID: UInt64 = 0
-    var nextWait: UInt64 = 0
+    private var nextWait: UInt64 = 0
     /// What keeps other processes off the sets that are used, on kernel adapters.
     var claims: [AdvertisingHandle: NameClaim] = [:]
     /// What is told of those that are wanted.
@@ -22,9 +18,11 @@ struct AdvertisingState {
     /// Told when the first packets are on air, or why not.
     let started = Waiters<AdvertisingID, Void>()
     /// Told when a change is on air, or why not.
-    let updated = Waiters<Wait, Void>()
+    let updated = Waiters<AdvertisingUpdateID, Void>()
     /// Told when an advertisement ends.
     let ended = Waiters<Wait, AdvertisingEnd>()
+    /// Told when one that was stopped is off the air.
+    let departed = Waiters<Wait, Void>()
 
     mutating func wait(for id: AdvertisingID) -> Wait {
         nextWait += 1
@@ -37,15 +35,6 @@ struct AdvertisingState {
         // Who waits for its start cannot have stopped it.
         started.resume(
             id, with: result == .success(.stopped) ? .failure(.adapter(.closed)) : result.map { _ in })
-        updated.resume(where: { $0.id == id }, with: result.map { _ in })
         ended.resume(where: { $0.id == id }, with: result)
-    }
-
-    /// Ends all, when the radio is not there any more or not asked any more.
-    mutating func finishAll(_ result: Result<AdvertisingEnd, BLEError>) {
-        for entry in schedule.entries {
-            schedule.remove(entry.id)
-            finish(entry.id, result)
-        }
     }
 }

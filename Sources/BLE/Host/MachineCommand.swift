@@ -27,6 +27,15 @@ struct MachineCommand: Sendable {
         }
     }
 
+    /// An answer that is none of success, as an error.
+    func error(_ answer: CommandAnswer) -> BLEError {
+        switch answer {
+        case .refused(let status): .hci(status, command: packet.opcode)
+        case .malformed(let problem): .controllerMisbehaves(command: packet.opcode, problem)
+        case .done, .silent: .controllerSilent(command: packet.opcode)
+        }
+    }
+
     private static func answer<Command: HCICommand>(
         _: Command.Type, _ parameters: [UInt8]
     ) -> CommandAnswer {
@@ -45,6 +54,12 @@ struct MachineCommand: Sendable {
         }
         return .done(Array(octets))
     }
+}
+
+/// The machines of a host that have commands to send.
+enum HostMachine: Sendable {
+    case scanner
+    case advertiser
 }
 
 /// What came of a machine's command.

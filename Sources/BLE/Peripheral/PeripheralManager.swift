@@ -68,9 +68,9 @@ public struct PeripheralManager: Sendable {
     /// Advertises until the result is stopped or its limits end it; centrals can connect while fewer than
     /// `maximumLinks` of them are. Returns when it is on air.
     ///
-    /// Several advertisements are on air at once, up to the controller's number of sets, each with data and
-    /// parameters of its own: a beacon beside a connectable service. When there are more, or one on
-    /// controllers that know the legacy commands only, they take turns of 2 s.
+    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a connectable
+    /// service. More than the controller has sets are `BLEError.limit`; controllers that know the legacy commands only
+    /// have one.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {

@@ -96,7 +96,6 @@ extension Adapter {
 
     /// Keeps everything off the air that listens or can be called, or lets it go on.
     private func holdRadio(_ isHeld: Bool) {
-        advertising.schedule.isHeld = isHeld
         connecting.planner.isHeld = isHeld
         reconcileScan()
         reconcileAdvertising()
@@ -107,12 +106,11 @@ extension Adapter {
     private func radioIsQuiet() async -> Bool {
         while end == nil, !recovery.isUnderWay {
             let isQuiet =
-                scanner.isQuiet && !advertising.schedule.isOnAir
-                && !advertising.isChanging && connecting.planner.isQuiet && !connecting.isChanging
+                scanner.isQuiet && advertiser.isQuiet && connecting.planner.isQuiet && !connecting.isChanging
             if isQuiet { return true }
             // Something changes, or its command is not answered, which brings the controller back.
             guard
-                scanner.isChanging || advertising.isChanging || connecting.isChanging
+                scanner.isChanging || advertiser.isChanging || connecting.isChanging
                     || !connecting.planner.isQuiet, await radioChange()
             else { return false }
         }

@@ -142,11 +142,11 @@ extension Adapter {
     private func beginAnew(wasReset: Bool) {
         if wasReset {
             scanner.controllerWasReset()
-            advertising.schedule.reset()
+            advertiser.controllerWasReset()
             synchronizeAgain()
         } else {
             scanner.controllerIsBack()
-            advertising.schedule.doubt()
+            advertiser.controllerIsBack()
             goOnSynchronizing()
         }
         reconcileScan()

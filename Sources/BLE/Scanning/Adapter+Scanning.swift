@@ -76,12 +76,8 @@ extension Adapter {
     /// Has the scanner bring the radio to what is wanted.
     func reconcileScan() {
         guard end == nil else { return }
-        if !recovery.isUnderWay, scanCommand == nil,
-            let command = scanner.nextCommand(under: scanConditions, &acceptList)
-        {
-            let limit = command.isPatient ? secondLimit : commandTimeLimit
-            scanCommand = (commands.submit(command.packet, timeLimit: limit, at: loop.now), command)
-            pumpControllerSoon()
+        if !recovery.isUnderWay, let command = scanner.nextCommand(under: scanConditions, &acceptList) {
+            submit(command, of: .scanner)
         }
         takeScannerEvents()
         wakeForScanner()
@@ -92,16 +88,8 @@ extension Adapter {
         if !recovery.isUnderWay { wake(by: scanner.deadline) }
     }
 
-    /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and
-    /// then has its own.
-    var secondLimit: Duration { commandTimeLimit * 2 }
-
     /// The controller has answered the scanner's command, or has not.
-    func scannerAnswered(_ event: CommandQueue.Event) {
-        guard let (ticket, command) = scanCommand, event.ticket == ticket,
-            let answer = command.answer(event)
-        else { return }
-        scanCommand = nil
+    func scannerAnswered(_ answer: CommandAnswer) {
         scanner.answered(answer, under: scanConditions, &acceptList)
         reconcileScan()
     }
@@ -148,7 +136,7 @@ extension Adapter {
 extension Adapter {
     /// Waits until scanning and advertising are as they are wanted.
     func radioIdle() async {
-        while end == nil, scanner.isChanging || advertising.isChanging {
+        while end == nil, scanner.isChanging || advertiser.isChanging {
             guard await radioChange() else { return }
         }
     }

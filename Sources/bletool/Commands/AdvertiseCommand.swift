@@ -17,7 +17,7 @@ struct AdvertiseCommand: RadioCommand {
 
               bletool advertise --name Lamp --service 180f --and --type nonconnectable --url https://example.org
 
-            When there are more than the controller has sets (1 before Bluetooth 5) they take turns of 2 s.
+            A controller has a number of them at once, 1 before Bluetooth 5; more are refused.
 
             --periodic adds a train of packets at exact intervals, which `bletool sync` follows.
             """)

@@ -54,10 +54,9 @@ struct PeripheralRestorationTests {
                 let manager = try await world.server(first)
                 #expect(manager.restored == RestoredPeripheralState())
                 try await manager.publish([GATTService(0x180f), Self.service()])
-                let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
-                let beacon = try await manager.advertise(Self.request("beacon"))
                 // One that was stopped is not wanted.
-                await beacon.stop()
+                try await manager.advertise(Self.request("beacon")).stop()
+                let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
                 let device = try await CentralManager(world.peer).connect(to: await first.address)
                 let database = try await device.discover()
                 let characteristic = try #require(database.characteristics(0xfff1).first)

@@ -1,0 +1,981 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// Names an advertisement of an adapter; never used twice.
+struct AdvertisingID: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// Names a change of an advertisement; never used twice.
+struct AdvertisingUpdateID: Hashable, Sendable {
+    let advertisement: AdvertisingID
+    let number: UInt64
+}
+
+/// The advertisements of this process, and what the radio is told for them: each has a set of the controller for as long as
+/// it is due, which is while it is wanted and, when centrals can connect, a link is free.
+///
+/// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event of
+/// the controller's, or with what others tell a controller that is shared. One command of its own is unanswered at a time.
+///
+/// ```swift
+/// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
+/// if let command = advertiser.nextCommand(under: conditions, claim: { isFree($0) }) { submit(command) }
+/// advertiser.answered(answer, under: conditions)
+/// while let event = advertiser.nextEvent() { … }
+/// // Run `expire` at `deadline`.
+/// ```
+struct Advertiser: Sendable {
+    /// What else goes on in the host, as far as it concerns advertising.
+    struct Conditions {
+        var controller = ControllerCapabilities()
+        /// Whether others use the controller as well.
+        var isShared = false
+        /// Whether something needs the radio to be silent.
+        var isPaused = false
+        /// Whether the controller is being brought back, so that what it has not answered is begun anew.
+        var isRecovering = false
+        /// Whose address packets carry.
+        var ownAddressType = OwnAddressType.public
+        /// The address that a set has to be told; nil where it is the controller's own.
+        var addressOnAir: DeviceAddress?
+        /// How many centrals are connected.
+        var centrals = 0
+        /// How many links there are, of either role.
+        var links = 0
+        var now = Instant.zero
+    }
+
+    /// What an advertiser tells.
+    enum Event: Sendable {
+        /// The first packets are on air.
+        case started(AdvertisingID)
+        /// The controller has chosen this transmit power, in dBm.
+        case power(AdvertisingID, Int8)
+        /// A change is on air, or is going to be when a link is free; or it was refused.
+        case updated(AdvertisingUpdateID, Result<Void, BLEError>)
+        /// It is wanted no more.
+        case ended(AdvertisingID, Result<AdvertisingEnd, BLEError>)
+        /// What is wanted no more is off the air.
+        case offAir(AdvertisingID)
+        /// A change of the radio has ended.
+        case changed
+        /// For the log.
+        case log(String)
+        /// For the log: an advertisement that is wanted is not on air.
+        case warning(String)
+    }
+
+    /// A wanted advertisement.
+    private struct Entry {
+        let id: AdvertisingID
+        var request: AdvertisingRequest
+        let maximumLinks: Int
+        /// Counts what it was changed to.
+        var revision = 0
+        /// The changes that are not on air, each with the revision that it made.
+        var updates: [(id: AdvertisingUpdateID, revision: Int)] = []
+        /// Whether it has been on air.
+        var hasBegun = false
+        /// When its time is over, once it has begun.
+        var end: Instant?
+        /// How many of its events are left, where they are counted.
+        var eventsLeft: UInt8?
+        /// The transmit power that the controller has chosen.
+        var power: Int8?
+        /// How often in a row the controller has refused it, and when it is asked again.
+        var refusals = 0
+        var retry: Instant?
+        /// How often in a row its set was not there.
+        var losses = 0
+
+        /// Whether it should be on air beside that many centrals.
+        func isDue(beside centrals: Int) -> Bool {
+            retry == nil && (!request.isConnectable || centrals < maximumLinks)
+        }
+
+        /// What goes on air with that power.
+        func sent(_ request: AdvertisingRequest) -> AdvertisingRequest { request.sent(with: power) }
+    }
+
+    /// A set of the controller that this host uses; the legacy commands have one.
+    private struct Slot {
+        /// What the radio does with it.
+        enum Air {
+            case off
+            /// It was told to begin and has not answered.
+            case starting
+            case on
+            /// It was told to begin or to end, and has not answered.
+            case doubtful
+
+            /// Whether the set may be on air, so that its end can be told.
+            var isPossible: Bool { self != .off }
+        }
+
+        let owner: AdvertisingID
+        /// What it was told to send.
+        var request: AdvertisingRequest
+        var revision: Int
+        var air = Air.off
+        /// Whether the controller ends it by itself when its time is over.
+        var endsItself = false
+        /// What was last on air, and its revision.
+        var shown: (request: AdvertisingRequest, revision: Int)?
+        /// Whether the controller may know it.
+        var isTold = false
+        /// Whether it has all that it is to send.
+        var isReady = false
+        /// Whether a periodic train of this host's may go with it.
+        var mayHaveTrain = false
+        /// Whether it is to be removed, wanted or not.
+        var isLeaving = false
+    }
+
+    /// A command of a change, or several.
+    private enum Step {
+        case disable
+        case endTrain
+        case remove(isLast: Bool)
+        case setParameters
+        case readPower
+        case setAddress(DeviceAddress)
+        case setTrainParameters(PeriodicAdvertisingTrain)
+        /// All of the data; becomes commands when it is reached, as they depend on the power that the controller chooses.
+        case setData
+        case tell(MachineCommand)
+        case startTrain
+        case enable
+
+        /// Whether it is no error when there was nothing to do.
+        var isTolerant: Bool {
+            switch self {
+            case .disable, .endTrain, .remove, .readPower: true
+            default: false
+            }
+        }
+    }
+
+    private struct Change {
+        enum Kind {
+            /// Puts what the set is to send on air.
+            case begin
+            /// Gives a set that is on air other data.
+            case replace(AdvertisingRequest, revision: Int)
+            /// Takes the set off the air, and leaves all else as it is.
+            case pause
+            /// Takes the set off the air and removes it.
+            case end
+        }
+
+        let set: AdvertisingHandle
+        let kind: Kind
+        var steps: Deque<Step>
+    }
+
+    private var entries: [Entry] = []
+    private var lastID: UInt64 = 0
+    private var lastUpdate: UInt64 = 0
+    private var events = Deque<Event>()
+
+    // The radio.
+    private var family = CommandFamily.legacy
+    /// How many advertisements there may be at once.
+    private var setCount = 1
+    /// The sets that may be used, in the order in which they are.
+    private var handles: [AdvertisingHandle] = []
+    private var slots: [AdvertisingHandle: Slot] = [:]
+    private var change: Change?
+    /// The command of `change` that is unanswered.
+    private var asked: (step: Step, command: MachineCommand)?
+    /// Whether the answer to that is of a time before the controller was brought back.
+    private var dropsAnswer = false
+    /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
+    private var silence: Instant?
+    private var silences = 0
+
+    // Others.
+    /// The sets that somebody else has.
+    private var foreign: Set<AdvertisingHandle> = []
+    /// Until when nothing is begun.
+    private var hold: Instant?
+    /// When others last took sets off the air, to bound how often that is undone.
+    private var interruptions: [Instant] = []
+
+    /// How long others' commands are left alone before what they ended is begun again.
+    static let settling = Duration.milliseconds(250)
+    /// How often a minute that is done.
+    static let interruptionLimit = 30
+    /// How long after its time a controller may tell that it has ended a set.
+    static let grace = Duration.seconds(1)
+    /// How often in a row a set may be lost before its advertisement is given up.
+    static let lossLimit = 5
+    /// How often in a row one may be refused, when there is no link that could be the reason, until it is given up.
+    static let refusalLimit = 6
+
+    /// An advertiser of a controller that was told nothing yet.
+    init() {}
+}
+
+// MARK: - What is wanted
+
+extension Advertiser {
+    /// Wants an advertisement, while fewer than `maximumLinks` centrals are connected.
+    ///
+    /// - Throws: what is wrong with it for this controller; `BLEError.limit` when all its sets are in use.
+    mutating func advertise(
+        _ request: AdvertisingRequest, maximumLinks: Int, under conditions: Conditions
+    ) throws(BLEError) -> AdvertisingID {
+        try request.check(for: conditions.controller)
+        if entries.isEmpty, slots.isEmpty {
+            use(conditions.controller.hasExtendedFamily ? .extended : .legacy, under: conditions)
+        }
+        try checkFamily(of: request)
+        guard entries.count < setCount else {
+            throw .limit(
+                "the number of advertisements at once on this controller", limit: setCount,
+                value: entries.count + 1)
+        }
+        foreign = []
+        lastID += 1
+        let id = AdvertisingID(number: lastID)
+        entries.append(
+            Entry(
+                id: id, request: request, maximumLinks: maximumLinks, eventsLeft: request.maximumEvents))
+        return id
+    }
+
+    /// Wants it otherwise. A time limit that differs counts from now on.
+    ///
+    /// - Throws: what is wrong with that for this controller; `BLEError.invalidRequest` when it is not wanted at all.
+    mutating func update(
+        _ id: AdvertisingID, to request: AdvertisingRequest, under conditions: Conditions
+    ) throws(BLEError) -> AdvertisingUpdateID {
+        try request.check(for: conditions.controller)
+        try checkFamily(of: request)
+        guard let index = index(of: id) else { throw .invalidRequest("the advertisement has ended") }
+        let old = entries[index].request
+        entries[index].request = request
+        entries[index].revision += 1
+        entries[index].retry = nil
+        if request.timeLimit != old.timeLimit, entries[index].hasBegun {
+            entries[index].end = request.timeLimit.map { conditions.now + $0 }
+        }
+        if request.maximumEvents != old.maximumEvents { entries[index].eventsLeft = request.maximumEvents }
+        lastUpdate += 1
+        let update = AdvertisingUpdateID(advertisement: id, number: lastUpdate)
+        entries[index].updates.append((update, entries[index].revision))
+        return update
+    }
+
+    /// Wants it no more. `offAir` tells when it is off the air, also of one that has ended before.
+    mutating func stop(_ id: AdvertisingID) {
+        finish(id, .success(.stopped))
+        if !slots.values.contains(where: { $0.owner == id }) { events.append(.offAir(id)) }
+    }
+
+    /// Wants it no more, because its caller does not wait for it to start.
+    mutating func giveUp(_ id: AdvertisingID) { finish(id, .failure(.cancelled)) }
+
+    /// Wants nothing any more.
+    mutating func endAll(_ end: Result<AdvertisingEnd, BLEError>) {
+        for entry in entries { finish(entry.id, end) }
+    }
+
+    /// A controller on which another program has used the legacy commands has only those now.
+    private func checkFamily(of request: AdvertisingRequest) throws(BLEError) {
+        guard family == .legacy else { return }
+        if request.isExtended {
+            throw .hci(.commandDisallowed, command: .leSetExtendedAdvertisingParameters)
+        }
+        if request.maximumEvents != nil { throw .adapter(.unsupported("counting advertising events")) }
+    }
+
+    /// Chooses the commands and with them the sets; nothing may be in use. The kernel numbers its own sets from 1
+    /// upwards, so this host's are numbered from the last one, 0xef, downwards.
+    private mutating func use(_ family: CommandFamily, under conditions: Conditions) {
+        let isExtended = family == .extended
+        self.family = family
+        setCount = isExtended ? min(max(conditions.controller.numberOfAdvertisingSets, 1), 0x40) : 1
+        // Beside other processes, those may not be the last ones.
+        let choice = isExtended && conditions.isShared ? 0x40 : setCount
+        handles = (0..<UInt8(choice)).map { AdvertisingHandle(rawValue: 0xef - $0) }
+        foreign = []
+    }
+
+    private func index(of id: AdvertisingID) -> Int? { entries.firstIndex { $0.id == id } }
+
+    /// An advertisement is over.
+    private mutating func finish(_ id: AdvertisingID, _ end: Result<AdvertisingEnd, BLEError>) {
+        guard let index = index(of: id) else { return }
+        foreign = []
+        let ended = Result<Void, BLEError>.failure(.invalidRequest("the advertisement has ended"))
+        settle(index, upTo: entries[index].revision, end.flatMap { _ in ended })
+        entries.remove(at: index)
+        events.append(.ended(id, end))
+    }
+
+    private mutating func fail(_ id: AdvertisingID, _ error: BLEError) {
+        events.append(.log("cannot advertise: \(error)"))
+        finish(id, .failure(error))
+    }
+}
+
+// MARK: - The radio
+
+extension Advertiser {
+    /// Whether the radio is being told something.
+    var isChanging: Bool { change != nil }
+    /// Whether nothing of this host's is on air or may be, nor is about to be.
+    var isQuiet: Bool { change == nil && !slots.values.contains(where: \.air.isPossible) }
+    /// The sets that this host uses.
+    var sets: some Collection<AdvertisingHandle> { slots.keys }
+
+    /// The controller was reset: it has nothing any more.
+    mutating func controllerWasReset() {
+        giveUpChange()
+        for handle in handles where slots[handle] != nil { removed(handle) }
+    }
+
+    /// The controller has failed and was not reset: it may have on air what it was told.
+    mutating func controllerIsBack() {
+        giveUpChange()
+        for handle in handles { doubt(handle) }
+    }
+
+    /// What is left of a change is of the time before.
+    private mutating func giveUpChange() {
+        (hold, silence, silences) = (nil, nil, 0)
+        retry()
+        guard change != nil else { return }
+        if asked != nil {
+            dropsAnswer = true
+        } else {
+            endChange()
+        }
+    }
+
+    private mutating func doubt(_ handle: AdvertisingHandle) {
+        if slots[handle]?.air != .off || slots[handle]?.mayHaveTrain == true {
+            slots[handle]?.air = .doubtful
+        }
+    }
+
+    /// The next command, if the one before is answered and the radio is not as it is wanted.
+    ///
+    /// - Parameter claim: makes a set of a shared controller this process's, and says whether it is. It may not ask the
+    ///   advertiser for anything.
+    mutating func nextCommand(
+        under conditions: Conditions, claim: (AdvertisingHandle) -> Bool
+    ) -> MachineCommand? {
+        guard asked == nil else { return nil }
+        if isInVain(conditions) { endChange() }
+        while true {
+            if change == nil { begin(under: conditions, claim) }
+            guard let change else {
+                settleUpdates(under: conditions)
+                return nil
+            }
+            guard let step = change.steps.first else {
+                ended(change, at: conditions.now)
+                continue
+            }
+            guard let command = command(step, on: change.set, under: conditions) else { continue }
+            asked = (step, command)
+            sending(step, on: change.set)
+            return command
+        }
+    }
+
+    /// Whether what begins is not wanted now, so that the rest of it need not be said.
+    private func isInVain(_ conditions: Conditions) -> Bool {
+        guard let change, let owner = slots[change.set]?.owner else { return false }
+        switch change.kind {
+        case .pause, .end: return false
+        case .begin, .replace:
+            guard let index = index(of: owner) else { return true }
+            return conditions.isPaused || !entries[index].isDue(beside: conditions.centrals)
+        }
+    }
+
+    /// What a command changes from the moment in which it is sent.
+    private mutating func sending(_ step: Step, on set: AdvertisingHandle) {
+        slots[set]?.isTold = true
+        switch step {
+        // From here on its end may be told.
+        case .enable:
+            slots[set]?.air = .starting
+            slots[set]?.isReady = true
+        case .startTrain: slots[set]?.mayHaveTrain = true
+        default: break
+        }
+    }
+
+    /// Takes what came of the last command.
+    mutating func answered(_ answer: CommandAnswer, under conditions: Conditions) {
+        guard let (step, command) = asked, var change else { return }
+        asked = nil
+        if dropsAnswer {
+            dropsAnswer = false
+            return endChange()
+        }
+        if answer != .silent { silences = 0 }
+        _ = change.steps.popFirst()
+        self.change = change
+        let set = change.set
+        switch (step, answer) {
+        case (_, .silent): silent(change, command, under: conditions)
+        case (.remove(isLast: false), .refused(.commandDisallowed))
+        where conditions.controller.features.contains(.periodicAdvertising):
+            // What another process has left behind on a shared controller may have a train.
+            change.steps.prepend(contentsOf: [.endTrain, .remove(isLast: true)])
+            self.change = change
+        case (.disable, _):
+            // It is off, or was not on.
+            slots[set]?.air = .off
+        case (.remove, _):
+            slots[set]?.isTold = false
+            slots[set]?.mayHaveTrain = false
+        case (.setParameters, .done(let octets)):
+            learnPower(octets.first.map(Int8.init(bitPattern:)), of: set)
+        case (.readPower, .done(let octets)): learnPower(octets.first.map(Int8.init(bitPattern:)), of: set)
+        case (.enable, .done): began(set, at: conditions.now)
+        case (_, .done): break
+        case (_, .refused), (_, .malformed):
+            guard !step.isTolerant else { break }
+            endChange()
+            refused(change, command.error(answer), under: conditions)
+        }
+    }
+
+    /// The set is on air, unless its end was told meanwhile.
+    private mutating func began(_ set: AdvertisingHandle, at now: Instant) {
+        guard let slot = slots[set] else { return }
+        slots[set]?.shown = (slot.request, slot.revision)
+        if slot.air == .starting { slots[set]?.air = .on }
+        guard let index = index(of: slot.owner) else { return }
+        settle(index, upTo: slot.revision, .success(()))
+        (entries[index].losses, entries[index].refusals) = (0, 0)
+        if entries[index].end == nil {
+            entries[index].end = entries[index].request.timeLimit.map { now + $0 }
+        }
+        guard !entries[index].hasBegun else { return }
+        entries[index].hasBegun = true
+        events.append(.started(slot.owner))
+    }
+
+    private mutating func learnPower(_ power: Int8?, of set: AdvertisingHandle) {
+        // Some give back that the host left it to them.
+        guard let power, (-127...20).contains(power), let index = slots[set].flatMap({ index(of: $0.owner) })
+        else { return }
+        entries[index].power = power
+        events.append(.power(entries[index].id, power))
+    }
+
+    /// All commands of a change were answered.
+    private mutating func ended(_ change: Change, at now: Instant) {
+        endChange()
+        switch change.kind {
+        case .begin, .pause: break
+        case .end: removed(change.set)
+        case .replace(let request, let revision):
+            slots[change.set]?.request = request
+            slots[change.set]?.revision = revision
+            slots[change.set]?.shown = (request, revision)
+            if let index = slots[change.set].flatMap({ index(of: $0.owner) }) {
+                settle(index, upTo: revision, .success(()))
+            }
+        }
+    }
+
+    private mutating func endChange() {
+        change = nil
+        events.append(.changed)
+    }
+
+    /// The radio has nothing on this set any more.
+    private mutating func removed(_ handle: AdvertisingHandle) {
+        guard let slot = slots.removeValue(forKey: handle) else { return }
+        if index(of: slot.owner) == nil { events.append(.offAir(slot.owner)) }
+    }
+
+    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to take them.
+    private mutating func settleUpdates(under conditions: Conditions) {
+        guard !conditions.isPaused else { return }
+        for index in entries.indices where !entries[index].isDue(beside: conditions.centrals) {
+            settle(index, upTo: entries[index].revision, .success(()))
+        }
+    }
+
+    /// Tells what has become of the changes up to one.
+    private mutating func settle(_ index: Int, upTo revision: Int, _ result: Result<Void, BLEError>) {
+        let count = entries[index].updates.count { $0.revision <= revision }
+        for update in entries[index].updates.prefix(count) { events.append(.updated(update.id, result)) }
+        entries[index].updates.removeFirst(count)
+    }
+}
+
+// MARK: - What is to be done
+
+extension Advertiser {
+    /// Compares what the radio does with what it is to do, and begins to change that.
+    private mutating func begin(under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool) {
+        pass(to: conditions.now)
+        guard silence == nil else { return }
+        // Sets that are to go make room first.
+        for handle in handles {
+            guard let slot = slots[handle], slot.isLeaving || !keepsItsSet(slot, conditions) else { continue }
+            end(handle)
+            if change != nil { return }
+        }
+        if conditions.isPaused {
+            guard let handle = handles.first(where: { slots[$0]?.air.isPossible == true }) else { return }
+            change = Change(set: handle, kind: .pause, steps: [.disable])
+            return
+        }
+        guard hold == nil else { return }
+        for entry in entries where entry.isDue(beside: conditions.centrals) {
+            put(entry, under: conditions, claim)
+            if change != nil { return }
+        }
+    }
+
+    /// Whether a set is left as it is: its advertisement is due, or will be after a pause.
+    private func keepsItsSet(_ slot: Slot, _ conditions: Conditions) -> Bool {
+        guard let index = index(of: slot.owner) else { return false }
+        return conditions.isPaused || entries[index].isDue(beside: conditions.centrals)
+    }
+
+    private mutating func end(_ handle: AdvertisingHandle) {
+        guard let slot = slots[handle] else { return }
+        // The legacy commands' advertiser may be somebody else's when this host has not switched it on.
+        let isNothing = family == .legacy ? !slot.air.isPossible : !slot.isTold
+        if isNothing { return removed(handle) }
+        var steps: Deque<Step> = [.disable]
+        if family == .extended { steps += removal(of: slot) }
+        change = Change(set: handle, kind: .end, steps: steps)
+    }
+
+    private func removal(of slot: Slot) -> [Step] {
+        slot.mayHaveTrain ? [.endTrain, .remove(isLast: false)] : [.remove(isLast: false)]
+    }
+
+    /// Begins to put an advertisement on air as it is wanted, if it is not.
+    private mutating func put(
+        _ entry: Entry, under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool
+    ) {
+        guard let set = handles.first(where: { slots[$0]?.owner == entry.id }), let slot = slots[set] else {
+            guard let free = freeSet(claim) else {
+                return failedToBegin(
+                    entry.id,
+                    .limit(
+                        "the number of advertising sets that others leave", limit: slots.count,
+                        value: slots.count + 1),
+                    under: conditions)
+            }
+            slots[free] = Slot(owner: entry.id, request: entry.request, revision: entry.revision)
+            return start(entry, on: free, under: conditions)
+        }
+        switch slot.air {
+        case .on where slot.revision == entry.revision, .starting: break
+        case .on where slot.request.becomesInPlace(entry.request):
+            let steps = pieces(of: entry.sent(entry.request), over: entry.sent(slot.request), on: set)
+            change = Change(
+                set: set, kind: .replace(entry.request, revision: entry.revision),
+                steps: Deque(steps.map { .tell($0) }))
+        case .on, .doubtful, .off: start(entry, on: set, under: conditions)
+        }
+    }
+
+    /// The first set that is nobody's.
+    private mutating func freeSet(_ claim: (AdvertisingHandle) -> Bool) -> AdvertisingHandle? {
+        for handle in handles where slots[handle] == nil && !foreign.contains(handle) {
+            if claim(handle) { return handle }
+            foreign.insert(handle)
+        }
+        return nil
+    }
+
+    /// Begins an advertisement on a set, which may have it already, in part or otherwise.
+    private mutating func start(_ entry: Entry, on set: AdvertisingHandle, under conditions: Conditions) {
+        guard let slot = slots[set] else { return }
+        let isSame = slot.revision == entry.revision
+        // Its train goes on while the set that announces it is off the air.
+        let goesOn = slot.air == .off && isSame && slot.isReady && entry.request.periodic != nil
+        change = Change(
+            set: set, kind: .begin,
+            steps: goesOn ? Deque(address(conditions) + [.enable]) : steps(of: entry, over: slot, conditions))
+        slots[set]?.request = entry.request
+        slots[set]?.revision = entry.revision
+        slots[set]?.isReady = false
+    }
+
+    private func address(_ conditions: Conditions) -> [Step] {
+        conditions.addressOnAir.map { [.setAddress($0)] } ?? []
+    }
+
+    private func steps(of entry: Entry, over slot: Slot, _ conditions: Conditions) -> Deque<Step> {
+        let request = entry.request
+        var steps = Deque<Step>()
+        switch family {
+        case .legacy:
+            // On a shared controller what this host has not switched on is somebody else's.
+            if slot.air.isPossible || !conditions.isShared { steps.append(.disable) }
+            steps.append(.setParameters)
+            if conditions.controller.commands.contains(.leReadAdvertisingPhysicalChannelTxPower) {
+                steps.append(.readPower)
+            }
+            steps.append(.setData)
+        case .extended:
+            // Data of other parameters could be in the way; and a shared controller may have a set that another process
+            // has left behind. Nobody is to find a train that is about to end.
+            if slot.isTold || conditions.isShared { steps += [.disable] + removal(of: slot) }
+            steps.append(.setParameters)
+            steps += address(conditions)
+            if let train = request.periodic { steps.append(.setTrainParameters(train)) }
+            steps.append(.setData)
+            if request.periodic != nil { steps.append(.startTrain) }
+        }
+        steps.append(.enable)
+        return steps
+    }
+}
+
+// MARK: - Commands
+
+extension Advertiser {
+    /// The command of a step; nil where it is none, and the step is replaced by those that it means.
+    private mutating func command(
+        _ step: Step, on set: AdvertisingHandle, under conditions: Conditions
+    ) -> MachineCommand? {
+        switch step {
+        case .disable: return Self.disable(set, family)
+        case .endTrain: return MachineCommand(LESetPeriodicAdvertisingEnable(enable: [], set: set))
+        case .remove: return MachineCommand(LERemoveAdvertisingSet(set: set))
+        case .readPower: return MachineCommand(LEReadAdvertisingPhysicalChannelTxPower())
+        case .setAddress(let address):
+            return MachineCommand(LESetAdvertisingSetRandomAddress(set: set, address: address))
+        case .setTrainParameters(let train): return MachineCommand(train.parameters(set))
+        case .startTrain: return MachineCommand(LESetPeriodicAdvertisingEnable(enable: .on, set: set))
+        case .tell(let command): return command
+        case .setParameters, .setData, .enable: break
+        }
+        guard let slot = slots[set], let index = index(of: slot.owner) else {
+            change?.steps = []
+            return nil
+        }
+        switch step {
+        case .setParameters: return parameters(of: slot.request, on: set, conditions.ownAddressType)
+        case .enable: return enable(entries[index], on: set, at: conditions.now)
+        default:
+            change?.steps.removeFirst()
+            let pieces = pieces(of: entries[index].sent(slot.request), on: set)
+            change?.steps.prepend(contentsOf: pieces.map { .tell($0) })
+            return nil
+        }
+    }
+
+    private static func disable(_ set: AdvertisingHandle, _ family: CommandFamily) -> MachineCommand {
+        switch family {
+        case .legacy: MachineCommand(LESetAdvertisingEnable(enable: false), isPatient: true)
+        case .extended:
+            MachineCommand(
+                LESetExtendedAdvertisingEnable(enable: false, sets: [.init(set: set)]), isPatient: true)
+        }
+    }
+
+    private func parameters(
+        of request: AdvertisingRequest, on set: AdvertisingHandle, _ ownAddressType: OwnAddressType
+    ) -> MachineCommand {
+        switch family {
+        case .legacy: MachineCommand(request.legacyParameters(ownAddressType))
+        case .extended: MachineCommand(request.extendedParameters(set, ownAddressType))
+        }
+    }
+
+    private mutating func enable(
+        _ entry: Entry, on set: AdvertisingHandle, at now: Instant
+    ) -> MachineCommand {
+        let isBrief = entry.request.direction?.dutyCycle == .high
+        slots[set]?.endsItself = isBrief
+        guard family == .extended else { return MachineCommand(LESetAdvertisingEnable(enable: true)) }
+        let left = entry.end.map(now.duration(until:)) ?? entry.request.timeLimit
+        // 0xffff steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
+        let told = left.flatMap { $0 <= .milliseconds(655_350) ? $0 : nil }
+        slots[set]?.endsItself = told != nil || isBrief
+        return MachineCommand(
+            LESetExtendedAdvertisingEnable(
+                enable: true,
+                sets: [
+                    .init(
+                        set: set, duration: Centiseconds(limiting: told), maxEvents: entry.eventsLeft ?? 0)
+                ]))
+    }
+
+    /// The commands that tell the data, or those that are others than the ones of `old`, which is on air.
+    private func pieces(
+        of request: AdvertisingRequest, over old: AdvertisingRequest? = nil, on set: AdvertisingHandle
+    ) -> [MachineCommand] {
+        var (data, scanResponse) = request.payloads
+        if let old {
+            if data == old.payloads.data { data = nil }
+            if scanResponse == old.payloads.scanResponse { scanResponse = nil }
+        }
+        switch family {
+        case .legacy:
+            // `AdvertisingRequest.check` has refused more than fits.
+            return [
+                data.flatMap { try? LegacyAdvertisingData($0) }.map {
+                    MachineCommand(LESetAdvertisingData(data: $0))
+                },
+                scanResponse.flatMap { try? LegacyAdvertisingData($0) }.map {
+                    MachineCommand(LESetScanResponseData(data: $0))
+                },
+            ].compactMap(\.self)
+        case .extended:
+            var commands: [MachineCommand] = []
+            for fragment in data.map({ AdvertisingDataFragment.fragments(of: $0, for: set) }) ?? [] {
+                commands.append(MachineCommand(LESetExtendedAdvertisingData(fragment: fragment)))
+            }
+            for fragment in scanResponse.map({ AdvertisingDataFragment.fragments(of: $0, for: set) }) ?? [] {
+                commands.append(MachineCommand(LESetExtendedScanResponseData(fragment: fragment)))
+            }
+            guard let train = request.periodic?.data, train != old?.periodic?.data else { return commands }
+            return commands
+                + PeriodicAdvertisingDataFragment.fragments(of: train, for: set).map {
+                    MachineCommand(LESetPeriodicAdvertisingData(fragment: $0))
+                }
+        }
+    }
+}
+
+// MARK: - Refusals
+
+extension Advertiser {
+    /// The controller does not do what a change needs.
+    private mutating func refused(_ change: Change, _ refusal: BLEError, under conditions: Conditions) {
+        let set = change.set
+        guard let slot = slots[set], let index = index(of: slot.owner) else { return }
+        let id = slot.owner
+        let error = entries[index].request.explaining(refusal)
+        if case .hci(.unknownAdvertisingIdentifier, _) = refusal {
+            // Others have removed it: it begins anew.
+            slots[set] = nil
+            entries[index].losses += 1
+            if entries[index].losses > Self.lossLimit { fail(id, error) }
+            return
+        }
+        if case .replace(_, let revision) = change.kind {
+            // What was on air before is wanted again. A part of the other data may be there now.
+            slots[set]?.air = .doubtful
+            return takeBack(index, of: set, revision, to: slot.request, error)
+        }
+        if slot.air == .starting { slots[set]?.air = .off }
+        if let shown = slot.shown, shown.revision != slot.revision {
+            return takeBack(index, of: set, slot.revision, to: shown.request, error)
+        }
+        slots[set]?.isLeaving = true
+        // What was changed meanwhile is tried as it is now.
+        guard slot.revision == entries[index].revision else { return }
+        if case .hci(.commandDisallowed, .leSetExtendedAdvertisingParameters) = refusal,
+            !slot.request.isExtended,
+            slots.count == 1, !entries.contains(where: \.hasBegun)
+        {
+            return fallBack(under: conditions)
+        }
+        failedToBegin(id, error, under: conditions)
+    }
+
+    /// What a change was refused for is not wanted any more.
+    private mutating func takeBack(
+        _ index: Int, of set: AdvertisingHandle, _ revision: Int, to previous: AdvertisingRequest,
+        _ error: BLEError
+    ) {
+        settle(index, upTo: revision, .failure(error))
+        // What was changed once more meanwhile is another matter.
+        guard entries[index].revision == revision else { return }
+        entries[index].request = previous
+        entries[index].revision += 1
+        slots[set]?.shown = (previous, entries[index].revision)
+    }
+
+    /// Somebody used the legacy commands before, which only a reset makes the controller forget: this host uses them,
+    /// too. What goes with the others only cannot be.
+    private mutating func fallBack(under conditions: Conditions) {
+        events.append(.log("the controller takes the legacy advertising commands only"))
+        slots = [:]
+        use(.legacy, under: conditions)
+        var isTaken = false
+        for entry in entries {
+            do throws(BLEError) {
+                try checkFamily(of: entry.request)
+                guard !isTaken else {
+                    throw .limit(
+                        "the number of advertisements at once on this controller", limit: 1,
+                        value: entries.count)
+                }
+                isTaken = true
+            } catch {
+                fail(entry.id, error)
+            }
+        }
+    }
+
+    /// The controller does not put it on air.
+    private mutating func failedToBegin(_ id: AdvertisingID, _ error: BLEError, under conditions: Conditions)
+    {
+        guard let index = index(of: id) else { return }
+        guard mayBeTriedAgain(entries[index], error, conditions) else {
+            return fail(id, named(error, conditions))
+        }
+        entries[index].retry = conditions.now + .seconds(1 << min(entries[index].refusals, 5))
+        entries[index].refusals += 1
+        events.append(
+            .warning(
+                "not advertising for now\(conditions.links > 0 ? ", beside \(conditions.links) links" : ""): "
+                    + "\(error)"))
+    }
+
+    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some controllers cannot
+    /// advertise beside a link.
+    private func mayBeTriedAgain(_ entry: Entry, _ error: BLEError, _ conditions: Conditions) -> Bool {
+        guard entry.hasBegun, conditions.links > 0 || entry.refusals < Self.refusalLimit else { return false }
+        switch error {
+        case .hci, .limit: return true
+        default: return false
+        }
+    }
+
+    private func named(_ error: BLEError, _ conditions: Conditions) -> BLEError {
+        switch error {
+        case .hci(.memoryCapacityExceeded, .leSetExtendedAdvertisingParameters),
+            .hci(.limitReached, .leSetExtendedAdvertisingParameters):
+            let sets = max(slots.count - 1, 0)
+            return .limit("the number of advertising sets that are left", limit: sets, value: sets + 1)
+        case .hci(.commandDisallowed, .leSetAdvertisingParameters) where conditions.isShared:
+            return .adapter(
+                .inUse("the kernel's own advertising or another program's: it has one set of packets"))
+        default: return error
+        }
+    }
+
+    /// Nothing is known of what a command has done.
+    private mutating func silent(
+        _ change: Change, _ command: MachineCommand, under conditions: Conditions
+    ) {
+        let set = change.set
+        doubt(set)
+        endChange()
+        // What brings the controller back begins all this anew.
+        if conditions.isRecovering { return }
+        silence = conditions.now + .seconds(1 << min(silences, 5))
+        silences += 1
+        let error = BLEError.controllerSilent(command: command.packet.opcode)
+        guard let slot = slots[set] else { return }
+        guard let index = index(of: slot.owner) else {
+            events.append(.warning("an advertisement that was stopped may be on air: \(error)"))
+            return events.append(.offAir(slot.owner))
+        }
+        switch change.kind {
+        case .pause, .end: break
+        case .replace(_, let revision): takeBack(index, of: set, revision, to: slot.request, error)
+        case .begin:
+            if let shown = slot.shown, shown.revision != slot.revision {
+                takeBack(index, of: set, slot.revision, to: shown.request, error)
+            } else if !entries[index].hasBegun {
+                fail(slot.owner, error)
+            }
+        }
+    }
+}
+
+// MARK: - What the controller and others tell, and time
+
+extension Advertiser {
+    /// A set has ended by itself, and with it perhaps its advertisement: then that is gone, too.
+    mutating func terminated(_ handle: AdvertisingHandle, _ status: HCIStatus, events: UInt8 = 0) {
+        guard let slot = slots[handle], slot.air.isPossible else { return }
+        slots[handle]?.air = .off
+        guard let index = index(of: slot.owner) else { return }
+        let entry = entries[index]
+        switch status {
+        case .advertisingTimeout where entry.request.timeLimit != nil: finish(entry.id, .success(.timeLimit))
+        case .limitReached where entry.eventsLeft != nil: finish(entry.id, .success(.eventLimit))
+        default:
+            if let left = entry.eventsLeft { entries[index].eventsLeft = left > events ? left - events : 1 }
+        }
+    }
+
+    /// The legacy commands' advertising has ended by itself: by a connection, or because its time was over.
+    mutating func legacyTerminated(_ status: HCIStatus) {
+        guard family == .legacy,
+            let set = slots.first(where: { $1.request.isConnectable && $1.air.isPossible })?.key
+        else { return }
+        terminated(set, status)
+    }
+
+    /// A link has ended: what was refused may go now.
+    mutating func linkEnded() { retry() }
+
+    private mutating func retry() {
+        for index in entries.indices { entries[index].retry = nil }
+    }
+
+    /// Takes a command of somebody else's on a shared controller. What it takes off the air is begun again when they have
+    /// done.
+    mutating func foreignCommand(_ command: Span<UInt8>, at now: Instant) {
+        guard let ended = ForeignAdvertising.ended(by: command) else { return }
+        let hit = slots.keys.filter { (ended.sets?.contains($0) ?? true) && slots[$0]?.air == .on }
+        guard !hit.isEmpty else { return }
+        for handle in hit { slots[handle]?.air = .off }
+        events.append(.log("another program took our advertising off the air: it is put on again"))
+        interruptions.removeAll { $0 + .seconds(60) <= now }
+        interruptions.append(now)
+        hold = now + Self.settling
+        if interruptions.count > Self.interruptionLimit, let first = interruptions.first {
+            hold = first + .seconds(60)
+        }
+    }
+
+    /// When `expire` is to run, if nothing happens before.
+    var deadline: Instant? {
+        entries.reduce(earlier(silence, hold)) { earlier($0, earlier($1.retry, endByHost(of: $1))) }
+    }
+
+    private mutating func pass(to now: Instant) {
+        if let silence, silence <= now { self.silence = nil }
+        if let hold, hold <= now { self.hold = nil }
+        for index in entries.indices {
+            if let retry = entries[index].retry, retry <= now { entries[index].retry = nil }
+        }
+    }
+
+    /// Ends those whose time is over.
+    mutating func expire(at now: Instant) {
+        pass(to: now)
+        for entry in entries where endByHost(of: entry).map({ $0 <= now }) ?? false {
+            finish(entry.id, .success(.timeLimit))
+        }
+    }
+
+    /// When the host ends it: where the controller does not by itself, or has not.
+    private func endByHost(of entry: Entry) -> Instant? {
+        guard let end = entry.end else { return nil }
+        let endsItself = slots.values.contains {
+            $0.owner == entry.id && $0.endsItself && $0.air == .on
+        }
+        return endsItself ? end + Self.grace : end
+    }
+
+    /// The next thing to tell, oldest first.
+    mutating func nextEvent() -> Event? { events.popFirst() }
+}
+
+extension Centiseconds {
+    /// The steps in which a controller is to end by itself: zero for never, else one at least.
+    fileprivate init(limiting duration: Duration?) {
+        let steps = Centiseconds(duration ?? .zero)
+        self.init(rawValue: duration == nil ? 0 : max(steps.rawValue, 1))
+    }
+}
