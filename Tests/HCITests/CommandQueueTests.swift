@@ -246,6 +246,35 @@ import Testing
         #expect(queue.frames().count == 1)
     }
 
+    @Test("of two answers on a shared controller the one behind the other process's command is theirs")
+    func answersOfOthers() {
+        for isFirst in [false, true] {
+            var queue = CommandQueue(.shared)
+            // The kernel keeps ours until theirs is answered, or has sent it before.
+            let ours = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
+            _ = queue.frames()
+            if isFirst { queue.receive(Self.complete(scan.opcode, [0x00]).span, at: .zero) }
+            queue.receive(Self.bytes(scan).span, at: .zero)
+            queue.receive(Self.complete(scan.opcode, [0x0c]).span, at: .zero)
+            if !isFirst { queue.receive(Self.complete(scan.opcode, [0x00]).span, at: .zero) }
+            #expect(queue.events() == [.completed(ours, parameters: [0x00])])
+            #expect(queue.unsolicitedCount == 1)
+        }
+    }
+
+    @Test("an answer of others that does not come is not waited for, and an exclusive controller has no others")
+    func answersOfOthersThatDoNotCome() {
+        for ownership in [CommandQueue.Ownership.shared, .exclusive] {
+            var queue = CommandQueue(ownership)
+            queue.receive(Self.bytes(scan).span, at: .zero)
+            let time = Instant.zero + (ownership == .shared ? .seconds(2) : .zero)
+            let ours = queue.submit(scan, timeLimit: .seconds(1), at: time)
+            _ = queue.frames()
+            queue.receive(Self.complete(scan.opcode, [0x00]).span, at: time)
+            #expect(queue.events() == [.completed(ours, parameters: [0x00])])
+        }
+    }
+
     @Test func anotherProcessResetsASharedController() {
         var queue = CommandQueue(.shared)
         let ticket = queue.submit(rand, timeLimit: .seconds(1), at: .zero)

@@ -5,7 +5,8 @@ import DequeModule
 /// Vol 4, Part E, 4.4).
 ///
 /// Frames are HCI packets with their type octet: events come in, commands go out. Of the events it reads
-/// Command Complete and Command Status and passes over all others, so it may see everything.
+/// Command Complete and Command Status and passes over all others, so it may see everything. From a shared controller
+/// the commands of others come in as well.
 ///
 /// - Commands go out in the order of their submission. Never are more unanswered than the controller's
 ///   latest answer allowed, and never two with the same opcode, since answers name nothing else.
@@ -19,9 +20,9 @@ public struct CommandQueue: Machine, Sendable {
     public enum Ownership: Hashable, Sendable {
         /// This host's alone: it counts the controller's credits.
         case exclusive
-        /// The kernel's, reached through a raw socket: the kernel counts the credits, and answers to other
-        /// processes' commands pass by. One to a command that was sent from here as well is taken for
-        /// ours; nothing tells them apart.
+        /// The kernel's, reached through a raw socket: the kernel counts the credits, and other processes' commands and
+        /// the answers to them pass by. The kernel has one command at the controller at a time and shows others' when it
+        /// sends them, so the answer that follows one of those is theirs.
         case shared
     }
 
@@ -80,6 +81,10 @@ public struct CommandQueue: Machine, Sendable {
     /// How many commands may be unanswered: one after power-on, then what the latest answer said.
     private var allowance = 1
     private var lastNumber: UInt64 = 0
+    /// Others' commands that a shared controller has to answer, and until when it may.
+    private var foreign: [HCIOpcode: Instant] = [:]
+    /// How long the kernel waits for an answer.
+    private static let kernelTimeLimit = Duration.seconds(2)
 
     /// A queue to a controller that was told nothing yet.
     public init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
@@ -170,11 +175,15 @@ extension CommandQueue {
 extension CommandQueue {
     /// Takes a packet from the controller, its type octet first.
     public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
-        guard frame.count >= 2, frame[0] == HCIPacketType.event.rawValue else { return }
+        guard frame.count >= 2 else { return }
+        if ownership == .shared, frame.count >= 3, frame[0] == HCIPacketType.command.rawValue {
+            foreign[HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)] = now + Self.kernelTimeLimit
+        }
+        guard frame[0] == HCIPacketType.event.rawValue else { return }
         do throws(DecodeError) {
             switch HCIEventCode(rawValue: frame[1]) {
-            case .commandComplete: try complete(frame)
-            case .commandStatus: try accept(frame)
+            case .commandComplete: try complete(frame, at: now)
+            case .commandStatus: try accept(frame, at: now)
             default: break
             }
         } catch {
@@ -182,12 +191,12 @@ extension CommandQueue {
         }
     }
 
-    private mutating func complete(_ frame: Span<UInt8>) throws(DecodeError) {
+    private mutating func complete(_ frame: Span<UInt8>, at now: Instant) throws(DecodeError) {
         var reader = ByteReader(frame, of: "Command Complete")
         try Self.skipHeader(&reader)
         let allowance = try reader.u8("Num_HCI_Command_Packets")
         let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
-        let answered = settle(opcode, allowance)
+        let answered = settle(opcode, allowance, at: now)
         if let answered { events.append(.completed(answered, parameters: reader.rest())) }
         if opcode == .reset {
             // Whatever else the controller had to do, it has forgotten.
@@ -196,23 +205,24 @@ extension CommandQueue {
         }
     }
 
-    private mutating func accept(_ frame: Span<UInt8>) throws(DecodeError) {
+    private mutating func accept(_ frame: Span<UInt8>, at now: Instant) throws(DecodeError) {
         var reader = ByteReader(frame, of: "Command Status")
         try Self.skipHeader(&reader)
         let status = HCIStatus(rawValue: try reader.u8("Status"))
         let allowance = try reader.u8("Num_HCI_Command_Packets")
         let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
         try reader.end()
-        guard let answered = settle(opcode, allowance) else { return }
+        guard let answered = settle(opcode, allowance, at: now) else { return }
         events.append(status == .success ? .accepted(answered) : .failed(answered, status))
     }
 
     /// Takes the command of that opcode off the unanswered ones; its ticket, if someone waits for it.
-    private mutating func settle(_ opcode: HCIOpcode, _ allowance: UInt8) -> Ticket? {
+    private mutating func settle(_ opcode: HCIOpcode, _ allowance: UInt8, at now: Instant) -> Ticket? {
         self.allowance = Int(allowance)
         // Only tells the allowance (7.7.14).
         guard opcode != .none else { return nil }
-        guard let index = sent.firstIndex(where: { $0.ticket.opcode == opcode }) else {
+        let isForeign = foreign.removeValue(forKey: opcode).map { now < $0 } ?? false
+        guard !isForeign, let index = sent.firstIndex(where: { $0.ticket.opcode == opcode }) else {
             unsolicitedCount += 1
             return nil
         }
