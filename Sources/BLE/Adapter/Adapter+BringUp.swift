@@ -13,7 +13,7 @@ extension Adapter {
         guard kernel == nil else { return }
 
         acceptList.wasReset(holding: capabilities.acceptListSize)
-        connecting.planner.wasReset(capacity: capabilities.acceptListSize)
+        initiator.controllerWasReset(capacity: capabilities.acceptListSize)
         if capabilities.isDualMode { try await tellOptional(WriteLEHostSupport(isSupported: true)) }
         _ = try await tell(SetEventMask(mask: .host))
         _ = try await tell(LESetEventMask(mask: .host(capabilities.features)))

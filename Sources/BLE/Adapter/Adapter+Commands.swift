@@ -93,6 +93,7 @@ extension Adapter {
         switch machine {
         case .scanner: scannerAnswered(answer)
         case .advertiser: advertiserAnswered(answer)
+        case .initiator: initiatorAnswered(answer)
         }
     }
 

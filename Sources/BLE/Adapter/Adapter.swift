@@ -73,6 +73,7 @@ public actor Adapter {
     var advertiser = Advertiser()
     /// Whom advertisements tell.
     var advertising = AdvertisingState()
+    var initiator = Initiator()
     var connecting = ConnectState()
     var links: [LinkID: Link] = [:]
     var linkOfHandle: [ConnectionHandle: LinkID] = [:]
@@ -259,14 +260,14 @@ extension Adapter {
         let now = loop.now
         armed = nil
         commands.expire(at: now)
-        expireConnecting(at: now)
+        expireInitiator(at: now)
         expireScanner(at: now)
         expireAdvertiser(at: now)
         for link in links.values {
             if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
         }
         pump()
-        wake(by: connecting.planner.deadline)
+        wakeForInitiator()
         wakeForScanner()
         wakeForAdvertiser()
         for link in links.values { wake(by: link.deadline) }

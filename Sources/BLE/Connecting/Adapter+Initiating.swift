@@ -3,89 +3,65 @@ import HCI
 import HCISocket
 import Logging
 
-/// Connecting by the controller: the planner says what it is told.
+/// Connecting by the controller, as the initiator wants it to be done.
 extension Adapter {
-    /// Brings the initiator to what is wanted, and the scan to what that leaves of the radio. One run at a time;
-    /// what changes meanwhile is seen at its end.
+    /// What else goes on, as far as it concerns connecting.
+    private var initiatorConditions: Initiator.Conditions {
+        Initiator.Conditions(
+            hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isChanging,
+            isRecovering: recovery.isUnderWay, isListFree: !scanner.usesAcceptList,
+            ownAddressType: ownAddressType, listening: initiatingTiming, now: loop.now)
+    }
+
+    /// Has the initiator bring the radio to what is wanted, and the scan to what that leaves of it.
     func reconcileConnecting() {
         reconcileScan()
-        guard kernel == nil, end == nil, !connecting.isChanging, !recovery.isUnderWay else { return }
-        connecting.isChanging = true
-        Task(executorPreference: loop) { await self.changeConnecting() }
+        guard kernel == nil, end == nil else { return }
+        let conditions = initiatorConditions
+        if !recovery.isUnderWay,
+            let command = initiator.nextCommand(
+                under: conditions, &acceptList, options: { connecting.options(for: $0) })
+        {
+            submit(command, of: .initiator)
+        }
+        takeInitiatorEvents()
+        wakeForInitiator()
     }
 
-    private func changeConnecting() async {
-        defer {
-            connecting.isChanging = false
-            if connecting.planner.isIdle { releaseAcceptList() }
-            changed()
-        }
-        while end == nil, !recovery.isUnderWay, let step = connecting.planner.next(at: loop.now) {
-            switch step {
-            case .create(let target): await create(target)
-            // It is refused when the link has come in this moment, which an event tells.
-            case .cancel: await sendTolerant(LECreateConnectionCancel())
+    /// Sets the timer for the initiator, which has to wait while the controller is brought back.
+    func wakeForInitiator() {
+        if !recovery.isUnderWay { wake(by: initiator.deadline) }
+    }
+
+    /// The controller has answered the initiator's command, or has not.
+    func initiatorAnswered(_ answer: CommandAnswer) {
+        initiator.answered(answer, under: initiatorConditions, &acceptList)
+        reconcileConnecting()
+    }
+
+    /// Acts on the initiator's time limits.
+    func expireInitiator(at now: Instant) {
+        guard let deadline = initiator.deadline, deadline <= now, !recovery.isUnderWay else { return }
+        initiator.expire(at: now)
+        reconcileConnecting()
+    }
+
+    private func takeInitiatorEvents() {
+        while let event = initiator.nextEvent() {
+            switch event {
+            case .failed(let device, let error): failPending(connecting.wanted(by: device), error)
+            case .changed: changed()
+            case .log(let line): log.info("\(line)")
+            case .warning(let line): log.warning("\(line)")
             }
         }
-        wake(by: connecting.planner.deadline)
-    }
-
-    private func create(_ target: ConnectionPlanner.Target) async {
-        do throws(BLEError) {
-            if case .acceptList(let devices) = target { try await takeAcceptList(for: devices) }
-            try await startInitiator(target)
-            connecting.planner.started()
-        } catch  where recovery.isUnderWay {
-            // What brings the controller back begins this anew.
-        } catch {
-            if case .acceptList = target { log.info("not connecting by the accept list: \(error)") }
-            for device in connecting.planner.refused() { failPending(connecting.wanted(by: device), error) }
-        }
-    }
-
-    private func startInitiator(_ target: ConnectionPlanner.Target) async throws(BLEError) {
-        let options = connecting.options(for: target.devices)
-        let listening = initiatingTiming
-        // Those who want another timing change that of their link.
-        let timing = options.lazy.compactMap(\.timing).first ?? ConnectionOptions.Timing()
-        let parameters = try timing.checked()
-        let (policy, peer): (InitiatorFilterPolicy, HCIAddress) =
-            switch target {
-            case .device(let device): (.peer, HCIAddress(device))
-            case .acceptList: (.acceptList, HCIAddress(0, type: .public))
-            }
-        guard capabilities.hasExtendedFamily else {
-            _ = try await send(
-                LECreateConnection(
-                    scanInterval: Slots(listening.interval), scanWindow: Slots(listening.window),
-                    filterPolicy: policy, peer: peer, ownAddressType: ownAddressType, parameters: parameters))
-            return
-        }
-        let initiating = LEExtendedCreateConnection.Initiating(
-            scanInterval: Slots(listening.interval), scanWindow: Slots(listening.window),
-            parameters: parameters)
-        let wantsCoded = options.contains { $0.phys?.contains(.leCoded) ?? false }
-        _ = try await send(
-            LEExtendedCreateConnection(
-                filterPolicy: policy, ownAddressType: ownAddressType, peer: peer,
-                phys: PerPHY(le1M: initiating, leCoded: wantsCoded ? initiating : nil)))
     }
 
     /// Waits until the controller makes no connection; it has 2 s to tell that it has ended.
     func connectingIdle() async {
-        while end == nil, kernel == nil, connecting.isChanging || !connecting.planner.isIdle {
+        while end == nil, kernel == nil, !initiator.isIdle {
             guard await radioChange() else { return }
         }
-    }
-
-    /// Acts on the planner's time limits.
-    func expireConnecting(at now: Instant) {
-        guard let deadline = connecting.planner.deadline, deadline <= now else { return }
-        if connecting.planner.expire(at: now) {
-            log.warning("the controller does not tell how the attempt to connect ended")
-            changed()
-        }
-        reconcileConnecting()
     }
 }
 
@@ -110,8 +86,7 @@ extension Adapter {
         guard let told = event.peer.deviceAddress else { return }
         if known?.peerResolvable.value ?? 0 != 0 { privacy.list.isProven = true }
         let isOurs = event.role == .central
-        let wanted = identity(
-            behind: isOurs ? connecting.wanted(by: connecting.planner.connected(to: told)) : told)
+        let wanted = isOurs ? connected(to: told, onAir: known?.peerOnAir) : identity(behind: told)
         guard isNews(event.connection, of: wanted) else { return }
         let mtu = connecting.pending[wanted]?.requests.first?.options.mtu
         let id = addLink(
@@ -123,6 +98,16 @@ extension Adapter {
             Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
         }
         reconcileConnecting()
+    }
+
+    /// Which device a link of this host's own making is to.
+    private func connected(to told: DeviceAddress, onAir: DeviceAddress?) -> DeviceAddress {
+        let names = [told, onAir ?? told, identity(behind: told)]
+        let device = initiator.connected { address in
+            names.contains(address) || names.contains(connecting.wanted(by: address))
+                || names.contains(identity(behind: address))
+        }
+        return identity(behind: connecting.wanted(by: device ?? told))
     }
 
     /// Whether a connection is a new one: false when it is told twice. An older one of the same handle has
@@ -141,10 +126,7 @@ extension Adapter {
         // So the legacy commands tell the end of the high duty cycle.
         if status == .advertisingTimeout { return legacyAdvertisingTerminated(status) }
         guard kernel == nil else { return }
-        for device in connecting.planner.ended(status) {
-            failPending(connecting.wanted(by: device), .connectFailed(.status(status)))
-        }
-        changed()
+        initiator.failed(status)
         reconcileConnecting()
     }
 }

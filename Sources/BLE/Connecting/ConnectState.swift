@@ -26,14 +26,10 @@ struct ConnectState {
 
     var nextTicket: UInt64 = 0
     var pending: [DeviceAddress: Pending] = [:]
-    /// What the controller is told; idle on kernel adapters.
-    var planner = ConnectionPlanner()
     /// Peers that the host looks for, since the controller does not know their private addresses.
     var searched: Set<DeviceAddress> = []
     /// The addresses by which those are found, and who that is.
     var routes: [DeviceAddress: DeviceAddress] = [:]
-    /// Whether the controller is being told.
-    var isChanging = false
 
     /// The options of all who wait for one of those devices, oldest request first.
     func options(for devices: Set<DeviceAddress>) -> [ConnectionOptions] {
@@ -43,11 +39,6 @@ struct ConnectState {
 
     /// The device that is wanted by that address.
     func wanted(by address: DeviceAddress) -> DeviceAddress { routes[address] ?? address }
-
-    /// Whether a device is looked for.
-    func isLookingFor(_ peer: DeviceAddress) -> Bool {
-        searched.contains(peer) || planner.wanted.contains(peer)
-    }
 
     /// How to scan for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
     var search: ScanOptions? {
@@ -61,13 +52,12 @@ struct ConnectState {
         return options
     }
 
-    /// The host does not look for a peer any more.
-    mutating func endSearch(for peer: DeviceAddress) {
+    /// The host does not look for a peer any more; the addresses by which it was found.
+    mutating func endSearch(for peer: DeviceAddress) -> [DeviceAddress] {
         searched.remove(peer)
-        for (address, _) in routes.filter({ $0.value == peer }) {
-            routes[address] = nil
-            planner.forget(address)
-        }
+        let addresses = routes.filter { $0.value == peer }.map(\.key)
+        for address in addresses { routes[address] = nil }
+        return addresses
     }
 
     /// Nobody waits any more, and the kernel's attempts end.

@@ -60,6 +60,7 @@ struct MachineCommand: Sendable {
 enum HostMachine: Sendable {
     case scanner
     case advertiser
+    case initiator
 }
 
 /// What came of a machine's command.

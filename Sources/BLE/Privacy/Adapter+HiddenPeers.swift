@@ -32,11 +32,11 @@ extension Adapter {
     /// not know a peer's private addresses, the host does, and names the one that it hears.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
-            connecting.planner.forget(peer)
+            initiator.forget(peer)
             connecting.searched.insert(peer)
         } else {
-            connecting.endSearch(for: peer)
-            connecting.planner.want(peer)
+            endSearch(for: peer)
+            initiator.want(peer)
             if privacy.list.knows(peer), !privacy.list.isProven, privacy.trustEnd == nil {
                 privacy.trustEnd = loop.now + Self.trust
                 armPrivacy()
@@ -53,7 +53,7 @@ extension Adapter {
     /// The controller has not found the peers that it should know: they may be away, or it does not resolve.
     func helpController() {
         guard !privacy.list.isProven else { return }
-        for peer in connecting.pending.keys where privacy.list.knows(peer) && connecting.isLookingFor(peer) {
+        for peer in connecting.pending.keys where privacy.list.knows(peer) && isLookingFor(peer) {
             connecting.searched.insert(peer)
         }
         scanner.search(.peers, connecting.search, at: loop.now)
@@ -70,7 +70,7 @@ extension Adapter {
                 endLook(for: old)
                 connecting.pending[peer, default: .init(requests: [])].requests += moved.requests
             }
-            guard connecting.isLookingFor(peer) || !hasLink(to: peer) else { continue }
+            guard isLookingFor(peer) || !hasLink(to: peer) else { continue }
             look(for: peer)
         }
         reconcileScan()
@@ -81,10 +81,20 @@ extension Adapter {
         links.values.contains { $0.peer == peer || $0.identity == peer }
     }
 
+    /// Whether a device is looked for.
+    private func isLookingFor(_ peer: DeviceAddress) -> Bool {
+        connecting.searched.contains(peer) || initiator.wanted.contains(peer)
+    }
+
+    /// The host does not look for a peer any more.
+    private func endSearch(for peer: DeviceAddress) {
+        for address in connecting.endSearch(for: peer) { initiator.forget(address) }
+    }
+
     /// Nobody looks for a device any more.
     func endLook(for peer: DeviceAddress) {
-        connecting.endSearch(for: peer)
-        connecting.planner.forget(peer)
+        endSearch(for: peer)
+        initiator.forget(peer)
         scanner.search(.peers, connecting.search, at: loop.now)
         reconcileConnecting()
     }
@@ -103,11 +113,11 @@ extension Adapter {
         // Its address before this one is not heard any more.
         for (old, _) in connecting.routes.filter({ $0.value == peer }) {
             connecting.routes[old] = nil
-            connecting.planner.forget(old)
+            initiator.forget(old)
         }
         log.debug("\(peer) is \(address)")
         connecting.routes[address] = peer
-        connecting.planner.want(address)
+        initiator.want(address)
         reconcileConnecting()
     }
 
@@ -117,9 +127,9 @@ extension Adapter {
         // None is looked for any more while others fail.
         connecting.searched = []
         for peer in searched {
-            if connecting.planner.wanted.contains(peer) {
-                connecting.endSearch(for: peer)
-                connecting.planner.want(peer)
+            if initiator.wanted.contains(peer) {
+                endSearch(for: peer)
+                initiator.want(peer)
             } else {
                 failPending(peer, error)
             }

@@ -52,7 +52,7 @@ extension Adapter {
     }
 
     private func changePrivacy() async {
-        holdRadio(true)
+        reconcileRadio()
         var isDone = false
         if await radioIsQuiet() {
             do throws(BLEError) {
@@ -68,7 +68,7 @@ extension Adapter {
         privacy.isChanging = false
         // What brings the controller back does all anew.
         if !isDone, !recovery.isUnderWay { privacy.retry = loop.now + Self.secondTry }
-        holdRadio(false)
+        reconcileRadio()
         lookAgain()
         reconcilePrivacy()
         armPrivacy()
@@ -95,8 +95,7 @@ extension Adapter {
     }
 
     /// Keeps everything off the air that listens or can be called, or lets it go on.
-    private func holdRadio(_ isHeld: Bool) {
-        connecting.planner.isHeld = isHeld
+    private func reconcileRadio() {
         reconcileScan()
         reconcileAdvertising()
         reconcileConnecting()
@@ -106,12 +105,11 @@ extension Adapter {
     private func radioIsQuiet() async -> Bool {
         while end == nil, !recovery.isUnderWay {
             let isQuiet =
-                scanner.isQuiet && advertiser.isQuiet && connecting.planner.isQuiet && !connecting.isChanging
+                scanner.isQuiet && advertiser.isQuiet && initiator.isQuiet
             if isQuiet { return true }
             // Something changes, or its command is not answered, which brings the controller back.
             guard
-                scanner.isChanging || advertiser.isChanging || connecting.isChanging
-                    || !connecting.planner.isQuiet, await radioChange()
+                scanner.isChanging || advertiser.isChanging || !initiator.isQuiet, await radioChange()
             else { return false }
         }
         return false

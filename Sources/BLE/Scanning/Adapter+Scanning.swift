@@ -62,7 +62,7 @@ extension Adapter {
             limits: ScanConditions(
                 hasExtendedFamily: capabilities.hasExtendedFamily,
                 isKnownToHostAlone: isKnownToHostAlone,
-                isConnecting: !connecting.planner.wanted.isEmpty),
+                isConnecting: !initiator.wanted.isEmpty),
             isShared: kernel != nil, isPaused: privacy.isChanging, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
@@ -107,7 +107,10 @@ extension Adapter {
             case .ended(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
             case .searchEnded(.train, let error): searchFailed(error)
             case .searchEnded(.peers, let error): peerSearchFailed(error)
-            case .changed: changed()
+            case .changed:
+                changed()
+                // It may have waited for the accept list.
+                if !initiator.wanted.isEmpty { reconcileConnecting() }
             case .note(let event): note(event)
             case .log(let line): log.info("\(line)")
             }

@@ -240,6 +240,14 @@ extension Scanner {
 extension Scanner {
     /// Whether the radio is being told something.
     var isChanging: Bool { change != nil }
+    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being changed for one.
+    var usesAcceptList: Bool {
+        if change?.parameters.acceptList != nil { return true }
+        return switch radio {
+        case .on(let parameters), .doubtful(let parameters): parameters.acceptList != nil
+        case .off, .joined: false
+        }
+    }
     /// Whether the radio does not scan for this host, and is not about to.
     var isQuiet: Bool { radio == .off && change == nil }
 

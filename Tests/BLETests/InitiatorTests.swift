@@ -1,0 +1,311 @@
+import BLECore
+import HCI
+import Testing
+
+@testable import BLE
+
+/// What the initiator is told, and when, before a controller that answers as the test says.
+@Suite struct InitiatorTests {
+    private let stopped = "the controller does not tell how the attempt to connect ended"
+    private let silence = "no answer from the controller"
+
+    @Test(arguments: [false, true]) func oneDeviceIsNamed(isExtended: Bool) {
+        var played = PlayedInitiator()
+        played.conditions.hasExtendedFamily = isExtended
+        #expect(played.initiator.isIdle && played.next() == nil)
+        played.want(1, 1)
+        #expect(played.settle() == ["connect 1"])
+        #expect(played.settle() == [] && played.initiator.deadline == nil)
+        #expect(!played.initiator.isQuiet && !played.initiator.isChanging)
+        #expect(played.connected(to: 1) == 1)
+        #expect(played.settle() == [] && played.initiator.isIdle)
+    }
+
+    @Test func aResolvedAddressIsTheDeviceThatWasNamed() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        #expect(played.connected(to: 3) == 1)
+        #expect(played.settle() == [] && played.initiator.isIdle)
+    }
+
+    @Test func aSecondDeviceNeedsACancelAndTheList() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.want(2)
+        #expect(played.settle() == ["cancel"], "nothing more until the controller has told")
+        played.failed()
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+        #expect(played.connected(to: 2) == 2)
+        #expect(played.settle() == ["connect 1"])
+        #expect(played.events == [])
+    }
+
+    @Test("the list is had when no scan filters by it any more, and given back when nothing is wanted")
+    func theListOfAScan() {
+        var played = PlayedInitiator()
+        played.conditions.isListFree = false
+        played.want(1, 2)
+        #expect(played.settle() == [] && played.list.isForConnecting)
+        played.conditions.isListFree = true
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+        played.forget(1)
+        played.forget(2)
+        #expect(played.settle() == ["cancel"] && played.list.isForConnecting)
+        played.failed()
+        #expect(played.settle() == [] && !played.list.isForConnecting)
+    }
+
+    @Test func theListIsNotFilledAnew() {
+        var played = PlayedInitiator()
+        played.want(1, 2)
+        _ = played.settle()
+        played.conditions.isPaused = true
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        played.conditions.isPaused = false
+        #expect(played.settle() == ["connect listed"], "it holds what it should")
+        played.want(3)
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == ["add 3", "connect listed"])
+        played.forget(1)
+        _ = played.settle()
+        played.failed()
+        #expect(played.settle() == ["clear", "add 2", "add 3", "connect listed"])
+    }
+
+    @Test func aPauseSwitchesTheInitiatorOffAndThenItGoesOn() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.conditions.isPaused = true
+        #expect(played.settle() == ["cancel"] && !played.initiator.isQuiet)
+        played.failed()
+        #expect(played.initiator.isQuiet && !played.initiator.isIdle)
+        played.want(2)
+        #expect(played.settle() == [])
+        played.conditions.isPaused = false
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+    }
+
+    @Test("what is wanted otherwise while the list is being changed is not asked for as it was")
+    func changedMeanwhile() {
+        var played = PlayedInitiator()
+        played.want(1, 2)
+        #expect(played.next() == "add 1")
+        played.want(3)
+        played.answer(.done([]))
+        #expect(played.settle() == ["clear", "add 1", "add 2", "add 3", "connect listed"])
+    }
+
+    @Test(
+        "the link may come instead of the end, before or after the answer to the cancel",
+        arguments: [false, true])
+    func theLinkMayComeInsteadOfTheEnd(isBefore: Bool) {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.want(2)
+        #expect(played.next() == "cancel")
+        if !isBefore { played.answer(.refused(.commandDisallowed)) }
+        #expect(played.connected(to: 1) == 1)
+        if isBefore { played.answer(.refused(.commandDisallowed)) }
+        #expect(played.settle() == ["connect 2"])
+    }
+
+    @Test("an outcome that comes before the answer to the command", arguments: [false, true])
+    func outcomesMayComeBeforeTheAnswer(isLink: Bool) {
+        var played = PlayedInitiator()
+        played.want(1)
+        #expect(played.next() == "connect 1")
+        if isLink {
+            #expect(played.connected(to: 1) == 1)
+        } else {
+            played.failed(.connectionFailedToBeEstablished)
+            #expect(played.events.count == 1)
+        }
+        #expect(played.next() == nil, "one command at a time")
+        played.answer(.done([]))
+        #expect(played.settle() == [] && played.initiator.isIdle)
+        played.want(2)
+        #expect(played.settle() == ["connect 2"])
+    }
+
+    @Test func aControllerThatDoesNotTellIsWaitedForTwoSeconds() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.forget(1)
+        #expect(played.settle() == ["cancel"] && played.nextIn == .seconds(2))
+        played.wait(.seconds(1))
+        #expect(!played.initiator.isIdle)
+        played.wait(.seconds(1))
+        #expect(played.initiator.isIdle && played.events == [stopped])
+    }
+
+    @Test("a late outcome of an attempt that was given up is no other one's", arguments: [false, true])
+    func late(isLink: Bool) {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.forget(1)
+        _ = played.settle()
+        played.wait(.seconds(2))
+        played.want(2)
+        #expect(played.settle() == ["connect 2"])
+        if isLink { #expect(played.connected(to: 1) == nil) } else { played.failed() }
+        #expect(played.settle() == [] && !played.initiator.isQuiet, "it listens for 2")
+        #expect(played.events == [stopped])
+        #expect(played.connected(to: 2) == 2)
+    }
+
+    @Test("a link that comes late, when nothing is asked for, is the one of whoever wants it")
+    func lateAndWanted() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.forget(1)
+        _ = played.settle()
+        played.wait(.seconds(2))
+        #expect(played.connected(to: 1) == nil && played.initiator.isIdle)
+        played.conditions.isPaused = true
+        played.want(1)
+        #expect(played.connected(to: 1) == 1)
+    }
+
+    @Test func moreThanTheListTakesHaveTurns() {
+        var played = PlayedInitiator(list: 2)
+        played.want(1, 2, 3)
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+        #expect(played.nextIn == .seconds(5))
+        played.wait(.seconds(5))
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == ["clear", "add 3", "add 1", "connect listed"])
+        #expect(played.nextIn == .seconds(5))
+        // With one less all have room.
+        #expect(played.connected(to: 3) == 3)
+        #expect(played.settle() == ["clear", "add 1", "add 2", "connect listed"])
+        #expect(played.initiator.deadline == nil)
+    }
+
+    @Test(arguments: [0, 1]) func withoutAListDevicesHaveTurnsOneByOne(_ capacity: Int) {
+        var played = PlayedInitiator(list: capacity)
+        played.want(1, 2)
+        for device in [1, 2, 1, 2] {
+            #expect(played.settle() == ["connect \(device)"])
+            played.wait(.seconds(5))
+            #expect(played.settle() == ["cancel"])
+            played.failed()
+        }
+        #expect(played.events == [])
+    }
+
+    // MARK: Refusals and failures
+
+    @Test("of a list that is smaller than the controller said, what it takes is used") func smallerList() {
+        var played = PlayedInitiator()
+        played.want(1, 2, 3)
+        #expect(
+            played.settle("add 3", .refused(.memoryCapacityExceeded)) == [
+                "add 1", "add 2", "add 3", "clear", "add 1", "add 2", "connect listed",
+            ])
+        #expect(played.nextIn == .seconds(5))
+    }
+
+    @Test(
+        "a list that is refused is not used again, until a reset",
+        arguments: ["clear", "add 1", "connect listed"])
+    func aListThatIsRefused(command: String) {
+        var played = PlayedInitiator()
+        // Nothing is known of what it holds.
+        _ = played.list.begin([])
+        played.want(1, 2)
+        #expect(played.settle(command, .refused(.hardwareFailure)).last == "connect 1")
+        _ = played.connected(to: 1)
+        #expect(played.settle() == ["connect 2"] && played.events == [])
+        _ = played.connected(to: 2)
+        played.initiator.controllerWasReset(capacity: 8)
+        played.list.wasReset(holding: 8)
+        played.want(1, 2)
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+    }
+
+    @Test("who is refused by name is told") func refused() {
+        var played = PlayedInitiator()
+        played.want(1)
+        let refusal = BLEError.hci(.commandDisallowed, command: .leCreateConnection)
+        #expect(played.settle("connect 1", .refused(.commandDisallowed)) == ["connect 1"])
+        #expect(played.events == ["failed 1: \(refusal)"] && played.initiator.isIdle)
+        played.want(2)
+        _ = played.settle("connect 2", .malformed("nonsense"))
+        #expect(played.events.count == 2 && played.events[1].contains("nonsense"))
+    }
+
+    @Test func aFailureIsOfAllThatWereListenedFor() {
+        var played = PlayedInitiator()
+        played.want(1, 2)
+        _ = played.settle()
+        played.want(3)
+        #expect(played.next() == "cancel")
+        played.failed(.connectionFailedToBeEstablished)
+        played.answer(.done([]))
+        #expect(played.events.map { $0.prefix(8) } == ["failed 1", "failed 2"])
+        #expect(played.settle() == ["connect 3"])
+        // That the controller has ended it by itself is a failure, too.
+        played.failed()
+        #expect(played.events.count == 3 && played.initiator.isIdle)
+        played.failed()
+        #expect(played.events.count == 3)
+    }
+
+    @Test(
+        "when a command is not answered the attempt is cancelled before the next", arguments: [false, true])
+    func silence(hasBegun: Bool) {
+        var played = PlayedInitiator()
+        played.want(1, 2)
+        _ = played.settle()
+        _ = played.connected(to: 2)
+        #expect(played.settle("connect 1", .silent) == ["connect 1"])
+        #expect(played.events == ["failed 1: LE Create Connection: \(silence)"])
+        played.want(3)
+        #expect(played.settle() == [] && played.nextIn == .seconds(1))
+        played.wait(.seconds(1))
+        #expect(played.next() == "cancel")
+        if hasBegun {
+            played.answer(.done([]))
+            #expect(played.settle() == [])
+            played.failed()
+        } else {
+            played.answer(.refused(.commandDisallowed))
+        }
+        #expect(played.settle() == ["connect 3"] && played.events.count == 1)
+    }
+
+    @Test("a link of a command that was not answered is the device's") func silentLink() {
+        var played = PlayedInitiator()
+        played.want(1)
+        #expect(played.next() == "connect 1")
+        played.conditions.isRecovering = true
+        played.answer(.silent)
+        #expect(played.events == [], "what brings the controller back begins it anew")
+        #expect(played.connected(to: 1) == 1 && played.initiator.isIdle)
+    }
+
+    @Test("a Reset between any two steps", arguments: 0..<6) func reset(after count: Int) {
+        var played = PlayedInitiator()
+        _ = played.list.begin([])
+        played.want(1, 2)
+        for _ in 0..<count {
+            if played.next() != nil { played.answer(.done([])) }
+        }
+        let isAsking = count % 2 == 0 && played.next() != nil
+        played.initiator.controllerWasReset(capacity: 8)
+        played.list.wasReset(holding: 8)
+        if isAsking { played.answer(.silent) }
+        #expect(played.settle() == ["add 1", "add 2", "connect listed"])
+        #expect(played.events == [])
+    }
+}

@@ -1,0 +1,110 @@
+import BLECore
+import HCI
+
+@testable import BLE
+
+/// An initiator before a controller that answers as a test says. Commands are written as a word and whom they are about.
+struct PlayedInitiator {
+    var initiator = Initiator()
+    var list = AcceptList()
+    var conditions = Initiator.Conditions()
+    /// What the initiator has told.
+    var events: [String] = []
+    /// The last command.
+    private(set) var packet = HCICommandPacket(opcode: .none)
+
+    /// On a controller whose accept list takes so many.
+    init(list capacity: Int = 8) {
+        list.wasReset(holding: capacity)
+        initiator.controllerWasReset(capacity: capacity)
+    }
+
+    /// Wants links to those devices, which have the numbers 1 to 9.
+    mutating func want(_ devices: Int...) {
+        for device in devices { initiator.want(Self.device(device)) }
+    }
+
+    mutating func forget(_ device: Int) { initiator.forget(Self.device(device)) }
+
+    static func device(_ number: Int) -> DeviceAddress {
+        DeviceAddress(UInt64(0xc000_0000_0000 + number), type: .random)
+    }
+
+    /// The command that is sent now; nil when there is none.
+    mutating func next() -> String? {
+        defer { take() }
+        guard let command = initiator.nextCommand(under: conditions, &list, options: { _ in [] })
+        else { return nil }
+        packet = command.packet
+        return Self.name(command.packet)
+    }
+
+    /// The answer to it.
+    mutating func answer(_ answer: CommandAnswer) {
+        initiator.answered(answer, under: conditions, &list)
+        take()
+    }
+
+    /// All commands, with success as the answer to each but the first `command`.
+    mutating func settle(_ command: String = "", _ answer: CommandAnswer = .done([])) -> [String] {
+        var sent: [String] = []
+        var isGiven = false
+        while let next = next(), sent.count < 60 {
+            sent.append(next)
+            if next == command, !isGiven {
+                isGiven = true
+                self.answer(answer)
+            } else {
+                self.answer(.done([]))
+            }
+        }
+        return sent
+    }
+
+    /// A link was made: to whom, as the initiator knows.
+    mutating func connected(to device: Int) -> Int? {
+        let found = initiator.connected { $0 == Self.device(device) }
+        take()
+        return found.map { Int($0.value & 0xf) }
+    }
+
+    /// The attempt ended without a link.
+    mutating func failed(_ status: HCIStatus = .unknownConnectionIdentifier) {
+        initiator.failed(status)
+        take()
+    }
+
+    /// So much time goes by.
+    mutating func wait(_ duration: Duration) {
+        conditions.now = conditions.now + duration
+        if let deadline = initiator.deadline, deadline <= conditions.now {
+            initiator.expire(at: conditions.now)
+        }
+        take()
+    }
+
+    /// How long it is until something is to be done without a reason from outside.
+    var nextIn: Duration? { initiator.deadline.map(conditions.now.duration(until:)) }
+
+    mutating func take() {
+        while let event = initiator.nextEvent() {
+            switch event {
+            case .failed(let device, let error): events.append("failed \(device.value & 0xf): \(error)")
+            case .warning(let line): events.append(line)
+            case .changed, .log: break
+            }
+        }
+    }
+
+    static func name(_ packet: HCICommandPacket) -> String {
+        let octets = packet.parameters
+        switch packet.opcode {
+        case .leClearFilterAcceptList: return "clear"
+        case .leAddDeviceToFilterAcceptList: return "add \(octets[1])"
+        case .leCreateConnectionCancel: return "cancel"
+        case .leCreateConnection: return octets[4] == 0 ? "connect \(octets[6])" : "connect listed"
+        case .leExtendedCreateConnection: return octets[0] == 0 ? "connect \(octets[3])" : "connect listed"
+        default: return packet.opcode.description
+        }
+    }
+}
