@@ -62,7 +62,9 @@ import Testing
         let receive = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
         let transmit = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
         let session = try start("bletool", "gatt", "name:UART", "run", "-", "--adapter", "virtual", "--json")
-        try session.type("subscribe \(transmit)\nwrite \(receive) 68656c6c6f0a\nwait notification\n")
+        // Longer than this process may have to wait for a processor.
+        try session.type(
+            "subscribe \(transmit)\nwrite \(receive) 68656c6c6f0a\nwait notification --within 5m\n")
         try session.endInput()
         // By now the central has subscribed.
         #expect(await bridge.line() == "hello")

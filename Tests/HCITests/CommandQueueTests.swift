@@ -262,7 +262,8 @@ import Testing
         }
     }
 
-    @Test("an answer of others that does not come is not waited for, and an exclusive controller has no others")
+    @Test(
+        "an answer of others that does not come is not waited for, and an exclusive controller has no others")
     func answersOfOthersThatDoNotCome() {
         for ownership in [CommandQueue.Ownership.shared, .exclusive] {
             var queue = CommandQueue(ownership)

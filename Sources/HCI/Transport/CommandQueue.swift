@@ -177,7 +177,8 @@ extension CommandQueue {
     public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count >= 2 else { return }
         if ownership == .shared, frame.count >= 3, frame[0] == HCIPacketType.command.rawValue {
-            foreign[HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)] = now + Self.kernelTimeLimit
+            foreign[HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)] =
+                now + Self.kernelTimeLimit
         }
         guard frame[0] == HCIPacketType.event.rawValue else { return }
         do throws(DecodeError) {
