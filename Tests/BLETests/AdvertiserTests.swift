@@ -316,7 +316,79 @@ import Testing
         #expect(played.events[2] == "updated 2")
     }
 
+    @Test("a refused change leaves the limits of what was on air as they were", arguments: [false, true])
+    func limitsAreTakenBack(isReset: Bool) throws {
+        var request = Self.beacon
+        (request.duration, request.maximumEvents) = (.seconds(60), 200)
+        var played = PlayedAdvertiser()
+        let id = try played.advertise(request)
+        #expect(played.run() == ["on ef for 60000 ms, 200 events"])
+        played.wait(.seconds(10))
+        (request.duration, request.maximumEvents, request.interval) = (.seconds(5), 3, .seconds(1))
+        try played.update(id, to: request)
+        if isReset {
+            // What brings the controller back comes between.
+            played.run(upTo: "parameters ef")
+            played.conditions.isRecovering = true
+            played.answer(.silent)
+            played.conditions.isRecovering = false
+            played.advertiser.controllerWasReset()
+        }
+        _ = played.run("parameters ef", .refused(.unsupportedFeatureOrParameterValue))
+        #expect(PlayedAdvertiser.name(played.packet) == "on ef for 50000 ms, 200 events")
+        #expect(played.events.count == 2 && played.events[1].hasPrefix("not updated 1:"))
+        #expect(played.nextIn == .seconds(51))
+    }
+
+    @Test("a change that was made while no link was free, and is refused then, is taken back")
+    func refusedLater() throws {
+        var played = PlayedAdvertiser()
+        let id = try played.advertise(Self.service)
+        _ = played.settle()
+        played.conditions.centrals = 1
+        played.terminated(0xef)
+        var slow = Self.service
+        slow.interval = .seconds(5)
+        try played.update(id, to: slow)
+        _ = played.settle()
+        #expect(played.events == ["started 1", "updated 1"])
+        played.conditions.centrals = 0
+        #expect(
+            played.run("parameters ef", .refused(.unsupportedFeatureOrParameterValue)) == ["off ef", "on ef"])
+        try played.update(id, to: Self.service)
+        #expect(played.settle() == [], "it is on air as it was at first")
+    }
+
     // MARK: Limits
+
+    @Test("an end by the limits that a set was told does not end what has others by now") func extended()
+        throws
+    {
+        for status in [HCIStatus.advertisingTimeout, .limitReached] {
+            var request = Self.beacon
+            (request.duration, request.maximumEvents) = (.seconds(3), 10)
+            var played = PlayedAdvertiser()
+            let id = try played.advertise(request)
+            _ = played.settle()
+            (request.duration, request.maximumEvents) = (.seconds(60), 100)
+            try played.update(id, to: request)
+            played.terminated(0xef, status)
+            #expect(played.run() == ["off ef", "on ef for 60000 ms, 100 events"])
+            #expect(played.events == ["started 1", "updated 1"])
+        }
+    }
+
+    @Test("an end that is told before the answer to the beginning") func earlyEnd() throws {
+        var request = Self.beacon
+        request.maximumEvents = 1
+        var played = PlayedAdvertiser()
+        _ = try played.advertise(request)
+        played.run(upTo: "on ef, 1 events")
+        played.terminated(0xef, .limitReached)
+        played.answer(.done([]))
+        #expect(played.settle() == ["off ef", "remove ef"])
+        #expect(played.events == ["ended 1: all its events are sent", "off air 1"])
+    }
 
     @Test("time limits: the controller's where it has them, with a second's grace, else ours")
     func timeLimits() throws {
@@ -447,6 +519,54 @@ import Testing
         // The 31st of a minute waits until the first is a minute old.
         played.others(LEClearAdvertisingSets().packet)
         #expect(played.nextIn == .seconds(30))
+    }
+
+    @Test("what others do to one set holds no other one back") func heldApart() throws {
+        var played = PlayedAdvertiser(isShared: true)
+        _ = try played.advertise(Self.beacon)
+        let second = try played.advertise(Self.beacon)
+        _ = played.settle()
+        for _ in 0...30 {
+            played.others(LERemoveAdvertisingSet(set: AdvertisingHandle(rawValue: 0xef)).packet)
+            played.wait(.milliseconds(250))
+            _ = played.settle()
+        }
+        #expect(played.nextIn ?? .zero > .seconds(30))
+        try played.update(second, to: Self.request(.nonconnectable, name: "y"))
+        _ = try played.advertise(Self.beacon)
+        #expect(played.settle() == ["data ee", "off ed", "remove ed", "parameters ed", "data ed", "on ed"])
+    }
+
+    @Test("another program's legacy advertising is not ended, also when it has ended ours")
+    func othersLegacy() throws {
+        var played = PlayedAdvertiser(sets: nil, isShared: true)
+        let id = try played.advertise(Self.beacon)
+        _ = played.settle()
+        played.others(LESetAdvertisingEnable(enable: true).packet)
+        played.wait(.milliseconds(250))
+        #expect(played.settle("parameters", .refused(.commandDisallowed)) == ["parameters"])
+        #expect(played.nextIn == .seconds(1) && played.events == ["started 1"])
+        played.wait(.seconds(1))
+        #expect(played.settle("parameters", .refused(.commandDisallowed)) == ["parameters"])
+        played.stop(id)
+        #expect(played.settle() == [] && played.events.last == "off air 1")
+    }
+
+    @Test("what a malformed answer to the legacy commands' beginning has done is ended") func malformed()
+        throws
+    {
+        var played = PlayedAdvertiser(sets: nil)
+        _ = try played.advertise(Self.beacon)
+        #expect(played.settle("on", .malformed("nonsense")) == ["off", "parameters", "data", "on", "off"])
+        #expect(played.events.count == 2 && played.events[0].hasPrefix("failed 1:"))
+    }
+
+    @Test("after a reset the extended commands are tried again") func familyAfterReset() throws {
+        var played = PlayedAdvertiser(isShared: true)
+        _ = try played.advertise(Self.beacon)
+        #expect(played.run("parameters ef", .refused(.commandDisallowed)) == ["off ef", "on"])
+        played.advertiser.controllerWasReset()
+        #expect(played.run() == ["off ef", "on ef"])
     }
 
     @Test func aSetThatIsLostAgainAndAgainIsGivenUp() throws {
@@ -583,6 +703,48 @@ import Testing
         played.wait(.seconds(2))
         #expect(played.settle() == ["off ef", "remove ef"])
     }
+
+    @Test("silence about one set delays nothing of another") func silenceApart() throws {
+        var played = PlayedAdvertiser()
+        let first = try played.advertise(Self.beacon)
+        _ = played.settle()
+        _ = try played.advertise(Self.beacon)
+        #expect(played.settle("on ee", .silent) == ["parameters ee", "data ee", "on ee"])
+        played.stop(first)
+        _ = try played.advertise(Self.beacon)
+        #expect(played.run() == ["off ef", "on ef"], "also on the set that was made free")
+        #expect(played.events.suffix(3) == ["ended 1: stopped", "off air 1", "started 3"])
+        // What does not end is asked for ever less often.
+        for wait: Int64 in [1, 2, 4, 8, 16, 32, 32] {
+            #expect(played.nextIn == .seconds(wait))
+            played.wait(.seconds(wait))
+            #expect(played.next() == "off ee")
+            played.answer(.done([]))
+            #expect(played.next() == "remove ee")
+            played.answer(.silent)
+        }
+    }
+
+    @Test(
+        "a stop is told to a controller that was silent before, at once; an advertisement in place of it is not for ever"
+    )
+    func stopAfterSilence() throws {
+        var played = PlayedAdvertiser(sets: nil)
+        let id = try played.advertise(Self.service, links: 2)
+        _ = played.settle()
+        played.advertiser.legacyTerminated(.success)
+        _ = played.settle("on", .silent)
+        #expect(played.settle() == [] && played.nextIn == .seconds(1))
+        played.stop(id)
+        #expect(played.next() == "off")
+        played.answer(.silent)
+        _ = try played.advertise(Self.beacon)
+        #expect(played.settle() == [])
+        played.wait(played.nextIn ?? .zero)
+        #expect(played.settle("off", .silent) == ["off"])
+        let failure = BLEError.controllerSilent(command: .leSetAdvertisingEnable)
+        #expect(played.events.contains("failed 2: \(failure)"))
+    }
 }
 
 /// What is wanted of an advertiser while a controller, centrals and others do what they like.
@@ -693,6 +855,7 @@ private struct AdvertisingWishes {
             let answer = radio.take(packet)
             // What follows may be told in the same batch, before the answer.
             if !isCalm, chance(of: 5) { connect() }
+            if !isCalm, chance(of: 20) { recover() }
             played.answer(answer)
         }
         judge()
@@ -705,6 +868,11 @@ private struct AdvertisingWishes {
         played.answer(.silent)
         guard played.conditions.isRecovering else { return }
         played.conditions.isRecovering = false
+        recover()
+    }
+
+    /// The controller was brought back, by a Reset or without.
+    private mutating func recover() {
         if chance(of: 2) {
             radio.sets = [:]
             played.conditions.centrals = 0
@@ -734,8 +902,9 @@ private struct AdvertisingWishes {
                     Issue.record("\(event)")
                     break
                 }
-                // Nothing before it is on air any more.
-                if let index = wanted[id]?.requests.firstIndex(of: request) {
+                // Nothing before it is on air any more, unless it was told for want of a link.
+                let isShown = radio.sets.values.contains { $0.isOn && $0.data == request.payloads.data }
+                if isShown, let index = wanted[id]?.requests.firstIndex(of: request) {
                     wanted[id]?.requests.removeFirst(index)
                 }
             case "not":
@@ -779,6 +948,10 @@ private struct AdvertisingWishes {
             let isSaid = wishes.radio.sets.values.contains { $0.isOn && said.contains($0.data) }
             #expect(isSaid, "\(request.plan)")
             due[said[0], default: 0] += 1
+        }
+        // Who waits for a start waits for a link.
+        for (id, wish) in wishes.wanted where wishes.starts.contains("\(id.number)") {
+            #expect(wish.requests.last?.isConnectable == true && centrals >= wish.links)
         }
         let onAir = wishes.radio.sets.values.filter(\.isOn)
         #expect(onAir.count == due.values.reduce(0, +))

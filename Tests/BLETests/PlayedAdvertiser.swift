@@ -116,7 +116,8 @@ struct PlayedAdvertiser {
             UInt8(command.parameters.count),
         ]
         octets += command.parameters
-        advertiser.foreignCommand(octets.span, at: conditions.now)
+        advertiser.foreignCommand(
+            octets.span, isRecovering: conditions.isRecovering, at: conditions.now)
         take()
     }
 

@@ -192,7 +192,8 @@ extension Adapter {
             if kernel != nil {
                 scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
                 wakeForScanner()
-                advertiser.foreignCommand(command, at: loop.now)
+                advertiser.foreignCommand(
+                    command, isRecovering: recovery.isUnderWay, at: loop.now)
                 reconcileAdvertising()
             }
         // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.

@@ -105,6 +105,9 @@ extension Adapter {
         max(links.values.count { $0.role == .peripheral }, kernelCentrals.count)
     }
 
+    /// Whether one advertisement more would be refused.
+    var hasAllSetsInUse: Bool { advertiser.isFull(under: advertisingConditions) }
+
     /// Has the advertiser bring the radio to what is wanted.
     func reconcileAdvertising() {
         guard end == nil else { return }
@@ -176,8 +179,7 @@ extension Adapter {
     /// Whether a set of a kernel adapter is this process's: others that advertise by this library keep off it
     /// then. That the name cannot be asked for is no reason not to advertise.
     private func claim(_ set: AdvertisingHandle) -> Bool {
-        // The legacy commands' one advertiser has no name.
-        guard let kernel, capabilities.hasExtendedFamily, advertising.claims[set] == nil else { return true }
+        guard let kernel, advertising.claims[set] == nil else { return true }
         do throws(PortError) {
             guard let claim = try NameClaim("bletool/hci\(kernel.index)/advertising/\(set.rawValue.hex)")
             else {

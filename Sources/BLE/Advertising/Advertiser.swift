@@ -76,8 +76,10 @@ struct Advertiser: Sendable {
         var revision = 0
         /// The changes that are not on air, each with the revision that it made.
         var updates: [(id: AdvertisingUpdateID, revision: Int)] = []
+        /// What was last on air, with its revision and what was left of its limits when it was changed.
+        var shown: (request: AdvertisingRequest, revision: Int, end: Instant?, eventsLeft: UInt8?)?
         /// Whether it has been on air.
-        var hasBegun = false
+        var hasBegun: Bool { shown != nil }
         /// When its time is over, once it has begun.
         var end: Instant?
         /// How many of its events are left, where they are counted.
@@ -121,8 +123,11 @@ struct Advertiser: Sendable {
         var air = Air.off
         /// Whether the controller ends it by itself when its time is over.
         var endsItself = false
-        /// What was last on air, and its revision.
-        var shown: (request: AdvertisingRequest, revision: Int)?
+        /// Until when nothing is begun on it, since others took it off the air.
+        var hold: Instant?
+        /// Until when the controller, which has not answered, is told nothing of it, and how often in a row that was so.
+        var silence: Instant?
+        var silences = 0
         /// Whether the controller may know it.
         var isTold = false
         /// Whether it has all that it is to send.
@@ -191,15 +196,12 @@ struct Advertiser: Sendable {
     private var asked: (step: Step, command: MachineCommand)?
     /// Whether the answer to that is of a time before the controller was brought back.
     private var dropsAnswer = false
-    /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
-    private var silence: Instant?
-    private var silences = 0
+    /// Whether the commands are chosen anew, since a Reset has made the controller forget which ones it was told.
+    private var choosesFamily = true
 
     // Others.
     /// The sets that somebody else has.
     private var foreign: Set<AdvertisingHandle> = []
-    /// Until when nothing is begun.
-    private var hold: Instant?
     /// When others last took sets off the air, to bound how often that is undone.
     private var interruptions: [Instant] = []
 
@@ -228,11 +230,10 @@ extension Advertiser {
         _ request: AdvertisingRequest, maximumLinks: Int, under conditions: Conditions
     ) throws(BLEError) -> AdvertisingID {
         try request.check(for: conditions.controller)
-        if entries.isEmpty, slots.isEmpty {
-            use(conditions.controller.hasExtendedFamily ? .extended : .legacy, under: conditions)
-        }
+        if entries.isEmpty { choosesFamily = true }
+        chooseFamily(under: conditions)
         try checkFamily(of: request)
-        guard entries.count < setCount else {
+        guard !isFull(under: conditions) else {
             throw .limit(
                 "the number of advertisements at once on this controller", limit: setCount,
                 value: entries.count + 1)
@@ -246,6 +247,12 @@ extension Advertiser {
         return id
     }
 
+    /// Whether one more would be refused, since all sets are in use.
+    mutating func isFull(under conditions: Conditions) -> Bool {
+        chooseFamily(under: conditions)
+        return entries.count >= setCount
+    }
+
     /// Wants it otherwise. A time limit that differs counts from now on.
     ///
     /// - Throws: what is wrong with that for this controller; `BLEError.invalidRequest` when it is not wanted at all.
@@ -255,10 +262,14 @@ extension Advertiser {
         try request.check(for: conditions.controller)
         try checkFamily(of: request)
         guard let index = index(of: id) else { throw .invalidRequest("the advertisement has ended") }
-        let old = entries[index].request
+        let (old, revision) = (entries[index].request, entries[index].revision)
+        if entries[index].shown?.revision == revision {
+            entries[index].shown = (old, revision, entries[index].end, entries[index].eventsLeft)
+        }
         entries[index].request = request
         entries[index].revision += 1
         entries[index].retry = nil
+        askAgain(of: id)
         if request.timeLimit != old.timeLimit, entries[index].hasBegun {
             entries[index].end = request.timeLimit.map { conditions.now + $0 }
         }
@@ -272,6 +283,7 @@ extension Advertiser {
     /// Wants it no more. `offAir` tells when it is off the air, also of one that has ended before.
     mutating func stop(_ id: AdvertisingID) {
         finish(id, .success(.stopped))
+        askAgain(of: id)
         if !slots.values.contains(where: { $0.owner == id }) { events.append(.offAir(id)) }
     }
 
@@ -281,6 +293,19 @@ extension Advertiser {
     /// Wants nothing any more.
     mutating func endAll(_ end: Result<AdvertisingEnd, BLEError>) {
         for entry in entries { finish(entry.id, end) }
+        for handle in slots.keys { slots[handle]?.silence = nil }
+    }
+
+    /// A controller that was silent is told what is wanted now.
+    private mutating func askAgain(of id: AdvertisingID) {
+        for handle in slots.keys where slots[handle]?.owner == id { slots[handle]?.silence = nil }
+    }
+
+    /// Chooses the commands as soon as nothing is in use.
+    private mutating func chooseFamily(under conditions: Conditions) {
+        guard choosesFamily, slots.isEmpty else { return }
+        choosesFamily = false
+        use(conditions.controller.hasExtendedFamily ? .extended : .legacy, under: conditions)
     }
 
     /// A controller on which another program has used the legacy commands has only those now.
@@ -336,6 +361,7 @@ extension Advertiser {
     mutating func controllerWasReset() {
         giveUpChange()
         for handle in handles where slots[handle] != nil { removed(handle) }
+        choosesFamily = true
     }
 
     /// The controller has failed and was not reset: it may have on air what it was told.
@@ -346,7 +372,11 @@ extension Advertiser {
 
     /// What is left of a change is of the time before.
     private mutating func giveUpChange() {
-        (hold, silence, silences) = (nil, nil, 0)
+        for handle in slots.keys {
+            slots[handle]?.hold = nil
+            slots[handle]?.silence = nil
+            slots[handle]?.silences = 0
+        }
         retry()
         guard change != nil else { return }
         if asked != nil {
@@ -370,6 +400,7 @@ extension Advertiser {
         under conditions: Conditions, claim: (AdvertisingHandle) -> Bool
     ) -> MachineCommand? {
         guard asked == nil else { return nil }
+        chooseFamily(under: conditions)
         if isInVain(conditions) { endChange() }
         while true {
             if change == nil { begin(under: conditions, claim) }
@@ -420,7 +451,6 @@ extension Advertiser {
             dropsAnswer = false
             return endChange()
         }
-        if answer != .silent { silences = 0 }
         _ = change.steps.popFirst()
         self.change = change
         let set = change.set
@@ -435,6 +465,7 @@ extension Advertiser {
             // It is off, or was not on.
             slots[set]?.air = .off
         case (.remove, _):
+            slots[set]?.silences = 0
             slots[set]?.isTold = false
             slots[set]?.mayHaveTrain = false
         case (.setParameters, .done(let octets)):
@@ -452,7 +483,7 @@ extension Advertiser {
     /// The set is on air, unless its end was told meanwhile.
     private mutating func began(_ set: AdvertisingHandle, at now: Instant) {
         guard let slot = slots[set] else { return }
-        slots[set]?.shown = (slot.request, slot.revision)
+        slots[set]?.silences = 0
         if slot.air == .starting { slots[set]?.air = .on }
         guard let index = index(of: slot.owner) else { return }
         settle(index, upTo: slot.revision, .success(()))
@@ -460,9 +491,8 @@ extension Advertiser {
         if entries[index].end == nil {
             entries[index].end = entries[index].request.timeLimit.map { now + $0 }
         }
-        guard !entries[index].hasBegun else { return }
-        entries[index].hasBegun = true
-        events.append(.started(slot.owner))
+        if !entries[index].hasBegun { events.append(.started(slot.owner)) }
+        entries[index].shown = (slot.request, slot.revision, entries[index].end, entries[index].eventsLeft)
     }
 
     private mutating func learnPower(_ power: Int8?, of set: AdvertisingHandle) {
@@ -482,9 +512,9 @@ extension Advertiser {
         case .replace(let request, let revision):
             slots[change.set]?.request = request
             slots[change.set]?.revision = revision
-            slots[change.set]?.shown = (request, revision)
             if let index = slots[change.set].flatMap({ index(of: $0.owner) }) {
                 settle(index, upTo: revision, .success(()))
+                entries[index].shown = (request, revision, entries[index].end, entries[index].eventsLeft)
             }
         }
     }
@@ -522,19 +552,20 @@ extension Advertiser {
     /// Compares what the radio does with what it is to do, and begins to change that.
     private mutating func begin(under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool) {
         pass(to: conditions.now)
-        guard silence == nil else { return }
         // Sets that are to go make room first.
         for handle in handles {
-            guard let slot = slots[handle], slot.isLeaving || !keepsItsSet(slot, conditions) else { continue }
+            guard let slot = slots[handle], slot.silence == nil,
+                slot.isLeaving || !keepsItsSet(slot, conditions)
+            else { continue }
             end(handle)
             if change != nil { return }
         }
         if conditions.isPaused {
-            guard let handle = handles.first(where: { slots[$0]?.air.isPossible == true }) else { return }
+            let isMeant = { (slot: Slot) in slot.air.isPossible && slot.silence == nil }
+            guard let handle = handles.first(where: { slots[$0].map(isMeant) ?? false }) else { return }
             change = Change(set: handle, kind: .pause, steps: [.disable])
             return
         }
-        guard hold == nil else { return }
         for entry in entries where entry.isDue(beside: conditions.centrals) {
             put(entry, under: conditions, claim)
             if change != nil { return }
@@ -566,17 +597,11 @@ extension Advertiser {
         _ entry: Entry, under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool
     ) {
         guard let set = handles.first(where: { slots[$0]?.owner == entry.id }), let slot = slots[set] else {
-            guard let free = freeSet(claim) else {
-                return failedToBegin(
-                    entry.id,
-                    .limit(
-                        "the number of advertising sets that others leave", limit: slots.count,
-                        value: slots.count + 1),
-                    under: conditions)
-            }
+            guard let free = freeSet(claim) else { return lacksASet(entry.id, under: conditions) }
             slots[free] = Slot(owner: entry.id, request: entry.request, revision: entry.revision)
             return start(entry, on: free, under: conditions)
         }
+        guard slot.hold == nil, slot.silence == nil, !slot.isLeaving else { return }
         switch slot.air {
         case .on where slot.revision == entry.revision, .starting: break
         case .on where slot.request.becomesInPlace(entry.request):
@@ -588,10 +613,25 @@ extension Advertiser {
         }
     }
 
+    /// There is no set for an advertisement: others have them, or one that is to go has not been ended yet.
+    private mutating func lacksASet(_ id: AdvertisingID, under conditions: Conditions) {
+        let leaving = slots.values.filter { $0.isLeaving || index(of: $0.owner) == nil }
+        if leaving.isEmpty {
+            let limit = slots.count
+            let name = "the number of advertising sets that others leave"
+            failedToBegin(id, .limit(name, limit: limit, value: limit + 1), under: conditions)
+        } else if leaving.allSatisfy({ $0.silences > 1 }) {
+            let command: HCIOpcode =
+                family == .legacy ? .leSetAdvertisingEnable : .leSetExtendedAdvertisingEnable
+            failedToBegin(id, .controllerSilent(command: command), under: conditions)
+        }
+    }
+
     /// The first set that is nobody's.
     private mutating func freeSet(_ claim: (AdvertisingHandle) -> Bool) -> AdvertisingHandle? {
         for handle in handles where slots[handle] == nil && !foreign.contains(handle) {
-            if claim(handle) { return handle }
+            // The legacy commands' one advertiser has no name.
+            if family == .legacy || claim(handle) { return handle }
             foreign.insert(handle)
         }
         return nil
@@ -758,7 +798,8 @@ extension Advertiser {
         let set = change.set
         guard let slot = slots[set], let index = index(of: slot.owner) else { return }
         let id = slot.owner
-        let error = entries[index].request.explaining(refusal)
+        let told = if case .replace(let request, _) = change.kind { request } else { slot.request }
+        let error = told.explaining(refusal)
         if case .hci(.unknownAdvertisingIdentifier, _) = refusal {
             // Others have removed it: it begins anew.
             slots[set] = nil
@@ -769,11 +810,13 @@ extension Advertiser {
         if case .replace(_, let revision) = change.kind {
             // What was on air before is wanted again. A part of the other data may be there now.
             slots[set]?.air = .doubtful
-            return takeBack(index, of: set, revision, to: slot.request, error)
+            return takeBack(index, revision, error)
         }
-        if slot.air == .starting { slots[set]?.air = .off }
-        if let shown = slot.shown, shown.revision != slot.revision {
-            return takeBack(index, of: set, slot.revision, to: shown.request, error)
+        // What a malformed answer means is not known.
+        let isRefused = if case .hci = refusal { true } else { false }
+        if slot.air == .starting { slots[set]?.air = isRefused ? .off : .doubtful }
+        if let shown = entries[index].shown, shown.revision != slot.revision {
+            return takeBack(index, slot.revision, error)
         }
         slots[set]?.isLeaving = true
         // What was changed meanwhile is tried as it is now.
@@ -789,15 +832,16 @@ extension Advertiser {
 
     /// What a change was refused for is not wanted any more.
     private mutating func takeBack(
-        _ index: Int, of set: AdvertisingHandle, _ revision: Int, to previous: AdvertisingRequest,
-        _ error: BLEError
+        _ index: Int, _ revision: Int, _ error: BLEError
     ) {
         settle(index, upTo: revision, .failure(error))
         // What was changed once more meanwhile is another matter.
-        guard entries[index].revision == revision else { return }
-        entries[index].request = previous
+        guard entries[index].revision == revision, let shown = entries[index].shown else { return }
+        events.append(.warning("the change is refused, what was on air before goes on: \(error)"))
+        entries[index].request = shown.request
+        (entries[index].end, entries[index].eventsLeft) = (shown.end, shown.eventsLeft)
         entries[index].revision += 1
-        slots[set]?.shown = (previous, entries[index].revision)
+        entries[index].shown?.revision = revision + 1
     }
 
     /// Somebody used the legacy commands before, which only a reset makes the controller forget: this host uses them,
@@ -869,20 +913,22 @@ extension Advertiser {
         endChange()
         // What brings the controller back begins all this anew.
         if conditions.isRecovering { return }
-        silence = conditions.now + .seconds(1 << min(silences, 5))
-        silences += 1
-        let error = BLEError.controllerSilent(command: command.packet.opcode)
         guard let slot = slots[set] else { return }
+        slots[set]?.silence = conditions.now + .seconds(1 << min(slot.silences, 5))
+        slots[set]?.silences += 1
+        let error = BLEError.controllerSilent(command: command.packet.opcode)
         guard let index = index(of: slot.owner) else {
-            events.append(.warning("an advertisement that was stopped may be on air: \(error)"))
+            if slot.air.isPossible {
+                events.append(.warning("an advertisement that was stopped may be on air: \(error)"))
+            }
             return events.append(.offAir(slot.owner))
         }
         switch change.kind {
         case .pause, .end: break
-        case .replace(_, let revision): takeBack(index, of: set, revision, to: slot.request, error)
+        case .replace(_, let revision): takeBack(index, revision, error)
         case .begin:
-            if let shown = slot.shown, shown.revision != slot.revision {
-                takeBack(index, of: set, slot.revision, to: shown.request, error)
+            if let shown = entries[index].shown, shown.revision != slot.revision {
+                takeBack(index, slot.revision, error)
             } else if !entries[index].hasBegun {
                 fail(slot.owner, error)
             }
@@ -900,8 +946,14 @@ extension Advertiser {
         guard let index = index(of: slot.owner) else { return }
         let entry = entries[index]
         switch status {
-        case .advertisingTimeout where entry.request.timeLimit != nil: finish(entry.id, .success(.timeLimit))
-        case .limitReached where entry.eventsLeft != nil: finish(entry.id, .success(.eventLimit))
+        // What it was changed to, and is not told yet, may have another limit.
+        case .advertisingTimeout
+        where entry.request.timeLimit != nil && entry.request.timeLimit == slot.request.timeLimit:
+            finish(entry.id, .success(.timeLimit))
+        case .limitReached
+        where entry.eventsLeft != nil && entry.request.maximumEvents == slot.request.maximumEvents:
+            finish(entry.id, .success(.eventLimit))
+        case .advertisingTimeout, .limitReached: break
         default:
             if let left = entry.eventsLeft { entries[index].eventsLeft = left > events ? left - events : 1 }
         }
@@ -924,30 +976,41 @@ extension Advertiser {
 
     /// Takes a command of somebody else's on a shared controller. What it takes off the air is begun again when they have
     /// done.
-    mutating func foreignCommand(_ command: Span<UInt8>, at now: Instant) {
-        guard let ended = ForeignAdvertising.ended(by: command) else { return }
+    ///
+    /// While the controller is brought back those are the kernel's own, and all is begun anew afterwards.
+    mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
+        guard !isRecovering, let ended = ForeignAdvertising.ended(by: command) else { return }
         let hit = slots.keys.filter { (ended.sets?.contains($0) ?? true) && slots[$0]?.air == .on }
         guard !hit.isEmpty else { return }
-        for handle in hit { slots[handle]?.air = .off }
         events.append(.log("another program took our advertising off the air: it is put on again"))
         interruptions.removeAll { $0 + .seconds(60) <= now }
         interruptions.append(now)
-        hold = now + Self.settling
+        var hold = now + Self.settling
         if interruptions.count > Self.interruptionLimit, let first = interruptions.first {
             hold = first + .seconds(60)
+        }
+        for handle in hit {
+            slots[handle]?.air = .off
+            slots[handle]?.hold = hold
         }
     }
 
     /// When `expire` is to run, if nothing happens before.
     var deadline: Instant? {
-        entries.reduce(earlier(silence, hold)) { earlier($0, earlier($1.retry, endByHost(of: $1))) }
+        let ofSets = slots.values.reduce(nil) { earlier($0, earlier($1.hold, $1.silence)) }
+        return entries.reduce(ofSets) { earlier($0, earlier($1.retry, endByHost(of: $1))) }
     }
 
     private mutating func pass(to now: Instant) {
-        if let silence, silence <= now { self.silence = nil }
-        if let hold, hold <= now { self.hold = nil }
+        for handle in slots.keys {
+            if let silence = slots[handle]?.silence, silence <= now { slots[handle]?.silence = nil }
+            if let hold = slots[handle]?.hold, hold <= now { slots[handle]?.hold = nil }
+        }
         for index in entries.indices {
-            if let retry = entries[index].retry, retry <= now { entries[index].retry = nil }
+            if let retry = entries[index].retry, retry <= now {
+                entries[index].retry = nil
+                foreign = []
+            }
         }
     }
 

@@ -70,7 +70,7 @@ public struct PeripheralManager: Sendable {
     ///
     /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a connectable
     /// service. More than the controller has sets are `BLEError.limit`; controllers that know the legacy commands only
-    /// have one.
+    /// have one. On kernel adapters the sets are shared with other programs.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {

@@ -102,6 +102,30 @@ struct PeripheralRestorationTests {
         }
     }
 
+    @Test("what comes back and is not wanted any more makes room for what is, where there is one set")
+    func anotherAdvertisement() async throws {
+        try await LivesAndDeaths.run { world in
+            let first = try await world.rise()
+            #expect(await first.controller.numberOfAdvertisingSets == 1)
+            let manager = try await world.server(first)
+            try await manager.publish([Self.service()])
+            _ = try await manager.advertise(Self.request("before"))
+            await world.die(first)
+
+            let second = try await world.rise()
+            let heir = try await world.server(second)
+            try await heir.publish([Self.service()])
+            _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "before" }
+            _ = try await heir.advertise(Self.request("sensor"))
+            try await heir.dismissRestored()
+            _ = try await Self.read(world)
+            await world.die(second)
+
+            let third = try await world.server(try await world.rise())
+            #expect(third.restored.advertising.map(\.request) == [try Self.request("sensor")])
+        }
+    }
+
     @Test func aServiceOfAnotherMakeHasOtherHandles() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()

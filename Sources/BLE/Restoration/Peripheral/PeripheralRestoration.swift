@@ -121,6 +121,8 @@ final class PeripheralRestoration: Sendable {
         }
         do throws(BLEError) {
             try await kept.flush()
+            // What came back and is not wanted any more makes room.
+            while await adapter.hasAllSetsInUse, await dismissOldest() {}
             return try await start(content, number ?? 0)
         } catch {
             if await adapter.end == nil, let number { forget(number) }
@@ -138,6 +140,17 @@ final class PeripheralRestoration: Sendable {
         // It could not be put on the air; now it is tried by its owner, who is told.
         forget(held.number)
         return nil
+    }
+
+    /// Stops the oldest of what came back that is on the air and that nobody has taken up; false when there is none.
+    private func dismissOldest() async -> Bool {
+        let held = state.withLock { state in
+            state.held.firstIndex { $0.task != nil }.map { state.held.remove(at: $0) }
+        }
+        guard let held else { return false }
+        forget(held.number)
+        await held.task?.value?.stop()
+        return true
     }
 
     /// Stops what nobody has taken up.
