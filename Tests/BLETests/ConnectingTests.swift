@@ -37,6 +37,64 @@ struct ConnectingTests {
         }
     }
 
+    @Test(
+        "on a controller that does not scan and connect at once neither silences the other",
+        arguments: [false, true])
+    func oneAtATime(isScanFirst: Bool) async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let (other, late) = (try await bed.host("other"), try await bed.host("late"))
+            _ = try await other.advertise()
+            let (isScanning, isInitiating) = (Lock(false), Lock(false))
+            port.play { command in
+                switch command.opcode {
+                case .leSetScanEnable:
+                    let isOn = command.parameters.first == 1
+                    if isOn, isInitiating.withLock({ $0 }) {
+                        return [CommandComplete(.leSetScanEnable, status: .commandDisallowed).packet]
+                    }
+                    isScanning.withLock { $0 = isOn }
+                case .leCreateConnection:
+                    if isScanning.withLock({ $0 }) {
+                        return [CommandStatus(status: .commandDisallowed, opcode: command.opcode).packet]
+                    }
+                    isInitiating.withLock { $0 = true }
+                case .leCreateConnectionCancel: isInitiating.withLock { $0 = false }
+                default: break
+                }
+                return nil
+            }
+            let sightings = Lock(0)
+            let scan = { @Sendable in
+                var options = ScanOptions()
+                options.repeats = .all
+                for try await _ in CentralManager(client).scan(options) { sightings.withLock { $0 += 1 } }
+            }
+            var scanning = isScanFirst ? bed.task { try await scan() } : nil
+            await bed.wait(.seconds(1))
+            let waiting = bed.task { try await client.connect(to: late, timeout: nil) }
+            await bed.wait(.seconds(1))
+            scanning = scanning ?? bed.task { try await scan() }
+            for _ in 0..<5 {
+                sightings.withLock { $0 = 0 }
+                await bed.wait(.seconds(12))
+                #expect(sightings.withLock { $0 } > 20)
+            }
+            // What follows does not know when the attempt ends.
+            port.play(nil)
+            try await late.serve([2])
+            let device = try await waiting.value
+            #expect(try await device.read(device.sample()) == [2])
+            await bed.wait(.seconds(1))
+            sightings.withLock { $0 = 0 }
+            await bed.wait(.seconds(12))
+            #expect(sightings.withLock { $0 } > 100, "the radio is the scan's")
+            scanning?.cancel()
+            _ = await scanning?.result
+        }
+    }
+
     @Test(arguments: [UInt8(16), 2, 0]) func manyWaitAndEachIsConnectedWhenItComes(_ listSize: UInt8)
         async throws
     {

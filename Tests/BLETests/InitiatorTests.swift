@@ -308,4 +308,55 @@ import Testing
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
         #expect(played.events == [])
     }
+
+    // MARK: Controllers that do not scan and connect at the same time
+
+    @Test("where a scan is in the way they take turns of five seconds, until one of them is not wanted")
+    func turnsWithScans() {
+        var played = PlayedInitiator()
+        played.conditions.isScanning = true
+        played.want(1)
+        #expect(!played.initiator.silencesScans)
+        #expect(played.settle("connect 1", .refused(.commandDisallowed)) == ["connect 1"])
+        #expect(played.initiator.silencesScans && played.events == [])
+        played.initiator.share(withScan: true, at: played.conditions.now)
+        #expect(played.settle() == [], "the scan has not ended yet")
+        played.conditions.isScanning = false
+        #expect(played.settle() == ["connect 1"])
+        for _ in 0..<3 {
+            #expect(played.nextIn == .seconds(5))
+            played.wait(.seconds(5))
+            #expect(
+                played.settle() == ["cancel"] && played.initiator.silencesScans, "not before it has ended")
+            played.failed()
+            #expect(played.settle() == [] && !played.initiator.silencesScans)
+            played.conditions.isScanning = true
+            #expect(played.nextIn == .seconds(5))
+            played.wait(.seconds(5))
+            #expect(played.initiator.silencesScans)
+            played.conditions.isScanning = false
+            played.initiator.share(withScan: true, at: played.conditions.now)
+            #expect(played.settle() == ["connect 1"])
+        }
+        // Without a scan there is no limit, and without a device a scan is in nobody's way.
+        played.initiator.share(withScan: false, at: played.conditions.now)
+        #expect(played.initiator.deadline == nil)
+        #expect(played.connected(to: 1) == 1)
+        #expect(!played.initiator.silencesScans && played.events == [])
+    }
+
+    @Test("a scan that is refused beside an attempt, which runs") func scanIsRefused() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.initiator.takeTurnsWithScans()
+        played.initiator.share(withScan: true, at: played.conditions.now)
+        #expect(played.initiator.silencesScans && played.settle() == [] && played.nextIn == .seconds(5))
+        played.wait(.seconds(2))
+        played.initiator.share(withScan: true, at: played.conditions.now)
+        #expect(played.nextIn == .seconds(3), "asking does not make it longer")
+        // A reset may be of another mind.
+        played.initiator.controllerWasReset(capacity: 8)
+        #expect(!played.initiator.silencesScans && played.settle() == ["connect 1"])
+    }
 }

@@ -74,6 +74,7 @@ struct PlayedScanner {
                 events.append("ended \(id.number): \(error)")
             case .searchEnded(let search, let error): events.append("ended \(search): \(error)")
             case .note(let note): events.append("\(note)")
+            case .disallowedBesideConnecting: events.append("not beside connecting")
             case .changed, .log: break
             }
         }

@@ -30,6 +30,23 @@ struct ScannerTests {
 
     // MARK: One host
 
+    @Test("what is refused beside an attempt to connect waits for its turn") func besideConnecting() {
+        var played = PlayedScanner()
+        let id = played.scan()
+        played.conditions.isInitiating = true
+        #expect(played.next() == set)
+        played.answer(.done([]))
+        #expect(played.next() == on)
+        played.answer(disallowed)
+        #expect(played.events == ["not beside connecting"] && played.ended.isEmpty)
+        played.conditions.isPaused = true
+        #expect(played.settle() == [])
+        (played.conditions.isPaused, played.conditions.isInitiating) = (false, false)
+        #expect(played.settle() == [set, on])
+        played.end(id)
+        #expect(played.settle() == [off])
+    }
+
     @Test func theRadioFollowsTheScans() {
         var played = PlayedScanner()
         #expect(played.settle() == [])

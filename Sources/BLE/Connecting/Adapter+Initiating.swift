@@ -10,6 +10,7 @@ extension Adapter {
         Initiator.Conditions(
             hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isChanging,
             isRecovering: recovery.isUnderWay, isListFree: !scanner.usesAcceptList,
+            isScanning: !scanner.isQuiet,
             ownAddressType: ownAddressType, listening: initiatingTiming, now: loop.now)
     }
 

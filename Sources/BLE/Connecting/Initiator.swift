@@ -29,6 +29,8 @@ struct Initiator: Sendable {
         var isRecovering = false
         /// Whether no scan filters by the accept list.
         var isListFree = true
+        /// Whether the controller may have a scan of this host's on.
+        var isScanning = false
         /// The type of the address that connection requests carry.
         var ownAddressType = OwnAddressType.public
         /// When to listen.
@@ -79,6 +81,16 @@ struct Initiator: Sendable {
         case cancel
     }
 
+    /// Whose the radio is where the controller does not scan and connect at the same time.
+    private enum Share {
+        /// Nobody has said that it does not.
+        case both
+        /// The initiator's, until then, if a scan is wanted.
+        case connecting(until: Instant?)
+        /// The scanner's.
+        case scanning(until: Instant)
+    }
+
     private struct Change {
         let target: Target
         var steps: Deque<Step>
@@ -105,6 +117,7 @@ struct Initiator: Sendable {
     /// Whether an attempt was taken for ended that the controller has not told of.
     private var isStale = false
     private var turnEnd: Instant?
+    private var share = Share.both
     /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
     private var silence: Instant?
     private var silences = 0
@@ -112,7 +125,7 @@ struct Initiator: Sendable {
     private var capacity = 0
     private var events = Deque<Event>()
 
-    /// How long devices have their turn.
+    /// How long devices have their turn, and where one of them must wait for the other, connecting and scanning.
     static let turn = Duration.seconds(5)
     /// How long the controller has to tell that it has ended.
     static let stopLimit = Duration.seconds(2)
@@ -144,8 +157,36 @@ extension Initiator {
         return change != nil
     }
 
+    /// Whether a scan would be in the way of the initiator now.
+    var silencesScans: Bool {
+        switch share {
+        case .both: false
+        case .connecting: !isIdle
+        case .scanning: !isQuiet
+        }
+    }
+
+    /// Says whether a scan is wanted: where they take turns, that limits the initiator's.
+    mutating func share(withScan isWanted: Bool, at now: Instant) {
+        switch share {
+        case .both: break
+        case .connecting(let end):
+            share = .connecting(until: isWanted && !wanted.isEmpty ? end ?? now + Self.turn : nil)
+        case .scanning: if !isWanted || wanted.isEmpty { share = .connecting(until: nil) }
+        }
+    }
+
+    /// The controller does not scan while it connects: from now on they take turns.
+    mutating func takeTurnsWithScans() {
+        guard case .both = share else { return }
+        share = .connecting(until: nil)
+        events.append(
+            .log("the controller does not scan and connect at the same time: they take turns of 5 s"))
+    }
+
     /// The target that is due.
     private func due(under conditions: Conditions) -> Target? {
+        if case .scanning = share { return nil }
         guard !conditions.isPaused, let first = wanted.first else { return nil }
         guard wanted.count > 1, capacity > 1 else { return .device(first) }
         return .acceptList(Set(wanted.prefix(capacity)))
@@ -159,7 +200,7 @@ extension Initiator {
 extension Initiator {
     /// The controller is as after power-on, with room for so many on its accept list; what is wanted is so still.
     mutating func controllerWasReset(capacity: Int) {
-        (radio, turnEnd, silence, silences, isStale) = (.off, nil, nil, 0, false)
+        (radio, turnEnd, silence, silences, isStale, share) = (.off, nil, nil, 0, false, .both)
         self.capacity = capacity
         guard change != nil else { return }
         if asked != nil {
@@ -213,7 +254,9 @@ extension Initiator {
         silence = nil
         switch (radio, due) {
         case (.off, nil): if wanted.isEmpty { acceptList.isForConnecting = false }
-        case (.off, let due?): start(due, under: conditions, &acceptList)
+        case (.off, let due?):
+            if case .both = share {} else if conditions.isScanning { return }
+            start(due, under: conditions, &acceptList)
         case (.on(let target), let due?) where target == due:
             turnEnd = takesTurns ? turnEnd ?? conditions.now + Self.turn : nil
         case (.on(let target), _): change = Change(target: target, steps: [.cancel])
@@ -297,7 +340,12 @@ extension Initiator {
             silent(change.target, command, under: conditions)
         case (.create, .refused), (.create, .malformed):
             endChange()
-            if !change.isSpent { refused(change.target, command.error(answer)) }
+            if change.isSpent { break }
+            if case .both = share, answer == .refused(.commandDisallowed), conditions.isScanning {
+                takeTurnsWithScans()
+            } else {
+                refused(change.target, command.error(answer))
+            }
         case (.cancel, .refused) where change.isDoubtful:
             radio = .off
             endChange()
@@ -411,12 +459,27 @@ extension Initiator {
     /// When `expire` is to run, if nothing happens before.
     var deadline: Instant? {
         if case .stopping(_, let limit) = radio { return limit }
-        return earlier(turnEnd, silence)
+        return earlier(earlier(turnEnd, silence), shareEnd)
+    }
+
+    private var shareEnd: Instant? {
+        switch share {
+        case .both: nil
+        case .connecting(let end): end
+        case .scanning(let end): end
+        }
     }
 
     /// Acts on what was due by `now`.
     mutating func expire(at now: Instant) {
         if let silence, silence <= now { self.silence = nil }
+        if let end = shareEnd, end <= now {
+            if case .scanning = share {
+                share = .connecting(until: nil)
+            } else {
+                share = .scanning(until: now + Self.turn)
+            }
+        }
         if case .stopping(_, let limit) = radio {
             guard limit <= now else { return }
             events.append(.warning("the controller does not tell how the attempt to connect ended"))

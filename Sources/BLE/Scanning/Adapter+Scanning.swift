@@ -63,7 +63,8 @@ extension Adapter {
                 hasExtendedFamily: capabilities.hasExtendedFamily,
                 isKnownToHostAlone: isKnownToHostAlone,
                 isConnecting: !initiator.wanted.isEmpty),
-            isShared: kernel != nil, isPaused: privacy.isChanging, ownAddressType: ownAddressType,
+            isShared: kernel != nil, isPaused: privacy.isChanging || initiator.silencesScans,
+            isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
 
@@ -76,11 +77,13 @@ extension Adapter {
     /// Has the scanner bring the radio to what is wanted.
     func reconcileScan() {
         guard end == nil else { return }
+        initiator.share(withScan: scanner.isWanted, at: loop.now)
         if !recovery.isUnderWay, let command = scanner.nextCommand(under: scanConditions, &acceptList) {
             submit(command, of: .scanner)
         }
         takeScannerEvents()
         wakeForScanner()
+        wakeForInitiator()
     }
 
     /// Sets the timer for the scanner, which has to wait while the controller is brought back.
@@ -107,6 +110,9 @@ extension Adapter {
             case .ended(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
             case .searchEnded(.train, let error): searchFailed(error)
             case .searchEnded(.peers, let error): peerSearchFailed(error)
+            case .disallowedBesideConnecting:
+                initiator.takeTurnsWithScans()
+                reconcileConnecting()
             case .changed:
                 changed()
                 // It may have waited for the accept list.

@@ -28,6 +28,8 @@ struct Scanner: Sendable {
         var isShared = false
         /// Whether something needs the radio to be silent.
         var isPaused = false
+        /// Whether the controller is connecting, which some cannot do beside a scan.
+        var isInitiating = false
         /// The type of the address that scan requests carry.
         var ownAddressType = OwnAddressType.public
         /// The address that the controller has to be told first; the kernel tells it only when it needs it there itself.
@@ -48,6 +50,8 @@ struct Scanner: Sendable {
         /// The controller does not scan so.
         case ended(ScanID, BLEError)
         case searchEnded(Search, BLEError)
+        /// The controller does not scan while it connects.
+        case disallowedBesideConnecting
         /// A change of the radio has ended.
         case changed
         case note(AdapterHealthEvent)
@@ -353,6 +357,8 @@ extension Scanner {
         case .setParameters, .enable:
             if case .hci(.commandDisallowed, _) = error, conditions.isShared {
                 shared(change, error)
+            } else if case .hci(.commandDisallowed, _) = error, conditions.isInitiating {
+                events.append(.disallowedBesideConnecting)
             } else {
                 refuse(change, error)
             }
