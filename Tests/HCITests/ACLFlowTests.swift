@@ -61,16 +61,40 @@ import Testing
         #expect(flow.packets().map { $0[1] } == [0x40, 0x41, 0x42, 0x40, 0x41, 0x40])
     }
 
-    @Test func aStalledConnectionLeavesTheOthersABufferEach() throws {
+    @Test(
+        "one busy connection beside idle ones has three quarters of the buffers, and the others are not stopped by it"
+    )
+    func oneBusyBesideIdleOnes() throws {
+        let all = (0..<8).map { ConnectionHandle(rawValue: 0x40 + $0) }
+        var flow = ACLFlow()
+        flow.configure(packetLength: 27, packets: 8)
+        for handle in all { flow.open(handle) }
+        for _ in 0..<20 { try flow.enqueue([0], on: .att, of: all[0]) }
+        #expect(flow.packets().count == 6)
+        // Its peer falls silent: another one's frames go, and those of a third.
+        for handle in all[1...3] { for _ in 0..<2 { try flow.enqueue([0], on: .att, of: handle) } }
+        #expect(flow.packets().map { $0[1] } == [0x41, 0x42])
+        #expect(flow.packets().isEmpty)
+        for done in [all[1], all[2], all[3]] {
+            try flow.complete(CompletedPackets(connection: done, count: 1))
+            #expect(flow.packets().count == 1, "the turn is the next one's")
+        }
+    }
+
+    @Test func aStalledConnectionLeavesABuffer() throws {
         var flow = Self.flow(length: 5, packets: 4, one, two, three)
         for _ in 0..<9 { try flow.enqueue([0], on: .att, of: one) }
-        #expect(flow.packets().count == 2, "two are kept for the others")
+        #expect(flow.packets().count == 3, "one is kept for the others")
         for _ in 0..<9 { try flow.enqueue([0], on: .att, of: two) }
-        #expect(flow.packets().map { $0[1] } == [0x41], "and one for the last")
+        #expect(flow.packets().map { $0[1] } == [0x41])
         try flow.enqueue([0], on: .att, of: three)
+        #expect(flow.packets().isEmpty)
+        try flow.complete(CompletedPackets(connection: two, count: 1))
+        #expect(flow.packets().map { $0[1] } == [0x41], "its turn was before")
+        try flow.complete(CompletedPackets(connection: two, count: 1))
         #expect(flow.packets().map { $0[1] } == [0x42])
         flow.close(three)
-        #expect(flow.packets().count == 1)
+        #expect(flow.packets().map { $0[1] } == [0x41])
     }
 
     @Test func closingGivesBuffersBack() throws {

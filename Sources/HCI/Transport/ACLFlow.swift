@@ -5,8 +5,9 @@ import DequeModule
 /// controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
 /// 4.1).
 ///
-/// Connections take turns, a packet each. While buffers are short, each connection can have one: whoever
-/// holds some already leaves the others theirs, so a link whose peer does not answer cannot stop the rest.
+/// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to connections that
+/// hold none, so a link whose peer does not answer cannot stop the rest, and one that is alone with idle ones has the
+/// others.
 public struct ACLFlow: Sendable {
     /// The most octets of data that the controller takes in a packet.
     public private(set) var packetLength = 0
@@ -160,7 +161,7 @@ extension ACLFlow {
 
     /// The place in `turns` of the connection that sends next.
     private func nextTurn() -> Int? {
-        let spare = freePackets - withoutBuffer
+        let spare = freePackets - min(withoutBuffer, max(packetCount / 4, 1))
         return turns.firstIndex { spare > 0 || unacknowledged($0) == 0 }
     }
 }
