@@ -78,6 +78,7 @@ extension Adapter {
         guard kernel == nil else {
             // The kernel has the link; its socket comes by itself.
             kernelLinks[event.connection] = radio
+            kernelReasons[event.connection] = nil
             if event.role == .peripheral {
                 kernelCentrals.insert(event.connection)
                 expectChannel(of: event.connection)

@@ -56,6 +56,29 @@ import VirtualController
         }
     }
 
+    @Test("why an older link of the same handle ended is not told of a newer one") func handlesComeBack()
+        async throws
+    {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve([9])
+            let address = await other.address
+            let first = try await host.adapter.connect(to: other)
+            let last = try #require(host.kernel.socket(to: address)).connectionHandle()
+            await first.disconnect()
+            await host.wait(.seconds(3))
+            // Another program's link has the next handle, and ends.
+            let handle = ConnectionHandle(rawValue: last.rawValue + 1)
+            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            await host.wait(.seconds(1))
+            let second = try await host.adapter.connect(to: other)
+            let socket = try #require(host.kernel.socket(to: address))
+            #expect(socket.connectionHandle() == handle)
+            socket.lose()
+            #expect(try await second.disconnection() == .errno(Errno.connectionReset.rawValue))
+        }
+    }
+
     @Test("a connect that is cancelled or has its time leaves nothing behind")
     func givingUp() async throws {
         try await KernelHost.run { host in
