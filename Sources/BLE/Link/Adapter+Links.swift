@@ -44,7 +44,13 @@ extension Adapter {
         case .acl(let handle):
             linkOfHandle[handle] = id
             acl.open(handle)
-        case .socket(let channel): start(channel, of: link)
+        case .socket(let channel):
+            do throws(PortError) {
+                try start(channel, of: link)
+            } catch {
+                discard(link, error)
+                return id
+            }
         }
         greet(link)
         handOver(link, to: peer)
@@ -255,7 +261,7 @@ extension Adapter {
     }
 
     /// Joins a link to its kernel socket.
-    private func start(_ channel: L2CAPChannel, of link: Link) {
+    private func start(_ channel: L2CAPChannel, of link: Link) throws(PortError) {
         let id = link.id
         link.handle = try? channel.port.connectionHandle()
         if let handle = link.handle {
@@ -263,15 +269,20 @@ extension Adapter {
             // Of a link that was there before this process nothing is known.
             link.radio = kernelLinks[handle] ?? .unknown
         }
-        do throws(PortError) {
-            try channel.port.start(
-                PacketPortHandlers(
-                    receive: { [weak self] frame in self?.assumeIsolated { $0.receive(frame, on: id) } },
-                    writable: { [weak self] in self?.assumeIsolated { $0.socketWritable(id) } },
-                    closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
-        } catch {
-            drop(link, DisconnectReason(error))
-        }
+        try channel.port.start(
+            PacketPortHandlers(
+                receive: { [weak self] frame in self?.assumeIsolated { $0.receive(frame, on: id) } },
+                writable: { [weak self] in self?.assumeIsolated { $0.socketWritable(id) } },
+                closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
+    }
+
+    /// A link's channel could not be used: nobody hears that there was one, but those who wait for it.
+    private func discard(_ link: Link, _ error: PortError) {
+        log.warning("the link to \(link.peer) cannot be used: \(error)")
+        links[link.id] = nil
+        if let handle = link.handle, linkOfHandle[handle] == link.id { linkOfHandle[handle] = nil }
+        if case .socket(let channel) = link.channel { channel.port.close() }
+        if link.role == .central { failPending(link.peer, .connectFailed(DisconnectReason(error))) }
     }
 
     private func receive(_ frame: Span<UInt8>, on id: LinkID) {

@@ -30,6 +30,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var wrapping: (any PacketPort) -> any PacketPort = { $0 }
     /// The time between a link and its channel.
     var acceptDelay = Duration.zero
+    /// How many channels cannot be used.
+    var brokenChannels = 0
     /// Whether a connection of the kernel's own pauses all advertising, and resumes only its own, which there is none of.
     var pausesAdvertising = true
     /// The devices that other programs have links to.
@@ -434,7 +436,9 @@ extension FakeKernel {
 
     /// The channel has what comes from now on, also before its owner starts it.
     private func channel(on handle: ConnectionHandle) -> L2CAPChannel {
-        let socket = KernelSocket(on: loop, handle: handle)
+        brokenChannels -= 1
+        let failure = brokenChannels < 0 ? nil : PortError.system(.tooManyOpenFiles, during: "epoll_ctl")
+        let socket = KernelSocket(on: loop, handle: handle, failing: failure)
         guard let link = links[handle] else { return L2CAPChannel(port: socket, peer: Self.address) }
         link.socket = socket
         try? socket.peer.start(

@@ -56,6 +56,43 @@ import VirtualController
         }
     }
 
+    @Test("a channel that cannot be used is no link, in either role") func brokenChannel() async throws {
+        try await KernelHost.run { host in
+            let events = PeripheralManager(host.adapter).events()
+            try await host.adapter.serve([7])
+            let other = try await host.other()
+            try await other.serve([9])
+            host.kernel.brokenChannels = 1
+            let unusable = await failure { () throws(BLEError) in
+                _ = try await CentralManager(host.adapter).connect(to: await other.address)
+            }
+            #expect(unusable == .connectFailed(.errno(Errno.tooManyOpenFiles.rawValue)))
+            // The kernel keeps the link for 2 s.
+            await host.wait(.seconds(3))
+            host.kernel.brokenChannels = 1
+            let lost = await failure { () throws(BLEError) in
+                _ = try await CentralManager(other).connect(to: await host.adapter.address)
+            }
+            #expect(lost == .disconnected(.status(.remoteUserTerminatedConnection)))
+            await host.wait(.seconds(3))
+            #expect(await host.adapter.linkCount == 0)
+            let served = try await other.connect(to: host.adapter)
+            #expect(try await served.read(try await served.sample()) == [7])
+            await served.disconnect()
+            await host.wait(.seconds(3))
+            var told: [String] = []
+            for try await event in events {
+                switch event {
+                case .connected: told.append("connected")
+                case .disconnected: told.append("disconnected")
+                default: continue
+                }
+                if told.count == 2 { break }
+            }
+            #expect(told == ["connected", "disconnected"])
+        }
+    }
+
     @Test("why an older link of the same handle ended is not told of a newer one") func handlesComeBack()
         async throws
     {

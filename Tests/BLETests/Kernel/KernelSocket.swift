@@ -11,6 +11,8 @@ final class KernelSocket: L2CAPSocket, Sendable {
     /// The peer's end.
     let peer: MemoryPort
     private let handle: ConnectionHandle
+    /// Why it does not start.
+    private let failure: PortError?
     private let shared = Lock(Shared())
 
     private struct Shared {
@@ -26,8 +28,9 @@ final class KernelSocket: L2CAPSocket, Sendable {
 
     init(
         on loop: EventLoop, handle: ConnectionHandle = ConnectionHandle(0x40),
-        refusing refusal: PortError? = nil
+        refusing refusal: PortError? = nil, failing failure: PortError? = nil
     ) {
+        self.failure = failure
         (inner, peer) = MemoryPort.pair(on: loop)
         self.handle = handle
         shared.withLock { $0.refusal = refusal }
@@ -87,6 +90,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
             $0.writable = handlers.writable
             $0.closed = handlers.closed
         }
+        if let failure { throw failure }
         try inner.start(handlers)
     }
 
