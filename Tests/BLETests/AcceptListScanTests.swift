@@ -86,6 +86,39 @@ struct AcceptListScanTests {
         }
     }
 
+    @Test("a scan that need not change for connecting gives the list as well, and has it again")
+    func oneAfterTheOther() async throws {
+        try await ScanHosts.run { hosts in
+            let wanted = try await hosts.advertiser(named: "wanted").address
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(wanted)]
+            options.preset = .balanced
+            let stream = hosts.central.scan(options)
+            let listening = Task(executorPreference: hosts.loop) { for try await _ in stream {} }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            let filtering = hosts.commands.last { $0.hasPrefix("0b20") }
+            #expect(filtering?.hasSuffix("01") == true)
+            var connecting: [Task<Void, any Error>] = []
+            for number in 1...2 as ClosedRange<UInt64> {
+                hosts.forget()
+                connecting.append(
+                    Task(executorPreference: hosts.loop) {
+                        _ = try await hosts.central.connect(
+                            to: DeviceAddress(number, type: .public), timeout: .seconds(60))
+                    })
+                _ = await hosts.loop.sleep(for: .seconds(1))
+            }
+            // The initiator filters by the list, which the scan does not any more.
+            #expect(hosts.commands.last { $0.hasPrefix("0d20") }?.dropFirst(14).prefix(2) == "01")
+            #expect(hosts.commands.last { $0.hasPrefix("0b20") }?.hasSuffix("00") == true)
+            hosts.forget()
+            for each in connecting { each.cancel() }
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(hosts.commands.last { $0.hasPrefix("0b20") } == filtering)
+            listening.cancel()
+        }
+    }
+
     @Test("what does not fit the list is filtered here")
     func tooMany() async throws {
         var small = VirtualController.Configuration()

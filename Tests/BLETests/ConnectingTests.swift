@@ -1,9 +1,10 @@
-import BLE
 import BLECore
 import HCI
 import HCISocket
 import Testing
 import VirtualController
+
+@testable import BLE
 
 /// Making links: one initiator for all who wait, links that are shared, and what becomes of those that nobody
 /// wants any more.
@@ -382,6 +383,51 @@ struct ConnectingTests {
         }
     }
 
+    @Test("closing while the controller is brought back waits for nothing that the reset has ended")
+    func closingDuringRecovery() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let waiting = bed.task {
+                try await CentralManager(client).connect(to: Self.nowhere, timeout: nil)
+            }
+            await bed.wait(.seconds(1))
+            port.tell(HardwareError(hardwareCode: 1).packet)
+            let closing = Task(executorPreference: bed.loop) {
+                while port.opcodes.last != .reset { await Task.yield() }
+                await client.close()
+            }
+            await closing.value
+            #expect(await end(of: waiting) == .adapter(.closed))
+        }
+    }
+
+    @Test("a connection that is told twice is not taken for another one that is being made") func toldTwice()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server")
+            try await server.serve([3])
+            let device = try await client.connect(to: server)
+            let waiting = bed.task {
+                try await CentralManager(client).connect(to: Self.nowhere, timeout: .seconds(10))
+            }
+            await bed.wait(.seconds(1))
+            port.tell(
+                LEConnectionComplete(
+                    connection: try #require(await client.handles.first), role: .central,
+                    peer: HCIAddress(await server.address), interval: ConnectionInterval(rawValue: 24),
+                    latency: 0, supervisionTimeout: Centiseconds(rawValue: 400)
+                ).packet)
+            await bed.wait(.seconds(1))
+            #expect(try await device.read(device.sample()) == [3])
+            #expect(await end(of: waiting) == .timedOut("connecting", after: .seconds(10)))
+            #expect(try await device.read(device.sample()) == [3])
+        }
+    }
+
     /// How a connect ended.
     private func end(of task: Task<Peripheral, any Error>) async -> BLEError? {
         do {
@@ -391,4 +437,9 @@ struct ConnectingTests {
             return error as? BLEError
         }
     }
+}
+
+extension Adapter {
+    /// The connections of its links.
+    fileprivate var handles: [ConnectionHandle] { Array(linkOfHandle.keys) }
 }

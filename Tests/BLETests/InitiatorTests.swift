@@ -284,6 +284,43 @@ import Testing
         #expect(played.settle() == ["connect 3"] && played.events.count == 1)
     }
 
+    @Test("a cancel that is not answered is said once more, and then taken for done") func silentCancel() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.forget(1)
+        #expect(played.settle("cancel", .silent) == ["cancel"])
+        #expect(!played.initiator.isQuiet && played.nextIn == .seconds(1))
+        played.wait(.seconds(1))
+        #expect(played.settle("cancel", .silent) == ["cancel"])
+        #expect(played.initiator.isIdle && played.events == [stopped])
+        // It still listens for the first: that is ended before the next, whom nobody blames.
+        played.wait(.seconds(2))
+        played.want(2)
+        #expect(played.settle("connect 2", .refused(.commandDisallowed)) == ["connect 2", "cancel"])
+        played.failed()
+        #expect(played.settle() == ["connect 2"] && played.events == [stopped])
+        #expect(played.connected(to: 2) == 2)
+    }
+
+    @Test("an end that is told late, or never, makes no later one wait") func lostOutcome() {
+        var played = PlayedInitiator()
+        played.want(1)
+        _ = played.settle()
+        played.forget(1)
+        _ = played.settle()
+        played.wait(.seconds(2))
+        for device in 2...4 {
+            played.want(device)
+            #expect(played.settle() == ["connect \(device)"])
+            played.forget(device)
+            #expect(played.settle() == ["cancel"])
+            played.failed()
+            #expect(played.initiator.isIdle)
+        }
+        #expect(played.events == [stopped])
+    }
+
     @Test("a link of a command that was not answered is the device's") func silentLink() {
         var played = PlayedInitiator()
         played.want(1)
@@ -294,17 +331,26 @@ import Testing
         #expect(played.connected(to: 1) == 1 && played.initiator.isIdle)
     }
 
-    @Test("a Reset between any two steps", arguments: 0..<6) func reset(after count: Int) {
+    @Test(
+        "a Reset between any two steps, with and without an unanswered command", arguments: 0..<7,
+        [false, true])
+    func reset(after count: Int, isAsking: Bool) {
         var played = PlayedInitiator()
         _ = played.list.begin([])
         played.want(1, 2)
         for _ in 0..<count {
+            // Clear, two devices, the command, its cancel.
+            if played.initiator.isQuiet == false, !played.initiator.isChanging { played.forget(2) }
             if played.next() != nil { played.answer(.done([])) }
         }
-        let isAsking = count % 2 == 0 && played.next() != nil
+        if isAsking {
+            if !played.initiator.isQuiet, !played.initiator.isChanging { played.forget(2) }
+            _ = played.next()
+        }
         played.initiator.controllerWasReset(capacity: 8)
         played.list.wasReset(holding: 8)
-        if isAsking { played.answer(.silent) }
+        played.answer(.silent)
+        played.want(2)
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
         #expect(played.events == [])
     }
@@ -343,6 +389,26 @@ import Testing
         #expect(played.initiator.deadline == nil)
         #expect(played.connected(to: 1) == 1)
         #expect(!played.initiator.silencesScans && played.events == [])
+    }
+
+    @Test("of more devices than the list takes each has its turn beside those of a scan") func turnsOfAll() {
+        var played = PlayedInitiator(list: 1)
+        played.conditions.isScanning = true
+        played.want(1, 2)
+        _ = played.settle("connect 1", .refused(.commandDisallowed))
+        for device in [1, 2, 1, 2] {
+            played.initiator.share(withScan: true, at: played.conditions.now)
+            // The scan takes a moment to end.
+            played.wait(.milliseconds(20))
+            played.conditions.isScanning = false
+            #expect(played.settle() == ["connect \(device)"])
+            played.wait(played.nextIn ?? .zero)
+            #expect(played.settle() == ["cancel"])
+            played.failed()
+            played.conditions.isScanning = true
+            #expect(!played.initiator.silencesScans)
+            played.wait(played.nextIn ?? .zero)
+        }
     }
 
     @Test("a scan that is refused beside an attempt, which runs") func scanIsRefused() {

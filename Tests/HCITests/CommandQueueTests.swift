@@ -285,6 +285,16 @@ import Testing
         #expect(queue.deadline == nil)
     }
 
+    @Test("what others have asked before a Reset is not answered any more") func resetForgetsOthers() {
+        var queue = CommandQueue(.shared)
+        queue.receive(Self.bytes(scan).span, at: .zero)
+        queue.receive(Self.complete(.reset).span, at: .zero)
+        let ours = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
+        _ = queue.frames()
+        queue.receive(Self.complete(scan.opcode, [0x00]).span, at: .zero)
+        #expect(queue.events() == [.completed(ours, parameters: [0x00])])
+    }
+
     @Test func malformedAnswersAreTold() {
         var queue = CommandQueue()
         for frame: [UInt8] in [

@@ -18,13 +18,15 @@ extension Adapter {
     func reconcileConnecting() {
         reconcileScan()
         guard kernel == nil, end == nil else { return }
-        let conditions = initiatorConditions
+        let (conditions, hadList) = (initiatorConditions, acceptList.isForConnecting)
         if !recovery.isUnderWay,
             let command = initiator.nextCommand(
                 under: conditions, &acceptList, options: { connecting.options(for: $0) })
         {
             submit(command, of: .initiator)
         }
+        // A scan that filters by the list goes on without, or with it again.
+        if hadList != acceptList.isForConnecting { reconcileScan() }
         takeInitiatorEvents()
         wakeForInitiator()
     }
@@ -88,8 +90,9 @@ extension Adapter {
         guard let told = event.peer.deviceAddress else { return }
         if known?.peerResolvable.value ?? 0 != 0 { privacy.list.isProven = true }
         let isOurs = event.role == .central
-        let wanted = isOurs ? connected(to: told, onAir: known?.peerOnAir) : identity(behind: told)
-        guard isNews(event.connection, of: wanted) else { return }
+        let names = [told, known?.peerOnAir ?? told, identity(behind: told)]
+        guard isNews(event.connection, of: names) else { return }
+        let wanted = isOurs ? connected(to: told, names) : identity(behind: told)
         let mtu = connecting.pending[wanted]?.requests.first?.options.mtu
         let id = addLink(
             to: wanted, as: isOurs ? .central : .peripheral, over: .acl(event.connection),
@@ -103,8 +106,7 @@ extension Adapter {
     }
 
     /// Which device a link of this host's own making is to.
-    private func connected(to told: DeviceAddress, onAir: DeviceAddress?) -> DeviceAddress {
-        let names = [told, onAir ?? told, identity(behind: told)]
+    private func connected(to told: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
         let device = initiator.connected { address in
             names.contains(address) || names.contains(connecting.wanted(by: address))
                 || names.contains(identity(behind: address))
@@ -114,9 +116,9 @@ extension Adapter {
 
     /// Whether a connection is a new one: false when it is told twice. An older one of the same handle has
     /// ended without a word.
-    private func isNews(_ handle: ConnectionHandle, of peer: DeviceAddress) -> Bool {
+    private func isNews(_ handle: ConnectionHandle, of names: [DeviceAddress]) -> Bool {
         guard let old = linkOfHandle[handle].flatMap({ links[$0] }) else { return true }
-        guard old.peer != peer else {
+        guard !names.contains(old.peer), !names.contains(identity(behind: old.peer)) else {
             log.warning("the controller tells of connection \(handle) twice")
             return false
         }

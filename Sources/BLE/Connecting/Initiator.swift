@@ -166,6 +166,11 @@ extension Initiator {
         }
     }
 
+    /// Whether it has the whole radio when it has it, since a scan never runs at the same time.
+    var takesTurnsWithScans: Bool {
+        if case .both = share { false } else { true }
+    }
+
     /// Says whether a scan is wanted: where they take turns, that limits the initiator's.
     mutating func share(withScan isWanted: Bool, at now: Instant) {
         switch share {
@@ -200,6 +205,7 @@ extension Initiator {
 extension Initiator {
     /// The controller is as after power-on, with room for so many on its accept list; what is wanted is so still.
     mutating func controllerWasReset(capacity: Int) {
+        if radio != .off { events.append(.changed) }
         (radio, turnEnd, silence, silences, isStale, share) = (.off, nil, nil, 0, false, .both)
         self.capacity = capacity
         guard change != nil else { return }
@@ -341,16 +347,23 @@ extension Initiator {
         case (.create, .refused), (.create, .malformed):
             endChange()
             if change.isSpent { break }
-            if case .both = share, answer == .refused(.commandDisallowed), conditions.isScanning {
+            if isStale, answer == .refused(.commandDisallowed) {
+                // The attempt before this one still goes on.
+                (radio, isStale) = (.doubtful(change.target), false)
+            } else if case .both = share, answer == .refused(.commandDisallowed), conditions.isScanning {
                 takeTurnsWithScans()
             } else {
                 refused(change.target, command.error(answer))
             }
         case (.cancel, .refused) where change.isDoubtful:
-            radio = .off
+            // There is nothing to cancel, or the link has come in this moment.
+            (radio, isStale) = (.off, true)
+            endChange()
+        case (.cancel, .silent):
+            cancelIsUnanswered(under: conditions)
             endChange()
         // It is refused when the link has come in this moment, which an event tells.
-        case (.cancel, .done), (.cancel, .refused), (.cancel, .malformed), (.cancel, .silent): endChange()
+        case (.cancel, .done), (.cancel, .refused), (.cancel, .malformed): endChange()
         }
     }
 
@@ -384,9 +397,27 @@ extension Initiator {
     private mutating func silent(_ target: Target, _ command: MachineCommand, under conditions: Conditions) {
         // What brings the controller back begins all this anew.
         if conditions.isRecovering { return }
+        askLater(under: conditions)
+        for device in target.devices { fail(device, command.error(.silent)) }
+    }
+
+    /// It is said once more, and then taken for done.
+    private mutating func cancelIsUnanswered(under conditions: Conditions) {
+        guard case .stopping(let target, _) = radio, !conditions.isRecovering else { return }
+        radio = .doubtful(target)
+        askLater(under: conditions)
+        if silences > 1 { giveUpStopping() }
+    }
+
+    private mutating func giveUpStopping() {
+        events.append(.warning("the controller does not tell how the attempt to connect ended"))
+        isStale = true
+        ended()
+    }
+
+    private mutating func askLater(under conditions: Conditions) {
         silence = conditions.now + .seconds(1 << min(silences, 5))
         silences += 1
-        for device in target.devices { fail(device, command.error(.silent)) }
     }
 
     private mutating func fail(_ device: DeviceAddress, _ error: BLEError) {
@@ -426,9 +457,10 @@ extension Initiator {
             isStale = false
             return nil
         case nil:
+            let isAnswered = radio != .off
             ended()
             // The controller may have resolved the address.
-            guard case .device(let device) = target else { return nil }
+            guard isAnswered, case .device(let device) = target else { return nil }
             forget(device)
             return device
         }
@@ -437,14 +469,13 @@ extension Initiator {
     /// The initiator has ended without a link.
     mutating func failed(_ status: HCIStatus) {
         let isCancelled = status == .unknownConnectionIdentifier
+        if isCancelled, case .stopping = radio { return ended() }
         if isStale, isCancelled {
             isStale = false
             return
         }
         guard let target else { return }
-        let wasStopping = if case .stopping = radio { true } else { false }
         ended()
-        if wasStopping, isCancelled { return }
         for device in wanted where target.devices.contains(device) {
             fail(device, .connectFailed(.status(status)))
         }
@@ -478,18 +509,22 @@ extension Initiator {
                 share = .connecting(until: nil)
             } else {
                 share = .scanning(until: now + Self.turn)
+                if takesTurns { rotate() }
             }
         }
         if case .stopping(_, let limit) = radio {
             guard limit <= now else { return }
-            events.append(.warning("the controller does not tell how the attempt to connect ended"))
-            isStale = true
-            ended()
+            giveUpStopping()
         } else if let turnEnd, turnEnd <= now {
-            self.turnEnd = nil
-            let served = min(max(capacity, 1), wanted.count)
-            wanted = Array(wanted.dropFirst(served) + wanted.prefix(served))
+            rotate()
         }
+    }
+
+    /// The next devices have their turn.
+    private mutating func rotate() {
+        turnEnd = nil
+        let served = min(max(capacity, 1), wanted.count)
+        wanted = Array(wanted.dropFirst(served) + wanted.prefix(served))
     }
 
     /// The next thing to tell, oldest first.

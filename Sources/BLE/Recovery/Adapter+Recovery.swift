@@ -99,6 +99,7 @@ extension Adapter {
             return shutDown(.adapter(.failed(fault)))
         }
         observedState.set(.resetting)
+        changed()
         note(.recovering(fault, by: step))
         if kernel == nil || step == .powerCycle || costLinksAlready(fault) {
             kernelLinks.removeAll()
@@ -152,6 +153,7 @@ extension Adapter {
         reconcileScan()
         reconcileAdvertising()
         reconcileConnecting()
+        changed()
         expirePrivacy()
         askKernelAgain()
     }

@@ -62,7 +62,7 @@ extension Adapter {
             limits: ScanConditions(
                 hasExtendedFamily: capabilities.hasExtendedFamily,
                 isKnownToHostAlone: isKnownToHostAlone,
-                isConnecting: !initiator.wanted.isEmpty),
+                isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
             isShared: kernel != nil, isPaused: privacy.isChanging || initiator.silencesScans,
             isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
@@ -70,7 +70,7 @@ extension Adapter {
 
     /// How a connection attempt is to listen, so that a scan that goes on hears something as well.
     var initiatingTiming: ScanTiming {
-        !scanner.isWanted
+        !scanner.isWanted || initiator.takesTurnsWithScans
             ? .lowLatency : .lowLatency.limited(to: 1 - ScanConditions.shareBesideConnecting)
     }
 
@@ -94,6 +94,7 @@ extension Adapter {
     /// The controller has answered the scanner's command, or has not.
     func scannerAnswered(_ answer: CommandAnswer) {
         scanner.answered(answer, under: scanConditions, &acceptList)
+        takeScannerEvents()
         reconcileScan()
     }
 

@@ -203,6 +203,7 @@ extension CommandQueue {
             // Whatever else the controller had to do, it has forgotten.
             abandonSent()
             sent.removeAll()
+            foreign.removeAll()
         }
     }
 
