@@ -17,7 +17,8 @@ import SystemPackage
 /// ```
 ///
 /// It lives on an event loop: packets reach the code that handles them without changing threads. Closing
-/// it, or letting it go, ends what this process started on the radio and nothing else.
+/// it, or letting it go, ends what this process started on the radio and nothing else. Managers, links,
+/// advertisements and streams hold it; `close` waits for the controller, which letting it go cannot.
 public actor Adapter {
     /// The loop that the adapter lives on.
     public nonisolated let loop: EventLoop
@@ -139,6 +140,37 @@ public actor Adapter {
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
         acl = ACLFlow()
+    }
+
+    /// Ends on the radio what this process has started there, without waiting for the controller's answers. There
+    /// is no one to tell: every manager, link, advertisement and stream holds the adapter.
+    isolated deinit {
+        guard end == nil else { return }
+        if kernel == nil {
+            tell(Reset().packet)
+        } else {
+            if let command = scanner.abandonment { tell(command) }
+            for command in advertiser.abandonment { tell(command) }
+        }
+        for link in links.values {
+            if case .socket(let channel) = link.channel { channel.port.close() }
+        }
+        connecting.end()
+        port.close()
+        kernel?.close()
+        kernel?.capture?.close()
+        observedState.set(.unknown, end: .adapter(.closed))
+        Task(executorPreference: loop) { [kernel, userChannel] in
+            await kernel?.restore()
+            await userChannel?.giveBack()
+        }
+    }
+
+    /// Sends a command at once and takes no answer to it.
+    private func tell(_ command: HCICommandPacket) {
+        let packet = HCIPacket.command(command).encoded
+        capture?(.hostToController, packet.span)
+        if port.isWritable { port.send(packet.span) }
     }
 
     /// The address by which other devices know this adapter.

@@ -357,6 +357,11 @@ extension Advertiser {
     /// The sets that this host uses.
     var sets: some Collection<AdvertisingHandle> { slots.keys }
 
+    /// What takes all off the air that this host may have there, at once.
+    var abandonment: [HCICommandPacket] {
+        handles.filter { slots[$0]?.air.isPossible == true }.map { Self.disable($0, family).packet }
+    }
+
     /// The controller was reset: it has nothing any more.
     mutating func controllerWasReset() {
         giveUpChange()

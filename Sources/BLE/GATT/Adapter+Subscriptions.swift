@@ -76,8 +76,8 @@ extension Adapter {
             loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: key, on: id) } }
         }
         link.streams[key] = buffer
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.unsubscribe(key, on: id) } }
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.unsubscribe(key, on: id) } }
         }
         for value in early { buffer.yield(value) }
         return buffer

@@ -85,10 +85,8 @@ extension Adapter {
             link.nextWatcher += 1
             let number = link.nextWatcher
             link.watchers[number] = buffer
-            buffer.onEnd { [loop, weak self] in
-                loop.execute { [weak self] in
-                    self?.assumeIsolated { $0.links[id]?.watchers[number] = nil }
-                }
+            buffer.onEnd { [self] in
+                loop.execute { self.assumeIsolated { $0.links[id]?.watchers[number] = nil } }
             }
         } catch {
             buffer.finish(.failure(error))

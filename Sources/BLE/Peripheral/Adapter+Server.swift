@@ -61,8 +61,8 @@ extension Adapter {
         server.nextListener += 1
         let id = server.nextListener
         server.listeners[id] = buffer
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.server.listeners[id] = nil } }
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.server.listeners[id] = nil } }
         }
     }
 }

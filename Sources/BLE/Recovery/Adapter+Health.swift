@@ -21,8 +21,8 @@ extension Adapter {
         recovery.nextWatcher += 1
         let id = recovery.nextWatcher
         recovery.watchers[id] = buffer
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.recovery.watchers[id] = nil } }
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.recovery.watchers[id] = nil } }
         }
     }
 

@@ -15,8 +15,9 @@ extension Adapter {
         }
         let id = scanner.scan(named(options), at: loop.now)
         scans[id] = buffer
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.endScan(id) } }
+        // Until then the stream holds the adapter, which its consumer may hold by nothing else.
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.endScan(id) } }
         }
         reconcileScan()
     }

@@ -255,6 +255,15 @@ extension Scanner {
     /// Whether the radio does not scan for this host, and is not about to.
     var isQuiet: Bool { radio == .off && change == nil }
 
+    /// What ends the scan that this host may have on, at once.
+    var abandonment: HCICommandPacket? {
+        if let change { return Self.enable(false, change.parameters.family).packet }
+        return switch radio {
+        case .on(let parameters), .doubtful(let parameters): Self.enable(false, parameters.family).packet
+        case .off, .joined: nil
+        }
+    }
+
     /// The controller was reset: it scans no more.
     mutating func controllerWasReset() {
         giveUpChange()

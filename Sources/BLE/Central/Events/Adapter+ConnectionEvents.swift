@@ -5,8 +5,8 @@ extension Adapter {
     func watchConnections(into buffer: StreamBuffer<ConnectionEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let number = connectionWatchers.add(buffer)
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.connectionWatchers.remove(number) } }
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.connectionWatchers.remove(number) } }
         }
     }
 

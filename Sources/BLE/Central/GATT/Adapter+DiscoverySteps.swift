@@ -85,10 +85,8 @@ extension Adapter {
     func watchServices(of id: LinkID, into buffer: StreamBuffer<ServiceChange>) {
         do throws(BLEError) {
             let number = try link(id).changeWatchers.add(buffer)
-            buffer.onEnd { [loop, weak self] in
-                loop.execute { [weak self] in
-                    self?.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) }
-                }
+            buffer.onEnd { [self] in
+                loop.execute { self.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) } }
             }
         } catch {
             buffer.finish(.failure(error))

@@ -21,8 +21,8 @@ extension Adapter {
         }
         periodic.nextID += 1
         let id = periodic.nextID
-        buffer.onEnd { [loop, weak self] in
-            loop.execute { [weak self] in self?.assumeIsolated { $0.stopFollowing(id) } }
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.stopFollowing(id) } }
         }
         if let handle = periodic.syncs.first(where: { $0.value.train == train })?.key {
             periodic.syncs[handle]?.consumers[id] = buffer
