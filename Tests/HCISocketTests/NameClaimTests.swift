@@ -31,4 +31,40 @@ struct NameClaimTests {
         let error = #expect(throws: PortError.self) { try NameClaim(String(repeating: "n", count: 108)) }
         #expect(error?.errno == .fileNameTooLong)
     }
+
+    @Test func takenWhenItIsLetGo() async throws {
+        let loop = EventLoop.shared
+        let name = Self.name + "/5"
+        var first = try NameClaim(name)
+        #expect(first != nil)
+        #expect(try await NameClaim.take(name, within: .milliseconds(20), on: loop) == nil)
+        let waiting = (0..<3).map { _ in
+            Task { try await NameClaim.take(name, within: .seconds(300), on: loop) != nil }
+        }
+        first = nil
+        for task in waiting { #expect(try await task.value) }
+        // A socket of another program that has the name and does not listen is not waited for.
+        #expect(try await NameClaim.take(name, within: .zero, on: loop) != nil)
+    }
+
+    private func text(of path: String) throws -> String {
+        let file = try FileDescriptor.open(FilePath(path), .readOnly)
+        return try file.closeAfter {
+            var octets: [UInt8] = []
+            var part = [UInt8](repeating: 0, count: 1 << 16)
+            while case let count = try part.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 0 {
+                octets += part.prefix(count)
+            }
+            return String(decoding: octets, as: UTF8.self)
+        }
+    }
+
+    @Test func whatIsClaimedIsKnown() throws {
+        let claims = try ["6/a", "6/b:c", "7"].map { try NameClaim(Self.name + $0) }
+        let sockets = try text(of: "/proc/net/unix")
+        #expect(
+            NameClaim.names(beginningWith: Self.name + "6/", in: sockets).sorted()
+                == ["a", "b:c"].map { Self.name + "6/" + $0 })
+        withExtendedLifetime(claims) {}
+    }
 }

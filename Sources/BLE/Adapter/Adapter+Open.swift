@@ -202,10 +202,8 @@ extension Adapter {
                 try KernelCapture(of: found.index, kernel, into: sink, on: options.loop)
             }
             let identity = try found.identity(kernel.files)
-            let wasOff = try await management.prepare(found)
-            let control = KernelControl(
-                of: kernel, index: found.index, management: management, wasOff: wasOff, capture: capture)
-            return (control, identity)
+            let lease = try await KernelLease.take(found.index, by: management)
+            return (KernelControl(of: kernel, lease, management: management, capture: capture), identity)
         } catch {
             await management.close()
             throw error
@@ -239,25 +237,9 @@ extension Adapter {
         Task(executorPreference: loop) {
             let remaining = try? await kernel.management.adapters()
             let isThere = remaining?.contains { $0.index == kernel.index } ?? false
+            if isThere { kernel.lease.forgetPower() }
             await self.shutDown(.adapter(isThere ? .poweredOff : .removed))
         }
-    }
-}
-
-extension KernelManagement {
-    /// Switches LE and power on where they are off; whether the adapter was off.
-    fileprivate func prepare(_ adapter: KnownAdapter) async throws(BLEError) -> Bool {
-        let index = adapter.index
-        guard adapter.information.supported.contains(.lowEnergy) else {
-            throw .adapter(.unsupported("Bluetooth Low Energy"))
-        }
-        if !adapter.information.current.contains(.lowEnergy) {
-            _ = try await request(
-                .setLowEnergy(true), index: index, operation: "switching LE on for hci\(index)")
-        }
-        guard !adapter.information.current.contains(.powered) else { return false }
-        _ = try await request(.setPowered(true), index: index, operation: "powering hci\(index) on")
-        return true
     }
 }
 

@@ -145,6 +145,13 @@ public actor Adapter {
     /// Ends on the radio what this process has started there, without waiting for the controller's answers. There
     /// is no one to tell: every manager, link, advertisement and stream holds the adapter.
     isolated deinit {
+        defer {
+            // Nothing when it was closed.
+            Task(executorPreference: loop) { [kernel, userChannel] in
+                await kernel?.restore()
+                await userChannel?.giveBack()
+            }
+        }
         guard end == nil else { return }
         if kernel == nil {
             tell(Reset().packet)
@@ -160,10 +167,6 @@ public actor Adapter {
         kernel?.close()
         kernel?.capture?.close()
         observedState.set(.unknown, end: .adapter(.closed))
-        Task(executorPreference: loop) { [kernel, userChannel] in
-            await kernel?.restore()
-            await userChannel?.giveBack()
-        }
     }
 
     /// Sends a command at once and takes no answer to it.

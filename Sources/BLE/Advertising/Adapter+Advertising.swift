@@ -181,10 +181,8 @@ extension Adapter {
     private func claim(_ set: AdvertisingHandle) -> Bool {
         guard let kernel, advertising.claims[set] == nil else { return true }
         do throws(PortError) {
-            guard let claim = try NameClaim("bletool/hci\(kernel.index)/advertising/\(set.rawValue.hex)")
-            else {
-                return false
-            }
+            let name = "bletool/hci\(kernel.index)/advertising/\(set.rawValue.hex)"
+            guard let claim = try kernel.kernel.claim(name) else { return false }
             advertising.claims[set] = claim
         } catch {
             log.info("\(error)")

@@ -12,7 +12,7 @@ struct AdvertisingState {
 
     private var nextWait: UInt64 = 0
     /// What keeps other processes off the sets that are used, on kernel adapters.
-    var claims: [AdvertisingHandle: NameClaim] = [:]
+    var claims: [AdvertisingHandle: any Sendable] = [:]
     /// What is told of those that are wanted.
     var records: [AdvertisingID: AdvertisingRecord] = [:]
     /// Told when the first packets are on air, or why not.

@@ -18,6 +18,15 @@ protocol Kernel: Sendable {
     /// What the kernel's own table has of adapter `index`, also while management does not list it.
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState
 
+    /// Has a name that one process at a time has, until the result ends; nil when another one has it.
+    func claim(_ name: String) throws(PortError) -> (any Sendable)?
+    /// The same when the other one lets it go; nil when that takes longer than `limit`.
+    func claim(
+        _ name: String, within limit: Duration, on loop: EventLoop
+    ) async throws(PortError) -> (any Sendable)?
+    /// The names that processes have and that begin with `prefix`.
+    func claims(beginningWith prefix: String) -> [String]
+
     /// Takes the ATT channels of the links that centrals make to the adapter at `address`. `failed`: no more come. Only
     /// on the loop.
     func listen(
@@ -64,6 +73,18 @@ struct LinuxKernel: Kernel {
     }
 
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState { try HCISockets.device(index) }
+
+    func claim(_ name: String) throws(PortError) -> (any Sendable)? { try NameClaim(name) }
+
+    func claim(
+        _ name: String, within limit: Duration, on loop: EventLoop
+    ) async throws(PortError) -> (any Sendable)? {
+        try await NameClaim.take(name, within: limit, on: loop)
+    }
+
+    func claims(beginningWith prefix: String) -> [String] {
+        NameClaim.names(beginningWith: prefix, in: files.text("/proc/net/unix") ?? "")
+    }
 
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,

@@ -5,22 +5,20 @@ import HCISocket
 /// Confined to its adapter, but for `management`.
 final class KernelControl: Sendable {
     let kernel: any Kernel
-    let index: UInt16
     let management: KernelManagement
-    /// Whether this process powered the adapter on, and so powers it off again.
-    let wasOff: Bool
+    /// The use of the adapter, which is shared with other processes.
+    let lease: KernelLease
     /// Records the adapter's packets, where that is wanted.
     let capture: KernelCapture?
+    var index: UInt16 { lease.index }
     private let listener = Lock<(any KernelListener)?>(nil)
 
     init(
-        of kernel: any Kernel, index: UInt16, management: KernelManagement, wasOff: Bool,
-        capture: KernelCapture?
+        of kernel: any Kernel, _ lease: KernelLease, management: KernelManagement, capture: KernelCapture?
     ) {
         self.kernel = kernel
-        self.index = index
+        self.lease = lease
         self.management = management
-        self.wasOff = wasOff
         self.capture = capture
     }
 
@@ -40,12 +38,9 @@ final class KernelControl: Sendable {
     /// Takes no links any more.
     func close() { listener.withLock { $0.take() }?.close() }
 
-    /// Leaves the adapter as it was found.
+    /// Ends the use of the adapter: the last one leaves it as the first one has found it.
     func restore() async {
-        if wasOff {
-            _ = try? await management.request(
-                .setPowered(false), index: index, operation: "powering hci\(index) off")
-        }
+        await lease.giveBack()
         await management.close()
     }
 }

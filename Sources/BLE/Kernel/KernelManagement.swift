@@ -110,14 +110,20 @@ actor KernelManagement {
         var found: [KnownAdapter] = []
         for index in Self.indices(list) {
             // An adapter may go between the list and the question.
-            guard
-                let octets = try? await request(
-                    .readInformation, index: index, operation: "reading hci\(index)"),
-                let information = try? Management.Information(octets)
-            else { continue }
+            guard let information = try? await information(of: index) else { continue }
             found.append(KnownAdapter(index: index, information: information))
         }
         return found.sorted { $0.index < $1.index }
+    }
+
+    /// What adapter `index` is, and how it is switched.
+    func information(of index: UInt16) async throws(BLEError) -> Management.Information {
+        let octets = try await request(.readInformation, index: index, operation: "reading hci\(index)")
+        do throws(DecodeError) {
+            return try Management.Information(octets)
+        } catch {
+            throw .adapter(.unsupported("what the kernel tells of hci\(index): \(error)"))
+        }
     }
 
     private static func indices(_ octets: [UInt8]) -> [UInt16] {

@@ -42,9 +42,13 @@ final class FakeKernel: Kernel, @unchecked Sendable {
 
     // Management.
     private var managers: [MemoryPort] = []
-    private(set) var settings: Management.Settings = [.lowEnergy, .powered]
+    var settings: Management.Settings = [.lowEnergy, .powered]
     private(set) var commands: [ManagementCommand] = []
     private let asks = AsyncStream<ManagementCommand>.makeStream()
+
+    // Names that processes have.
+    private var claimed: Set<String> = []
+    private var claimants: Deque<(name: String, free: () -> Void)> = []
 
     // The controller's commands: one at a time.
     private struct Queued {
@@ -106,6 +110,45 @@ final class FakeKernel: Kernel, @unchecked Sendable {
 
     func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort {
         throw .system(.notPermitted, during: "bind")
+    }
+}
+
+// MARK: - Names
+
+extension FakeKernel {
+    private final class Claim: Sendable {
+        let name: String
+        let ended: @Sendable (String) -> Void
+
+        init(_ name: String, _ ended: @escaping @Sendable (String) -> Void) {
+            (self.name, self.ended) = (name, ended)
+        }
+
+        deinit { ended(name) }
+    }
+
+    func claim(_ name: String) -> (any Sendable)? {
+        guard claimed.insert(name).inserted else { return nil }
+        return Claim(name) { [weak self] name in self?.free(name) }
+    }
+
+    func claim(_ name: String, within limit: Duration, on loop: EventLoop) async -> (any Sendable)? {
+        while true {
+            if let claim = claim(name) { return claim }
+            await withCheckedContinuation { waiting in
+                claimants.append((name, { waiting.resume() }))
+            }
+        }
+    }
+
+    func claims(beginningWith prefix: String) -> [String] {
+        claimed.filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    private func free(_ name: String) {
+        claimed.remove(name)
+        guard let next = claimants.firstIndex(where: { $0.name == name }) else { return }
+        claimants.remove(at: next).free()
     }
 }
 

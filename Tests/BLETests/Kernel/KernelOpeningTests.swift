@@ -90,6 +90,94 @@ import VirtualController
             #expect(kernel.commands.last == .setPowered(false))
         }
     }
+
+    // MARK: Several users of an adapter
+
+    private func run(
+        _ settings: Management.Settings,
+        _ body: @escaping @Sendable (FakeKernel, AdapterOptions) async throws -> Void
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(.init(publicAddress: FakeKernel.address))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: false, isOff: true)
+            kernel.settings = settings
+            var options = AdapterOptions(loop: bed.loop)
+            options.kernel = kernel
+            try await body(kernel, options)
+            await bed.wait(.seconds(10))
+            #expect(kernel.settings == settings)
+            #expect(kernel.openSockets == 0)
+            #expect(kernel.claims(beginningWith: "") == [])
+        }
+    }
+
+    private static let adapter = AdapterSpecification.kernel(.index(FakeKernel.index))
+
+    @Test("the last user leaves the adapter as the first one found it", arguments: [[0, 1], [1, 0]])
+    func severalUsers(order: [Int]) async throws {
+        try await run([]) { (kernel, options) in
+            // The second comes while the first one switches.
+            async let one = Adapter.open(Self.adapter, options: options)
+            async let other = Adapter.open(Self.adapter, options: options)
+            let adapters = try await [one, other]
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            await adapters[order[0]].close()
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            #expect(kernel.commands == [.setLowEnergy(true), .setPowered(true)])
+            await adapters[order[1]].close()
+            #expect(kernel.commands.suffix(2) == [.setPowered(false), .setLowEnergy(false)])
+        }
+    }
+
+    @Test("a user that comes while the last one leaves finds the adapter off, and switches it on")
+    func comingAndGoing() async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            let first = try await Adapter.open(Self.adapter, options: options)
+            async let closed: Void = first.close()
+            async let opened = Adapter.open(Self.adapter, options: options)
+            let (_, second) = try await (closed, opened)
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            await second.close()
+        }
+    }
+
+    @Test("LE is off again when power cannot be switched on") func powerRefused() async throws {
+        try await run([]) { (kernel, options) in
+            kernel.refusals.append { $0 == .setPowered(true) ? ManagementStatus(rawValue: 3) : nil }
+            let error = await failure { () throws(BLEError) in
+                _ = try await Adapter.open(Self.adapter, options: options)
+            }
+            #expect(
+                error == .adapter(.cannotPower("hci\(FakeKernel.index): \(ManagementStatus(rawValue: 3))")))
+            #expect(kernel.commands == [.setLowEnergy(true), .setLowEnergy(false)])
+        }
+    }
+
+    @Test(
+        "an adapter that is let go is left as it was found, also one that has ended by itself",
+        arguments: [false, true])
+    func lettingGo(hasEnded: Bool) async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            let adapter = try await Adapter.open(Self.adapter, options: options)
+            if hasEnded { await adapter.shutDown(.adapter(.failed(.lineLost))) }
+        }
+    }
+
+    @Test("an adapter that another program switched off and on stays on") func switchedByAnother()
+        async throws
+    {
+        try await run([.lowEnergy]) { (kernel, options) in
+            let adapter = try await Adapter.open(Self.adapter, options: options)
+            kernel.switchPower(false)
+            _ = await options.loop.sleep(for: .seconds(1))
+            #expect(await adapter.end == .adapter(.poweredOff))
+            kernel.switchPower(true)
+            _ = await options.loop.sleep(for: .seconds(1))
+            await adapter.close()
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            kernel.switchPower(false)
+        }
+    }
 }
 
 /// A raw socket whose first write the kernel refuses, as that of a process without CAP_NET_RAW.

@@ -1,0 +1,138 @@
+import BLECore
+import Glibc
+import HCISocket
+import Logging
+
+/// This process's use of a kernel adapter, and what is to be switched off after it.
+///
+/// Processes that use an adapter know of each other by names that they claim. What the first of them had to switch on,
+/// the last one switches off: whoever comes meanwhile takes over what is owed.
+final class KernelLease: Sendable {
+    /// What is switched on for the use of an adapter.
+    struct Switches: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        static let power = Switches(rawValue: 1)
+        static let lowEnergy = Switches(rawValue: 2)
+    }
+
+    private struct State {
+        /// What is owed.
+        var owed: Switches
+        /// Shows the others that there is this one, and what it owes.
+        var claim: (any Sendable)?
+        var isOver = false
+    }
+
+    let index: UInt16
+    private let management: KernelManagement
+    private let state: Lock<State>
+
+    private init(_ index: UInt16, _ management: KernelManagement, _ state: State) {
+        self.index = index
+        self.management = management
+        self.state = Lock(state)
+    }
+
+    /// Switches LE and power on where they are off.
+    static func take(
+        _ index: UInt16, by management: KernelManagement
+    ) async throws(BLEError) -> KernelLease {
+        let turn = await turn(index, management)
+        defer { withExtendedLifetime(turn) {} }
+        let information = try await management.information(of: index)
+        guard information.supported.contains(.lowEnergy) else {
+            throw .adapter(.unsupported("Bluetooth Low Energy"))
+        }
+        let lease = KernelLease(
+            index, management, State(owed: others(index, management).reduce(into: []) { $0.formUnion($1) }))
+        do throws(BLEError) {
+            if !information.current.contains(.lowEnergy) {
+                try await lease.request(.setLowEnergy(true), "switching LE on for hci\(index)")
+                lease.state.withLock { _ = $0.owed.insert(.lowEnergy) }
+            }
+            if !information.current.contains(.powered) {
+                try await lease.request(.setPowered(true), "powering hci\(index) on")
+                lease.state.withLock { _ = $0.owed.insert(.power) }
+            }
+        } catch {
+            await lease.settle()
+            throw error
+        }
+        lease.show()
+        return lease
+    }
+
+    /// Somebody has switched the adapter off, so whoever switches it on again wants it on.
+    func forgetPower() { state.withLock { _ = $0.owed.remove(.power) } }
+
+    /// Ends the use. What is owed is switched off unless others use the adapter. Does nothing the second time.
+    func giveBack() async {
+        let wasOver = state.withLock { state in
+            defer { state.isOver = true }
+            return state.isOver
+        }
+        guard !wasOver else { return }
+        let turn = await Self.turn(index, management)
+        state.withLock { $0.claim = nil }
+        await settle()
+        withExtendedLifetime(turn) {}
+    }
+
+    /// Switches off what is owed, if no other process uses the adapter.
+    private func settle() async {
+        guard Self.others(index, management).isEmpty else { return }
+        let owed = state.withLock { $0.owed }
+        if owed.contains(.power) {
+            try? await request(.setPowered(false), "powering hci\(index) off")
+        }
+        if owed.contains(.lowEnergy) {
+            try? await request(.setLowEnergy(false), "switching LE off for hci\(index)")
+        }
+    }
+
+    private func request(_ command: ManagementCommand, _ operation: String) async throws(BLEError) {
+        _ = try await management.request(command, index: index, operation: operation)
+    }
+}
+
+// MARK: - Others
+
+extension KernelLease {
+    /// How long another process may take to switch the adapter.
+    private static let patience = Duration.seconds(10)
+
+    private static func prefix(_ index: UInt16) -> String { "bletool/hci\(index)/" }
+
+    /// Of several processes that begin or end their use, one at a time does so. Who waits too long, or cannot wait, does
+    /// it all the same: that is no reason not to use the adapter.
+    private static func turn(_ index: UInt16, _ management: KernelManagement) async -> (any Sendable)? {
+        do throws(PortError) {
+            return try await management.kernel.claim(
+                prefix(index) + "turn", within: patience, on: management.loop)
+        } catch {
+            Logger(label: "ble.hci\(index)").info("\(error)")
+            return nil
+        }
+    }
+
+    /// What the other users of the adapter owe.
+    private static func others(_ index: UInt16, _ management: KernelManagement) -> [Switches] {
+        management.kernel.claims(beginningWith: prefix(index) + "use/").map { name in
+            Switches(rawValue: name.split(separator: "/").last.flatMap { UInt8($0) } ?? 0)
+        }
+    }
+
+    private func show() {
+        let owed = state.withLock { $0.owed }
+        // Several adapters of a process may be the same one.
+        for number in 0..<100 {
+            let name = Self.prefix(index) + "use/\(getpid())-\(number)/\(owed.rawValue)"
+            do throws(PortError) {
+                guard let claim = try management.kernel.claim(name) else { continue }
+                return state.withLock { $0.claim = claim }
+            } catch {
+                return Logger(label: "ble.hci\(index)").info("\(error)")
+            }
+        }
+    }
+}
