@@ -53,6 +53,14 @@ private actor Reader {
 
     func watchDepartures(_ departed: (@Sendable () -> Void)?) throws { try port.watchDepartures(departed) }
 
+    /// Starts to read, and sends before anything was read.
+    func start(sending packet: [UInt8]) throws {
+        try start()
+        port.send(packet.span)
+    }
+
+    func readNow() { port.readNow() }
+
     /// Starts to read; the port is told to end after reading when packet `last` has come.
     func start(endingWith last: [UInt8]? = nil) throws {
         try port.start(
@@ -190,6 +198,33 @@ private actor Reader {
         #expect(await reader.entries.last == .closed(.ended))
     }
 
+    @Test func whatCameBeforeTheOtherEndWasResetIsRead() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        // What the other end has not read makes its end a reset.
+        await reader.send([9])
+        await reader.write([[1], [2], [3]])
+        await reader.closeFarEnd()
+        try await reader.start()
+        await reader.wait(for: 4)
+        let error = PortError.system(.connectionReset, during: "recvmmsg")
+        #expect(await reader.entries == [.packet([1]), .packet([2]), .packet([3]), .closed(error)])
+    }
+
+    @Test func whatCameBeforeTheOtherEndTookNoMoreIsRead() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        await reader.write([[1], [2], [3]])
+        await reader.closeFarEnd()
+        try await reader.start(sending: [9])
+        #expect(await !reader.canSend)
+        await reader.wait(for: 4)
+        let error = PortError.system(.brokenPipe, during: "write")
+        #expect(await reader.entries == [.packet([1]), .packet([2]), .packet([3]), .closed(error)])
+    }
+
     @Test func aPacketWithoutRoomEndsThePortAndIsNamed() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -235,6 +270,15 @@ private actor Reader {
             await reader.write([answer, report])
             await reader.wait(for: 6)
             #expect(await reader.times == [0, 0, 10_000, 10_000, 10_000, 10_000])
+            // After a calm they wait again, unless somebody asks for what there is.
+            _ = await loop.sleep(for: .seconds(1))
+            for number in 7...8 {
+                await reader.write([report])
+                await reader.wait(for: number)
+            }
+            await reader.write([report])
+            await reader.readNow()
+            #expect(await reader.times.suffix(3) == [1_010_000, 1_010_000, 1_010_000])
             await reader.closeFarEnd()
             await reader.close()
         }.value

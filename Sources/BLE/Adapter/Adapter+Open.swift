@@ -7,7 +7,7 @@ import VirtualController
 
 extension Adapter {
     /// Opens the adapter that `specification` names. Kernel adapters that are off are powered on, and off
-    /// again when they are closed; all others are reset, since they are ours alone.
+    /// again when the last process that uses them closes them; all others are reset, since they are ours alone.
     public static func open(
         _ specification: AdapterSpecification, options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
@@ -202,6 +202,13 @@ extension Adapter {
                 try KernelCapture(of: found.index, kernel, into: sink, on: options.loop)
             }
             let identity = try found.identity(kernel.files)
+            if found.information.current.contains(.privacy) {
+                Logger(label: "ble.hci\(found.index)").warning(
+                    """
+                    the kernel hides hci\(found.index) behind private addresses, but what this program advertises, and its \
+                    scan requests, show \(identity)
+                    """)
+            }
             let lease = try await KernelLease.take(found.index, by: management)
             return (KernelControl(of: kernel, lease, management: management, capture: capture), identity)
         } catch {
@@ -216,12 +223,19 @@ extension Adapter {
         let index = kernel.index
         await kernel.management.observe { [weak self] about, event in
             if about == index { self?.assumeIsolated { $0.heard(event) } }
+        } ended: { [weak self] error in
+            self?.assumeIsolated { $0.shutDown(error) }
         }
     }
 
     private func heard(_ event: ManagementEvent) {
         switch event {
-        case .removed: shutDown(.adapter(.removed))
+        case .removed:
+            // Its index may be another one's next.
+            kernel?.lease.forget()
+            shutDown(.adapter(.removed))
+        case .suspended: suspend(true)
+        case .resumed: suspend(false)
         case .settings(let settings) where settings.contains(.powered): power.resumeAll(with: .success(()))
         case .settings: wasPoweredOff()
         default: heardOfPairing(event)
@@ -230,14 +244,23 @@ extension Adapter {
 }
 
 extension Adapter {
+    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it, and it must not
+    /// wake the system.
+    private func suspend(_ isSuspended: Bool) {
+        guard recovery.isSuspended != isSuspended else { return }
+        log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
+        recovery.isSuspended = isSuspended
+        reconcileScan()
+        reconcileAdvertising()
+    }
+
     /// The adapter is off: somebody switched it off, or the kernel did because it is about to go.
     private func wasPoweredOff() {
-        // While it is brought back it is switched off and on from here.
-        guard let kernel, !recovery.isUnderWay else { return }
+        guard let kernel, !recovery.switchesPower else { return }
         Task(executorPreference: loop) {
             let remaining = try? await kernel.management.adapters()
             let isThere = remaining?.contains { $0.index == kernel.index } ?? false
-            if isThere { kernel.lease.forgetPower() }
+            kernel.lease.forget()
             await self.shutDown(.adapter(isThere ? .poweredOff : .removed))
         }
     }

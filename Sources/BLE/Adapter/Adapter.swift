@@ -145,10 +145,14 @@ public actor Adapter {
     /// Ends on the radio what this process has started there, without waiting for the controller's answers. There
     /// is no one to tell: every manager, link, advertisement and stream holds the adapter.
     isolated deinit {
+        kernelPairing?.close()
+        let pairing = kernelPairing?.before.map {
+            KernelPairingSettings(options: security.options, before: $0).tearDown
+        }
         defer {
             // Nothing when it was closed.
             Task(executorPreference: loop) { [kernel, userChannel] in
-                await kernel?.restore()
+                await kernel?.restore(pairing ?? [])
                 await userChannel?.giveBack()
             }
         }

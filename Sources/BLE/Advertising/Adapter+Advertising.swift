@@ -94,7 +94,8 @@ extension Adapter {
     /// What else goes on, as far as it concerns advertising.
     private var advertisingConditions: Advertiser.Conditions {
         Advertiser.Conditions(
-            controller: capabilities, isShared: kernel != nil, isPaused: privacy.isChanging,
+            controller: capabilities, isShared: kernel != nil,
+            isPaused: privacy.isChanging || recovery.isSuspended,
             isRecovering: recovery.isUnderWay, ownAddressType: ownAddressType,
             addressOnAir: ownAddressType == .random ? addressOnAir : nil, centrals: connectedCentrals,
             links: max(links.count, kernelCentrals.count), now: loop.now)

@@ -78,6 +78,10 @@ extension Adapter {
         defer { if event.role == .peripheral { legacyAdvertisingTerminated(.success) } }
         let radio = RadioParameters(event)
         guard kernel == nil else {
+            // An older one of the handle has ended, though its socket is not closed yet.
+            if let old = linkOfHandle.removeValue(forKey: event.connection).flatMap({ links[$0] }) {
+                (old.handle, old.reason) = (nil, kernelReasons[event.connection])
+            }
             // The kernel has the link; its socket comes by itself.
             kernelLinks[event.connection] = radio
             kernelReasons[event.connection] = nil

@@ -34,6 +34,8 @@ extension Adapter {
             return
         }
         connecting.pending[peer]?.kernel = nil
+        // The raw socket may have the link's parameters and leave them for a while.
+        port.readNow()
         switch result {
         case .success(let channel):
             addLink(

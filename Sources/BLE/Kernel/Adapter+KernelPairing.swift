@@ -45,7 +45,8 @@ extension Adapter {
     }
 
     private func loadKernelKeys() async throws(BLEError) {
-        let keys = KernelKeys(security.options.bonds.records(at: identity))
+        guard let limit = kernel?.management.maximumCommand else { return }
+        let keys = KernelKeys(security.options.bonds.records(at: identity), within: limit)
         if keys.leftOut > 0 {
             log.warning("the kernel has no room for \(keys.leftOut) keys of bonds that were used least")
         }

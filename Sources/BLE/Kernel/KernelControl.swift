@@ -39,7 +39,12 @@ final class KernelControl: Sendable {
     func close() { listener.withLock { $0.take() }?.close() }
 
     /// Ends the use of the adapter: the last one leaves it as the first one has found it.
-    func restore() async {
+    /// `settings`: what this process has to set back first.
+    func restore(_ settings: [ManagementCommand] = []) async {
+        for command in settings {
+            _ = try? await management.request(
+                command, index: index, operation: "setting pairing on hci\(index) back")
+        }
         await lease.giveBack()
         await management.close()
     }

@@ -1,4 +1,5 @@
 import BLECore
+import DequeModule
 import Glibc
 import HCISocket
 import Logging
@@ -18,6 +19,8 @@ final class KernelLease: Sendable {
     private struct State {
         /// What is owed.
         var owed: Switches
+        /// The devices that this process has had links to of late. The kernel keeps a link for a while.
+        var peers: Deque<DeviceAddress> = []
         /// Shows the others that there is this one, and what it owes.
         var claim: (any Sendable)?
         var isOver = false
@@ -47,12 +50,11 @@ final class KernelLease: Sendable {
             index, management, State(owed: others(index, management).reduce(into: []) { $0.formUnion($1) }))
         do throws(BLEError) {
             if !information.current.contains(.lowEnergy) {
-                try await lease.request(.setLowEnergy(true), "switching LE on for hci\(index)")
-                lease.state.withLock { _ = $0.owed.insert(.lowEnergy) }
+                try await lease.switchOn(
+                    .lowEnergy, by: .setLowEnergy(true), "switching LE on for hci\(index)")
             }
             if !information.current.contains(.powered) {
-                try await lease.request(.setPowered(true), "powering hci\(index) on")
-                lease.state.withLock { _ = $0.owed.insert(.power) }
+                try await lease.switchOn(.power, by: .setPowered(true), "powering hci\(index) on")
             }
         } catch {
             await lease.settle()
@@ -62,8 +64,32 @@ final class KernelLease: Sendable {
         return lease
     }
 
-    /// Somebody has switched the adapter off, so whoever switches it on again wants it on.
-    func forgetPower() { state.withLock { _ = $0.owed.remove(.power) } }
+    /// Nothing is owed any more: the adapter is gone, or another program has switched it off, and whoever switches it on
+    /// again wants it on.
+    func forget() {
+        let hadClaim = state.withLock { state in
+            state.owed = []
+            return state.claim.take() != nil
+        }
+        if hadClaim { show() }
+    }
+
+    /// This process has a link to `peer`, which counts as no other program's.
+    func note(_ peer: DeviceAddress) {
+        state.withLock { state in
+            if state.peers.count == Self.peerLimit { state.peers.removeFirst() }
+            state.peers.append(peer)
+        }
+    }
+
+    /// How many peers are remembered. A link that is left stays for two seconds.
+    private static let peerLimit = 64
+
+    private func othersLinks() async throws(BLEError) -> Int {
+        let (count, peers) = try await management.connections(of: index)
+        let own = Set(state.withLock { $0.peers })
+        return count - peers.count { own.contains($0) }
+    }
 
     /// Ends the use. What is owed is switched off unless others use the adapter. Does nothing the second time.
     func giveBack() async {
@@ -78,15 +104,33 @@ final class KernelLease: Sendable {
         withExtendedLifetime(turn) {}
     }
 
-    /// Switches off what is owed, if no other process uses the adapter.
+    /// Switches off what is owed, if nothing else uses the adapter: no other process, and no link of other programs.
     private func settle() async {
-        guard Self.others(index, management).isEmpty else { return }
         let owed = state.withLock { $0.owed }
+        guard !owed.isEmpty, Self.others(index, management).isEmpty else { return }
+        if let links = try? await othersLinks(), links > 0 {
+            Logger(label: "ble.hci\(index)").info("hci\(index) stays on: other programs have links on it")
+            return
+        }
         if owed.contains(.power) {
             try? await request(.setPowered(false), "powering hci\(index) off")
         }
         if owed.contains(.lowEnergy) {
             try? await request(.setLowEnergy(false), "switching LE off for hci\(index)")
+        }
+    }
+
+    /// Owes a switch, also when the kernel has not answered in time: it may carry the command out later.
+    private func switchOn(
+        _ new: Switches, by command: ManagementCommand, _ operation: String
+    ) async throws(BLEError) {
+        state.withLock { $0.owed.formUnion(new) }
+        do throws(BLEError) {
+            try await request(command, operation)
+        } catch {
+            if case .timedOut = error { throw error }
+            state.withLock { $0.owed.subtract(new) }
+            throw error
         }
     }
 

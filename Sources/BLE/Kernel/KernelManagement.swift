@@ -15,11 +15,12 @@ actor KernelManagement {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private let port: any PacketPort
+    private nonisolated let port: any PacketPort
     private var queue = ManagementQueue()
     private var timer: LoopTimer?
     private var waiters: [ManagementQueue.Ticket: CheckedContinuation<Result<[UInt8], BLEError>, Never>] = [:]
     private var observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?
+    private var ended: (@Sendable (BLEError) -> Void)?
     private var end: BLEError?
 
     /// Opens the socket of `kernel`.
@@ -56,15 +57,24 @@ actor KernelManagement {
         }
     }
 
-    /// Tells `observer` what the kernel tells of its adapters.
-    func observe(_ observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?) {
+    /// The most octets of a command.
+    nonisolated var maximumCommand: Int { port.maximumSent }
+
+    /// Tells `observer` what the kernel tells of its adapters, and `ended` when the socket ends by itself.
+    func observe(
+        _ observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?,
+        ended: (@Sendable (BLEError) -> Void)? = nil
+    ) {
         self.observer = observer
+        self.ended = ended
+        if let end { ended?(end) }
     }
 
     /// Closes the socket.
     func close() {
         port.close()
         observer = nil
+        ended = nil
         finish(.adapter(.closed))
     }
 
@@ -126,6 +136,18 @@ actor KernelManagement {
         }
     }
 
+    /// How many links adapter `index` has, of whatever program and those of BR/EDR too, and to which devices of LE.
+    func connections(of index: UInt16) async throws(BLEError) -> (count: Int, peers: [DeviceAddress]) {
+        let octets = try await request(
+            .getConnections, index: index, operation: "asking for the links of hci\(index)")
+        do throws(DecodeError) {
+            let connections = try Management.Connections(octets)
+            return (connections.count, connections.peers)
+        } catch {
+            throw .adapter(.unsupported("what the kernel tells of the links of hci\(index): \(error)"))
+        }
+    }
+
     private static func indices(_ octets: [UInt8]) -> [UInt16] {
         var reader = ByteReader(octets.span, of: "Read Controller Index List")
         var indices: [UInt16] = []
@@ -174,6 +196,7 @@ actor KernelManagement {
         end = error
         for ticket in Array(waiters.keys) { resume(ticket, .failure(error)) }
         timer?.set(nil)
+        ended.take()?(error)
     }
 }
 

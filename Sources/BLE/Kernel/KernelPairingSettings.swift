@@ -62,12 +62,12 @@ struct KernelKeys {
     /// Keys that found no place.
     let leftOut: Int
 
-    /// The keys of these bonds.
-    init(_ records: [BondRecord]) {
+    /// The keys of these bonds, for commands of at most so many octets.
+    init(_ records: [BondRecord], within octets: Int = .max) {
         let bonds = records.sorted { $0.lastUsed > $1.lastUsed }.map(\.bond)
         let (all, identities) = (bonds.flatMap(\.kernelKeys), bonds.compactMap(\.kernelIdentityKey))
-        encryption = Array(all.prefix(Management.LongTermKey.maximumCount))
-        identity = Array(identities.prefix(Management.IdentityKey.maximumCount))
+        encryption = Array(all.prefix(Management.LongTermKey.maximumCount(within: octets)))
+        identity = Array(identities.prefix(Management.IdentityKey.maximumCount(within: octets)))
         leftOut = all.count + identities.count - encryption.count - identity.count
     }
 

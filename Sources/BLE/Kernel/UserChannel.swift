@@ -7,13 +7,13 @@ import SystemPackage
 final class UserChannel: Sendable {
     let index: UInt16
     private let management: KernelManagement
-    /// Whether the adapter was on before, and so is to be afterwards.
-    private let wasPowered: Bool
+    /// The address of the adapter that was on before, and so is to be afterwards; nil: none was.
+    private let powered: UInt64?
 
-    private init(index: UInt16, management: KernelManagement, wasPowered: Bool) {
+    private init(index: UInt16, management: KernelManagement, powered: UInt64?) {
         self.index = index
         self.management = management
-        self.wasPowered = wasPowered
+        self.powered = powered
     }
 
     /// How long an adapter may be busy: a kernel that has just found it takes up to two seconds to set it up.
@@ -32,8 +32,7 @@ final class UserChannel: Sendable {
             while true {
                 if let port = try await taking.attempt(), let index = taking.index {
                     await management.observe(nil)
-                    let channel = UserChannel(
-                        index: index, management: management, wasPowered: taking.wasPowered)
+                    let channel = UserChannel(index: index, management: management, powered: taking.powered)
                     return (channel, port)
                 }
                 let left = taking.begun.duration(until: loop.now)
@@ -44,7 +43,7 @@ final class UserChannel: Sendable {
             }
         } catch {
             if let index = taking.index {
-                let owed = UserChannel(index: index, management: management, wasPowered: taking.wasPowered)
+                let owed = UserChannel(index: index, management: management, powered: taking.powered)
                 await owed.giveBack()
             }
             await management.close()
@@ -54,7 +53,8 @@ final class UserChannel: Sendable {
 
     /// Leaves the adapter as it was found, when the channel is closed.
     func giveBack() async {
-        if wasPowered {
+        // Another one may have the index by now.
+        if let powered, (try? await management.information(of: index))?.address == powered {
             _ = try? await management.request(
                 .setPowered(true), index: index, operation: "powering hci\(index) on again")
         }
@@ -70,8 +70,8 @@ private struct Taking {
     let begun: Instant
     /// The adapter, once it is found.
     var index: UInt16?
-    /// Whether it was on when it was found.
-    var wasPowered = false
+    /// The address of the adapter that was on, and is off by this process.
+    var powered: UInt64?
     /// Why the last attempt failed.
     var problem = BLEError.cancelled
 
@@ -88,10 +88,11 @@ private struct Taking {
         if let found = listed {
             index = found.index
             if found.information.current.contains(.powered) {
+                // Also when there is no answer in time: the kernel may carry it out later.
+                powered = found.information.address
                 _ = try await management.request(
                     .setPowered(false), index: found.index,
                     operation: "taking hci\(found.index) from the kernel")
-                wasPowered = true
             }
         } else {
             guard let unlisted = wanted.unlisted(by: kernel) else {

@@ -45,6 +45,7 @@ extension Adapter {
             linkOfHandle[handle] = id
             acl.open(handle)
         case .socket(let channel):
+            kernel?.lease.note(peer)
             do throws(PortError) {
                 try start(channel, of: link)
             } catch {
@@ -292,14 +293,23 @@ extension Adapter {
     }
 
     private func socketClosed(_ id: LinkID, _ error: PortError) {
-        // The raw socket has the controller's reason; it is read in this turn of the loop at the latest.
-        loop.execute { [weak self] in
-            self?.assumeIsolated { adapter in
-                guard let link = adapter.links[id] else { return }
-                let told = link.handle.flatMap { adapter.kernelReasons.removeValue(forKey: $0) }
-                adapter.drop(link, told.map { .status($0) } ?? DisconnectReason(error))
+        // The raw socket has the controller's reason, and may leave it for a while.
+        port.readNow()
+        loop.execute { [weak self] in self?.assumeIsolated { $0.socketEnded(id, error) } }
+    }
+
+    private func socketEnded(_ id: LinkID, _ error: PortError) {
+        guard let link = links[id] else { return }
+        var told = link.reason
+        if let handle = link.handle {
+            told = kernelReasons.removeValue(forKey: handle)
+            if told == nil {
+                // The event was lost, or the adapter is off: it must not keep the place of a link.
+                kernelLinks[handle] = nil
+                kernelCentrals.remove(handle)
             }
         }
+        drop(link, told.map { .status($0) } ?? DisconnectReason(error))
     }
 }
 

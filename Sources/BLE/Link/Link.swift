@@ -85,6 +85,8 @@ final class Link {
     var isToldTooNarrow = false
     /// Whether this host is ending the link.
     var isEnding = false
+    /// Why the kernel's link ended whose handle another one has already.
+    var reason: HCIStatus?
     /// Why the bearer ended, while the link itself goes down.
     var closing: BLEError?
 

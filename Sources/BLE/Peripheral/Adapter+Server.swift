@@ -47,11 +47,15 @@ extension Adapter {
     }
 
     private func accept(_ channel: L2CAPChannel) {
+        // The raw socket may have the link's parameters and leave them for a while.
+        port.readNow()
+        guard end == nil else { return channel.port.close() }
         addLink(to: channel.peer, as: .peripheral, over: .socket(channel))
     }
 
     private func listenerFailed(_ error: PortError) {
         log.error("no more centrals can connect: \(error)")
+        kernel?.close()
         server.finish(.failure(.port(error)))
     }
 

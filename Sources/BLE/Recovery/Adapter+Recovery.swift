@@ -11,6 +11,10 @@ struct RecoveryState {
     /// A fault that is not met as long as there are links.
     var postponed: AdapterFault?
     var ladder: RecoveryLadder
+    /// Whether what is done about a fault switches the power of a kernel adapter off and on.
+    var switchesPower = false
+    /// Whether the system sleeps, or is about to.
+    var isSuspended = false
     /// Ends when a kernel adapter that was switched off is on again, or cannot be.
     var powerCycle: Task<Result<Void, BLEError>, Never>?
     /// Those who want to know.
@@ -46,16 +50,31 @@ extension Adapter {
             if !fault.isSilence { recovery.disturbance = fault }
             return
         }
+        climb(against: fault)
+    }
+
+    /// Takes the next step, or leaves it until it costs no links.
+    private func climb(against fault: AdapterFault) {
         var ladder = recovery.ladder
         let step = ladder.climb(at: loop.now)
         let links = max(self.links.count, kernelLinks.count)
         let costsLinks = kernel == nil || step == .powerCycle
         if !costLinksAlready(fault), links > 0, step != nil, costsLinks, !recoversWithLinks {
-            postpone(fault, links: links)
+            leave(fault, links: links)
             return
         }
         recovery.ladder = ladder
         take(step, against: fault)
+    }
+
+    /// The controller stays as it is.
+    private func leave(_ fault: AdapterFault, links: Int) {
+        postpone(fault, links: links)
+        // The gentler steps before were in vain.
+        guard recovery.isUnderWay else { return }
+        (recovery.isUnderWay, recovery.switchesPower) = (false, false)
+        beginAnew(wasReset: false)
+        observedState.set(.poweredOn)
     }
 
     /// A silence may end by itself; what else has happened stays so.
@@ -93,6 +112,7 @@ extension Adapter {
 
     private func take(_ step: RecoveryStep?, against fault: AdapterFault) {
         recovery.isUnderWay = true
+        recovery.switchesPower = step == .powerCycle || kernel != nil && costLinksAlready(fault)
         recovery.postponed = nil
         guard let step else {
             note(.gaveUp(fault))
@@ -115,7 +135,10 @@ extension Adapter {
         do throws(BLEError) {
             if kernel != nil {
                 switch step {
-                case .powerCycle: try await cyclePower()
+                case .powerCycle:
+                    let others = recoversWithLinks ? 0 : try await othersLinks()
+                    guard others == 0 else { return leave(fault, links: others) }
+                    try await cyclePower()
                 case .reset: wasReset = costLinksAlready(fault) ? await kernelReset() : false
                 }
             }
@@ -127,7 +150,7 @@ extension Adapter {
         }
         guard end == nil else { return }
         if let fault = recovery.disturbance { return takeNext(against: fault) }
-        recovery.isUnderWay = false
+        (recovery.isUnderWay, recovery.switchesPower) = (false, false)
         note(.recovered(by: step))
         beginAnew(wasReset: wasReset)
         observedState.set(.poweredOn)
@@ -135,7 +158,7 @@ extension Adapter {
 
     private func takeNext(against fault: AdapterFault) {
         guard end == nil else { return }
-        take(recovery.ladder.climb(at: loop.now), against: fault)
+        climb(against: fault)
     }
 
     /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it
@@ -162,6 +185,12 @@ extension Adapter {
 // MARK: - Kernel adapters
 
 extension Adapter {
+    /// How many links other programs have on the adapter, those of BR/EDR too. None of this process is left then.
+    private func othersLinks() async throws(BLEError) -> Int {
+        guard let kernel else { return 0 }
+        return try await kernel.management.connections(of: kernel.index).count
+    }
+
     /// Has the kernel switch its adapter off and on, to the end, also when this adapter is closed meanwhile.
     private func cyclePower() async throws(BLEError) {
         let cycle = Task(executorPreference: loop) { await self.switchOffAndOn() }

@@ -64,7 +64,8 @@ extension Adapter {
                 hasExtendedFamily: capabilities.hasExtendedFamily,
                 isKnownToHostAlone: isKnownToHostAlone,
                 isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
-            isShared: kernel != nil, isPaused: privacy.isChanging || initiator.silencesScans,
+            isShared: kernel != nil,
+            isPaused: privacy.isChanging || recovery.isSuspended || initiator.silencesScans,
             isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }

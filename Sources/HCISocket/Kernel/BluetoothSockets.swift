@@ -26,8 +26,20 @@ public enum HCISockets {
                 setsockopt(descriptor, SOL_HCI, HCI_FILTER, $0.baseAddress, socklen_t($0.count))
             }
             guard result == 0 else { throw .system(.current, during: "setsockopt HCI_FILTER") }
+            makeRoom(descriptor)
             return PacketSocket(
                 descriptor, on: loop, maximumPacket: maximumPacket, gathersReports: true)
+        }
+    }
+
+    /// Events that find no room are lost: some 3,000 for a process that does not read them.
+    private static func makeRoom(_ descriptor: CInt) {
+        let octets = CInt(1 << 20)
+        do throws(PortError) {
+            try Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: octets, "SO_RCVBUFFORCE")
+        } catch {
+            // As much as anybody may have.
+            try? Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: octets, "SO_RCVBUF")
         }
     }
 
@@ -59,17 +71,22 @@ public enum HCISockets {
 
     /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
     public static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
-        PacketSocket(
-            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL), on: loop,
-            maximumPacket: maximumPacket)
+        let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL)
+        // By itself it takes what an HCI socket does: the keys of some fourteen bonds. Before Linux 5.16, no more.
+        var limit = 1028
+        if (try? Sockets.set(descriptor, SOL_BLUETOOTH, BT_SNDMTU, to: UInt16.max, "BT_SNDMTU")) != nil {
+            limit = Int(UInt16.max)
+        }
+        return PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket, maximumSent: limit)
     }
 
     /// The monitor socket: everything that goes through every adapter, each packet behind a header of
     /// opcode, index and length. Needs CAP_NET_RAW.
     public static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
-        PacketSocket(
-            try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR), on: loop,
-            maximumPacket: maximumPacket)
+        let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR)
+        makeRoom(descriptor)
+        // It shows what goes over management sockets, too.
+        return PacketSocket(descriptor, on: loop, maximumPacket: 6 + Int(UInt16.max), batch: 1 << 21)
     }
 
     private static func open(_ index: UInt16, channel: CInt) throws(PortError) -> CInt {

@@ -109,15 +109,15 @@ public enum L2CAPSockets {
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
         let descriptor = try bound(to: local)
-        return try Sockets.closing(descriptor) { () throws(PortError) in
+        _ = try Sockets.closing(descriptor) { () throws(PortError) in
             // Done at once or not: a connected socket is writable, so the loop tells in both cases.
-            _ = try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
-            let pending = PendingConnection(descriptor, on: loop)
-            try pending.start { result in
-                done(result.map { channel(over: $0, to: peer, on: loop) })
-            }
-            return pending
+            try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
         }
+        let pending = PendingConnection(descriptor, on: loop)
+        try pending.start { result in
+            done(result.map { channel(over: $0, to: peer, on: loop) })
+        }
+        return pending
     }
 
     private static func channel(

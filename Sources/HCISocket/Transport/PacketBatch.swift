@@ -15,16 +15,17 @@ struct PacketBatch: ~Copyable {
     private let vectors: UnsafeMutablePointer<iovec>
     private let headers: UnsafeMutablePointer<clinux_mmsghdr>
 
-    /// Packets of one call, and the octets that they may take together.
-    private static let limits = (packets: 32, octets: 1 << 15)
+    /// The most packets of one call.
+    private static let limit = 32
 
-    /// Room for packets of up to `maximumPacket` octets.
-    init(maximumPacket: Int) {
+    /// Room for packets of up to `maximumPacket` octets each, and of `octets` together; for one in any case.
+    init(maximumPacket: Int, octets limit: Int) {
         let maximumPacket = max(1, maximumPacket)
         self.maximumPacket = maximumPacket
-        capacity = max(1, min(Self.limits.packets, Self.limits.octets / maximumPacket))
-        octets = .allocate(capacity: capacity * maximumPacket)
-        octets.initialize(repeating: 0, count: capacity * maximumPacket)
+        capacity = max(1, min(Self.limit, limit / maximumPacket))
+        // Of room that no packet has needed yet there is no memory.
+        guard let room = calloc(capacity, maximumPacket) else { preconditionFailure("no memory") }
+        octets = room.bindMemory(to: UInt8.self, capacity: capacity * maximumPacket)
         vectors = .allocate(capacity: capacity)
         headers = .allocate(capacity: capacity)
         for index in 0..<capacity {
@@ -40,7 +41,7 @@ struct PacketBatch: ~Copyable {
     deinit {
         headers.deallocate()
         vectors.deallocate()
-        octets.deallocate()
+        free(octets)
     }
 
     /// Takes what is there, without waiting; the number of packets.

@@ -17,6 +17,13 @@ public protocol PacketPort: AnyObject, Sendable {
     /// called in a later turn of the loop.
     func send(_ packet: Span<UInt8>)
 
+    /// The most octets of a packet that `send` takes.
+    var maximumSent: Int { get }
+
+    /// Hands out the packets that have come already, from within this call, but not from within a handler's; of a port that
+    /// keeps none, nothing.
+    func readNow()
+
     /// Ends the port; no handler is called afterwards. More calls do nothing.
     func close()
 
@@ -25,6 +32,12 @@ public protocol PacketPort: AnyObject, Sendable {
 }
 
 extension PacketPort {
+    /// The port sets no limit.
+    public var maximumSent: Int { .max }
+
+    /// It keeps no packets.
+    public func readNow() {}
+
     /// Ends the port: it keeps no packets.
     public func closeAfterReading() { close() }
 }

@@ -14,6 +14,8 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     private var rest: LoopTimer?
     private var isReading = false
     private var closesAfterReading = false
+    /// Why the port ends when what came before has been read.
+    private var ending: PortError?
     private var kept: [UInt8]?
     private var lastLength = 0
     private var departures: WatchedDescriptor?
@@ -24,18 +26,26 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
 
     /// Takes over `descriptor`, which is non-blocking. A packet longer than `maximumPacket` octets ends the
     /// port, so give the protocol's limit. `gathersReports`: its packets are HCI's in H4 form, and where many
-    /// advertising reports come one by one, each may wait for more, 10 ms at most.
-    public init(_ descriptor: CInt, on loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) {
+    /// advertising reports come one by one, each may wait for more, 10 ms at most. `batch`: octets of packets that are
+    /// read at a time. `maximumSent`: the most octets of a packet that the descriptor takes.
+    public init(
+        _ descriptor: CInt, on loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false,
+        batch: Int = 1 << 15, maximumSent: Int = .max
+    ) {
         pace = gathersReports ? ReadingPace() : nil
         socket = WatchedDescriptor(descriptor, on: loop)
-        input = PacketBatch(maximumPacket: maximumPacket)
+        input = PacketBatch(maximumPacket: maximumPacket, octets: batch)
+        self.maximumSent = maximumSent
     }
 
     /// The descriptor, for socket options. It stays this port's.
     public var descriptor: CInt { socket.descriptor }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { kept == nil && socket.isOpen }
+    public var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
+
+    /// The most octets of a packet that `send` takes.
+    public let maximumSent: Int
 
     /// Starts to deliver to `handlers`.
     public func start(_ handlers: PacketPortHandlers) throws(PortError) {
@@ -46,7 +56,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
 
     /// Sends one packet; what the descriptor does not take now is kept.
     public func send(_ packet: Span<UInt8>) {
-        guard socket.isOpen, kept == nil else { return }
+        guard isWritable else { return }
         if pace != nil { hurry() }
         switch write(packet) {
         case .success: lastLength = packet.count
@@ -71,6 +81,13 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         rest?.set(nil)
         departures?.close()
         socket.close()
+    }
+
+    /// Hands out the packets that have come already, 1,024 at most.
+    public func readNow() {
+        guard !isReading, socket.isOpen else { return }
+        endRest()
+        drain([], turn: 1024)
     }
 
     /// Ends the port after the packets that have come already, or 1,024 of them.
@@ -116,14 +133,18 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
                 let areReports = deliver(count)
                 // Less than there is room for is all that there is; what comes now makes it ready anew. Only
                 // one that hung up is read to its end.
-                left = count < input.capacity && !readiness.contains(.hangUp) ? 0 : left - count
+                let isAll = count < input.capacity && !readiness.contains(.hangUp) && ending == nil
+                left = isAll ? 0 : left - count
                 if pace != nil, left <= 0 { settle(areReports ? count : nil) }
             case .failure(.interrupted): continue
             case .failure(.wouldBlock):
                 // Nothing to read, and yet hung up: it would be reported for ever.
-                if readiness.contains(.hangUp) { fail(.ended) }
+                if readiness.contains(.hangUp) || ending != nil { fail(ending ?? .ended) }
                 return
-            case .failure(let error): return fail(.system(error, during: "recvmmsg"))
+            case .failure(let error):
+                // The kernel tells an error once, and before the packets that came before it.
+                if let ending { return fail(ending) }
+                ending = .system(error, during: "recvmmsg")
             }
         }
     }
@@ -138,7 +159,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
                 return false
             }
             if input.length(index) == 0 {
-                fail(.ended)
+                fail(ending ?? .ended)
                 return false
             }
             input.withPacket(index) { packet in
@@ -155,10 +176,15 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         closed?(error)
     }
 
-    /// As `fail`, from within a call of the owner's, which is told in a turn of its own.
+    /// Ends the port after the packets that have come already, in a turn of its own: from within a call of the owner's.
     private func failSoon(_ error: PortError) {
-        socket.close()
-        socket.loop.execute { [weak self] in self?.fail(error) }
+        guard ending == nil else { return }
+        ending = error
+        socket.loop.execute { [weak self] in
+            guard let self, socket.isOpen else { return }
+            drain(.hangUp, turn: 1024)
+            if socket.isOpen { fail(error) }
+        }
     }
 }
 

@@ -36,6 +36,15 @@ public final class TracingPort: PacketPort {
         inner.send(packet)
     }
 
+    /// The most octets of a packet that `send` takes.
+    public var maximumSent: Int { inner.maximumSent }
+
+    /// Hands out the packets that have come already.
+    public func readNow() { inner.readNow() }
+
     /// Ends the port.
     public func close() { inner.close() }
+
+    /// Ends the port after the packets that have come already.
+    public func closeAfterReading() { inner.closeAfterReading() }
 }

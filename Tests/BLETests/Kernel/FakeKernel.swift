@@ -24,6 +24,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     // Switches of the test.
     /// Commands that management refuses, with why.
     var refusals: [(ManagementCommand) -> ManagementStatus?] = []
+    /// How long commands take that the kernel cannot carry out at once.
+    var delays: [ManagementCommand: Duration] = [:]
     /// Why no raw socket is opened.
     var rawRefusal: PortError?
     /// What is between a raw socket and its owner.
@@ -44,6 +46,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private var managers: [MemoryPort] = []
     var settings: Management.Settings = [.lowEnergy, .powered]
     private(set) var commands: [ManagementCommand] = []
+    private var powering: Task<Void, Never>?
     private let asks = AsyncStream<ManagementCommand>.makeStream()
 
     // Names that processes have.
@@ -191,8 +194,10 @@ extension FakeKernel {
         }
         switch command {
         case .setPowered(let isOn):
-            Task(executorPreference: loop) { [self] in
-                _ = await loop.sleep(for: .seconds(1))
+            // One at a time, in order.
+            powering = Task(executorPreference: loop) { [self, powering] in
+                await powering?.value
+                _ = await loop.sleep(for: delays[command] ?? .seconds(1))
                 power(isOn) { [self] in
                     answer(command, settings.octets, to: port)
                     tellSettings(except: port)

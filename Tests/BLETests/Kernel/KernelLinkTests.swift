@@ -116,6 +116,22 @@ import VirtualController
         }
     }
 
+    @Test("a link whose end only its channel tells makes room for the next one") func lostDisconnection()
+        async throws
+    {
+        try await KernelHost.run { host in
+            try await host.adapter.serve([7], maximumLinks: 1)
+            let first = try await host.other("first")
+            _ = try await first.connect(to: host.adapter)
+            await host.wait(.seconds(1))
+            try #require(host.kernel.socket(to: await first.address)).lose()
+            let second = try await host.other("second")
+            let device = try await second.connect(to: host.adapter, timeout: .seconds(5))
+            #expect(try await device.read(try await device.sample()) == [7])
+            for adapter in [first, second] { await adapter.close() }
+        }
+    }
+
     @Test("a connect that is cancelled or has its time leaves nothing behind")
     func givingUp() async throws {
         try await KernelHost.run { host in

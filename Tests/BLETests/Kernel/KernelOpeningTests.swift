@@ -141,6 +141,28 @@ import VirtualController
         }
     }
 
+    @Test("an adapter on which other programs have links stays on") func othersLinks() async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            kernel.othersLinks = [DeviceAddress(1, type: .public)]
+            let adapter = try await Adapter.open(Self.adapter, options: options)
+            await adapter.close()
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            kernel.switchPower(false)
+        }
+    }
+
+    @Test("what was not answered in time is owed all the same") func lateAnswer() async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            kernel.delays = [.setPowered(true): .seconds(60)]
+            let error = await failure { () throws(BLEError) in
+                _ = try await Adapter.open(Self.adapter, options: options)
+            }
+            #expect(error == .timedOut("the kernel's management socket", after: .seconds(10)))
+            _ = await options.loop.sleep(for: .seconds(120))
+            #expect(kernel.settings == [.lowEnergy])
+        }
+    }
+
     @Test("LE is off again when power cannot be switched on") func powerRefused() async throws {
         try await run([]) { (kernel, options) in
             kernel.refusals.append { $0 == .setPowered(true) ? ManagementStatus(rawValue: 3) : nil }
@@ -173,7 +195,10 @@ import VirtualController
             #expect(await adapter.end == .adapter(.poweredOff))
             kernel.switchPower(true)
             _ = await options.loop.sleep(for: .seconds(1))
+            // One that comes now does not know that it was off before.
+            let second = try await Adapter.open(Self.adapter, options: options)
             await adapter.close()
+            await second.close()
             #expect(kernel.settings == [.lowEnergy, .powered])
             kernel.switchPower(false)
         }

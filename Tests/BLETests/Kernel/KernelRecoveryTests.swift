@@ -42,6 +42,102 @@ import Testing
         }
     }
 
+    /// Two restarts do not bring the controller back.
+    private func failTwice(_ host: KernelHost) async -> Task<Void, any Error> {
+        host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
+        host.port.script(.leReadLocalSupportedFeatures, .silence, times: 2)
+        let scan = host.central.scan()
+        let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+        _ = await host.loop.sleep(for: .seconds(15))
+        return scanning
+    }
+
+    @Test(
+        "an adapter with links is not powered off: the links carry their data, and the controller may recover"
+    )
+    func linksStay() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve([9])
+            let device = try await host.adapter.connect(to: other)
+            let scanning = await failTwice(host)
+            let steps: [AdapterHealthEvent] = [
+                .recovering(silentScan, by: .reset), .recovering(silentScan, by: .reset),
+                .postponed(silentScan, links: 1), .answersAgain(command: .leSetExtendedScanEnable),
+            ]
+            #expect(host.health == steps)
+            #expect(host.powers == [])
+            #expect(try await device.read(try await device.sample()) == [9])
+            #expect(host.adapter.observedState.value == .poweredOn)
+            scanning.cancel()
+        }
+    }
+
+    @Test("an adapter with other programs' links is not powered off") func othersLinks() async throws {
+        try await KernelHost.run { host in
+            host.kernel.othersLinks = [DeviceAddress(1, type: .public), DeviceAddress(2, type: .public)]
+            let scanning = await failTwice(host)
+            #expect(
+                host.health.suffix(2) == [
+                    .postponed(silentScan, links: 2), .answersAgain(command: .leSetExtendedScanEnable),
+                ])
+            #expect(host.powers == [])
+            host.kernel.othersLinks = []
+            scanning.cancel()
+        }
+    }
+
+    @Test("an adapter that is switched off while it is begun anew stays off") func switchedOffMeanwhile()
+        async throws
+    {
+        try await KernelHost.run { host in
+            host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { () -> BLEError? in
+                await failure { () throws(BLEError) in for try await _ in scan {} }
+            }
+            _ = await host.loop.sleep(for: .milliseconds(2500))
+            #expect(host.health.last == .recovering(silentScan, by: .reset))
+            host.kernel.switchPower(false)
+            #expect(await scanning.value == .adapter(.poweredOff))
+            #expect(host.powers == [])
+        }
+    }
+
+    @Test("while the system sleeps nothing is on air, and then all is again", arguments: [false, true])
+    func sleep(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let other = try await host.other()
+            _ = try await PeripheralManager(host.adapter).advertise(.beacon("A"))
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+            _ = await host.loop.sleep(for: .seconds(1))
+            // The kernel stops both, and tells of it then.
+            if isExtended {
+                host.kernel.tell(LESetExtendedAdvertisingEnable(enable: false))
+                host.kernel.tell(LESetExtendedScanEnable(enable: false, filterDuplicates: .off))
+            } else {
+                host.kernel.tell(LESetAdvertisingEnable(enable: false))
+                host.kernel.tell(LESetScanEnable(enable: false, filterDuplicates: false))
+            }
+            _ = await host.loop.sleep(for: .milliseconds(50))
+            host.kernel.tell(0x002d, [1])
+            _ = await host.loop.sleep(for: .seconds(1))
+            let before = host.port.heard
+            let gone = await failure { () throws(BLEError) in
+                _ = try await CentralManager(other).first(within: .seconds(60)) { $0.name == "A" }
+            }
+            #expect(gone == .notFound("no device was found within 60.0 seconds"))
+            #expect(host.port.heard == before)
+            host.kernel.tell(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
+            _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
+            let enable: HCIOpcode = isExtended ? .leSetExtendedScanEnable : .leSetScanEnable
+            #expect(host.port.heard.dropFirst(before.count).contains(enable))
+            scanning.cancel()
+            await other.close()
+        }
+    }
+
     @Test(
         "what is stopped while a controller is brought back that was not reset goes off the air",
         arguments: [false, true])

@@ -6,13 +6,16 @@ extension Management {
         /// For errors.
         public static let packetName = "Get Connections"
 
+        /// How many there are, those of BR/EDR too.
+        public var count: Int
         /// The devices of LE.
         public var peers: [DeviceAddress]
 
         /// Reads the list.
         public init(decoding reader: inout ByteReader) throws(DecodeError) {
             peers = []
-            for _ in 0..<(try reader.u16("count")) {
+            count = Int(try reader.u16("count"))
+            for _ in 0..<count {
                 if let peer = try reader.peer() { peers.append(peer) }
             }
         }

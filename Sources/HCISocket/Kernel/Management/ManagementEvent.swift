@@ -29,6 +29,10 @@ public enum ManagementEvent: Hashable, Sendable {
     case unpaired(DeviceAddress)
     /// The user is to see this number, of which the peer has `entered` digits.
     case passkeyNotify(DeviceAddress, UInt32, entered: UInt8)
+    /// The system is about to sleep: the kernel has stopped what went on, and ended the links.
+    case suspended
+    /// The system has slept.
+    case resumed
     /// Another event.
     case other(UInt16)
 
@@ -40,6 +44,8 @@ public enum ManagementEvent: Hashable, Sendable {
             case 0x0004: .added
             case 0x0005: .removed
             case 0x0006: .settings(Management.Settings(rawValue: try reader.u32("settings")))
+            case 0x002d: .suspended
+            case 0x002e: .resumed
             case 0x000a, 0x0018, 0x0019: try Self.key(packet.code, &reader)
             default: try Self.aboutPeer(packet.code, &reader)
             }

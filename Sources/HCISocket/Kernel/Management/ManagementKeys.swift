@@ -95,6 +95,11 @@ extension Management.LongTermKey: PacketCodable {
     /// As many as one Load Long Term Keys takes: the parameters have 16 bits for their length.
     public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
 
+    /// As many as one Load Long Term Keys of at most so many octets has.
+    public static func maximumCount(within octets: Int) -> Int {
+        min(max(octets - 8, 0) / encodedCount, maximumCount)
+    }
+
     /// Reads the fields in order.
     public init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
@@ -127,6 +132,11 @@ extension Management.IdentityKey: PacketCodable {
     static let encodedCount = 23
     /// As many as one Load Identity Resolving Keys takes.
     public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
+
+    /// As many as one Load Identity Resolving Keys of at most so many octets has.
+    public static func maximumCount(within octets: Int) -> Int {
+        min(max(octets - 8, 0) / encodedCount, maximumCount)
+    }
 
     /// Reads the fields in order.
     public init(decoding reader: inout ByteReader) throws(DecodeError) {
