@@ -72,9 +72,13 @@ struct DisconnectTests {
             await hosts.bed.wait(.milliseconds(1))
             let before = hosts.bed.loop.now
             await PeripheralManager(hosts.server).disconnect(hosts.central)
+            #expect(hosts.bed.loop.now == before + .seconds(5))
+            // So long the controller may keep it, and its data.
+            #expect(await hosts.server.linkCount == 1)
             let event = try await events.next()
             #expect(event == .disconnected(hosts.central, .unknown))
-            #expect(hosts.bed.loop.now == before + .seconds(5))
+            #expect(hosts.bed.loop.now == before + .seconds(5) + .seconds(4))
+            #expect(await hosts.server.linkCount == 0)
         }
     }
 

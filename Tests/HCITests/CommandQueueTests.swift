@@ -23,6 +23,24 @@ import Testing
 
     static func bytes(_ command: HCICommandPacket) -> [UInt8] { HCIPacket.command(command).encoded }
 
+    @Test func whatIsTakenBackIsNotSentAndNotTold() {
+        var queue = CommandQueue()
+        let disconnect = HCICommandPacket(opcode: .disconnect, parameters: [0x40, 0, 0x13])
+        let other = HCICommandPacket(opcode: .disconnect, parameters: [0x41, 0, 0x13])
+        _ = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
+        let meant = queue.submit(disconnect, timeLimit: .seconds(1), at: .zero)
+        let left = queue.submit(other, timeLimit: .seconds(9), at: .zero)
+        #expect(queue.frames() == [Self.bytes(rand)])
+        let handle = ConnectionHandle(rawValue: 0x40)
+        let takenBack = queue.withdraw { $0.concerns(handle) }
+        #expect(takenBack == [meant])
+        queue.receive(Self.complete(.leRand).span, at: .zero)
+        #expect(queue.frames() == [Self.bytes(other)])
+        queue.expire(at: .zero + .seconds(2))
+        queue.receive(Self.status(.disconnect, .success).span, at: .zero)
+        #expect(queue.events().last == .accepted(left))
+    }
+
     @Test func oneAtATimeUntilTheControllerAllowsMore() {
         var queue = CommandQueue()
         let first = queue.submit(rand, timeLimit: .seconds(1), at: .zero)

@@ -52,6 +52,7 @@ extension Adapter {
             // The socket tells the end; this tells why.
             kernelReasons[event.connection] = event.reason
             kernelLinks[event.connection] = nil
+            kernelServed.remove(event.connection)
             kernelCentrals.remove(event.connection)
             linkMadeRoomForAdvertising()
             meetPostponed()

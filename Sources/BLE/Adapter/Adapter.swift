@@ -57,7 +57,7 @@ public actor Adapter {
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
     let departures = Waiters<DepartureKey, Void>()
-    let procedures = Waiters<LinkProcedureKey, Void>()
+    let procedures = Waiters<LinkProcedureWait, Bool>()
     let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()
     let power = Waiters<UInt64, Void>()
@@ -81,6 +81,7 @@ public actor Adapter {
     var nextLink = LinkID(number: 1)
     var nextEnding: UInt64 = 0
     var nextDeparture: UInt64 = 0
+    var nextProcedure: UInt64 = 0
     /// What becomes of connection parameters that peers ask for.
     var parameterRequests = ParameterRequestPolicy.accept
     /// The largest ATT packet that new links take.
@@ -88,6 +89,8 @@ public actor Adapter {
     /// What the raw socket told of links that the kernel has.
     var kernelLinks: [ConnectionHandle: RadioParameters] = [:]
     var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
+    /// The kernel's links whose channel this process has had.
+    var kernelServed: Set<ConnectionHandle> = []
     /// The kernel's links in which this adapter is the peripheral, as the raw socket tells them.
     var kernelCentrals: Set<ConnectionHandle> = []
     var connectionWatchers = Watchers<ConnectionEvent>()

@@ -46,7 +46,9 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
             // A closure is isolated to the parameter only when it uses it.
             adapter.preconditionIsolated()
             return await withCheckedContinuation { continuation in
-                guard !turn.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
+                guard !turn.isCancelled, !Task.isCancelled else {
+                    return continuation.resume(returning: .failure(.cancelled))
+                }
                 do throws(BLEError) {
                     switch try begin() {
                     case .done(let success): continuation.resume(returning: .success(success))

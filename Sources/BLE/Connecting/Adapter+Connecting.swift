@@ -23,7 +23,7 @@ extension Adapter {
             do throws(BLEError) {
                 let user = try await connects.wait(in: self) { adapter, ticket in
                     adapter.cancel(ticket)
-                } start: { () throws(BLEError) in
+                } begin: { () throws(BLEError) in
                     try request(peer, options)
                 }
                 try await prepare(user, options)
@@ -53,34 +53,27 @@ extension Adapter {
 
     private func request(
         _ peer: DeviceAddress, _ options: ConnectionOptions
-    ) throws(BLEError) -> ConnectTicket {
+    ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
         if let end { throw end }
         connecting.nextTicket += 1
         let ticket = ConnectTicket(number: connecting.nextTicket)
         let request = ConnectState.Request(ticket: ticket, options: options)
         if connecting.pending[peer] != nil {
             connecting.pending[peer]?.requests.append(request)
-            return ticket
+            return .pending(ticket)
         }
         let present = link(to: peer)
-        if let present, present.isUsable {
-            let user = present.join(ticket)
-            // In the loop's next turn, when the wait has begun.
-            loop.execute { [weak self] in
-                self?.assumeIsolated { $0.connects.resume(ticket, with: .success(user)) }
-            }
-            return ticket
-        }
+        if let present, present.isUsable { return .done(present.join(ticket)) }
         connecting.pending[peer] = ConnectState.Pending(requests: [request])
         // A link that is about to end makes room for the next one then.
-        guard present == nil else { return ticket }
+        guard present == nil else { return .pending(ticket) }
         do throws(BLEError) {
             try seek(peer)
         } catch {
             connecting.pending[peer] = nil
             throw error
         }
-        return ticket
+        return .pending(ticket)
     }
 
     /// Begins to look for a device that is waited for.
@@ -132,13 +125,14 @@ extension Adapter {
         }
         guard requests.isEmpty, link.role == .central else { return }
         log.info("nobody wants the link to \(peer) any more")
+        link.isEnding = true
         let id = link.id
         Task(executorPreference: loop) { await self.endLink(id) }
     }
 
     /// A link is gone: those who waited for its end, to connect anew, have their turn.
     func seekAgain(_ peer: DeviceAddress) {
-        guard end == nil, connecting.pending[peer] != nil else { return }
+        guard end == nil, let pending = connecting.pending[peer], pending.kernel == nil else { return }
         do throws(BLEError) {
             try seek(peer)
         } catch {
@@ -169,7 +163,11 @@ extension Adapter {
             try await offerMTU(on: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
-            await release(user)
+            // Whoever waits is told at once, and not when the link has ended.
+            if leave(user) {
+                let id = user.link
+                Task(executorPreference: loop) { await self.endLink(id) }
+            }
             throw error
         }
     }

@@ -85,6 +85,7 @@ extension Adapter {
             // The kernel has the link; its socket comes by itself.
             kernelLinks[event.connection] = radio
             kernelReasons[event.connection] = nil
+            kernelServed.remove(event.connection)
             if event.role == .peripheral {
                 kernelCentrals.insert(event.connection)
                 expectChannel(of: event.connection)
@@ -96,6 +97,8 @@ extension Adapter {
         let isOurs = event.role == .central
         let names = [told, known?.peerOnAir ?? told, identity(behind: told)]
         guard isNews(event.connection, of: names) else { return }
+        // An older link's end may have been what its controller's restart waited for, which ends this one, too.
+        guard end == nil, !recovery.isUnderWay else { return }
         let wanted = isOurs ? connected(to: told, names) : identity(behind: told)
         let mtu = connecting.pending[wanted]?.requests.first?.options.mtu
         let id = addLink(

@@ -39,47 +39,72 @@ extension Adapter {
         _ procedure: LinkProcedure, _ name: String, on id: LinkID,
         _ command: @escaping @Sendable (ConnectionHandle) -> Command
     ) async throws(BLEError) {
-        let handle = try handle(of: id)
-        try await awaitEnd(of: procedure, name, on: id) { adapter, key in
+        try await perform(procedure, name, on: id) { (adapter, number) throws(BLEError) in
+            let handle = try adapter.handle(of: id)
             Task(executorPreference: adapter.loop) {
                 do throws(BLEError) {
                     _ = try await adapter.send(command(handle))
                 } catch {
-                    await adapter.end(key, .failure(error))
+                    await adapter.end(procedure, on: id, .failure(error), ifItIs: number)
                 }
             }
         }
     }
 
-    /// Waits for a procedure that `start` begins.
-    func awaitEnd(
-        of procedure: LinkProcedure, _ name: String, on id: LinkID,
-        _ start: @escaping @Sendable (isolated Adapter, LinkProcedureKey) throws(BLEError) -> Void
+    /// Runs a procedure that `start` begins, when the one before has ended: one that its caller has given up goes on all
+    /// the same, and what it ends with is no later one's.
+    func perform(
+        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
+        _ start: @escaping @Sendable (isolated Adapter, UInt64) throws(BLEError) -> Void
     ) async throws(BLEError) {
-        let limit = Self.procedureTimeLimit
-        try await withDeadline(limit, on: loop, orThrow: .timedOut(name, after: limit)) {
-            () throws(BLEError) in
-            try await self.wait(for: LinkProcedureKey(link: id, procedure: procedure), start)
-        }
+        while try await !begin(procedure, name, on: id, start) {}
     }
 
-    private func wait(
-        for key: LinkProcedureKey,
-        _ start: @escaping @Sendable (isolated Adapter, LinkProcedureKey) throws(BLEError) -> Void
-    ) async throws(BLEError) {
-        try await procedures.wait(in: self) { adapter, key in
+    /// Waits until no procedure of that kind goes on.
+    func settle(_ procedure: LinkProcedure, on id: LinkID) async throws(BLEError) {
+        while try link(id).running[procedure] != nil { _ = try await begin(procedure, "", on: id, nil) }
+    }
+
+    /// Begins a procedure and waits for its end; false when another one was waited for.
+    private func begin(
+        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
+        _ start: (@Sendable (isolated Adapter, UInt64) throws(BLEError) -> Void)?
+    ) async throws(BLEError) -> Bool {
+        try await procedures.wait(in: self) { adapter, wait in
             // It goes on; its end is nobody's any more.
-            adapter.procedures.resume(key, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
-            _ = try link(key.link)
-            try start(self, key)
-            return key
+            adapter.procedures.resume(wait, with: .failure(.cancelled))
+        } begin: { () throws(BLEError) in
+            let link = try link(id)
+            nextProcedure += 1
+            let number = nextProcedure
+            if let other = link.running.keys.first(where: { $0.excludes(procedure) }) {
+                return .pending(LinkProcedureWait(link: id, procedure: other, number: number, isOwn: false))
+            }
+            guard let start else { return .done(true) }
+            try start(self, number)
+            let limit = Self.procedureTimeLimit
+            let patience = Task(executorPreference: loop) { [loop] in
+                guard await loop.sleep(for: limit) else { return }
+                await self.end(procedure, on: id, .failure(.timedOut(name, after: limit)), ifItIs: number)
+            }
+            link.running[procedure] = RunningProcedure(number: number, patience: patience)
+            return .pending(LinkProcedureWait(link: id, procedure: procedure, number: number, isOwn: true))
         }
     }
 
-    /// A procedure has ended.
-    func end(_ key: LinkProcedureKey, _ result: Result<Void, BLEError>) {
-        procedures.resume(key, with: result)
+    /// A procedure has ended, whoever began it. `number`: nothing is done when another one goes on by now.
+    func end(
+        _ procedure: LinkProcedure, on id: LinkID, _ result: Result<Void, BLEError>,
+        ifItIs number: UInt64? = nil
+    ) {
+        guard let link = links[id], let running = link.running[procedure],
+            number.map({ $0 == running.number }) ?? true
+        else { return }
+        link.running[procedure] = nil
+        running.patience.cancel()
+        let isMeant = { (wait: LinkProcedureWait) in wait.link == id && wait.procedure == procedure }
+        procedures.resume(where: { isMeant($0) && $0.isOwn }, with: result.map { true })
+        procedures.resume(where: { isMeant($0) && !$0.isOwn }, with: .success(false))
     }
 
     /// The event that ends a procedure on the link with that handle.
@@ -87,9 +112,7 @@ extension Adapter {
         _ procedure: LinkProcedure, on handle: ConnectionHandle, _ status: HCIStatus, of command: HCIOpcode
     ) {
         guard let id = linkOfHandle[handle] else { return }
-        end(
-            LinkProcedureKey(link: id, procedure: procedure),
-            status == .success ? .success(()) : .failure(.hci(status, command: command)))
+        end(procedure, on: id, status == .success ? .success(()) : .failure(.hci(status, command: command)))
     }
 
     /// The controller's name for a link.

@@ -68,11 +68,11 @@ extension Adapter {
         case .acl(let handle): acl.close(handle)
         case .socket(let channel): channel.port.close()
         }
-        if let handle = link.handle, linkOfHandle[handle] == link.id { linkOfHandle[handle] = nil }
-        link.end(error)
-        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
-        securings.resume(link.id, with: .failure(error))
-        operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
+        if let handle = link.handle, linkOfHandle[handle] == link.id {
+            linkOfHandle[handle] = nil
+            withdrawCommands(about: handle)
+        }
+        endWaits(on: link, error)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(()))
@@ -83,20 +83,44 @@ extension Adapter {
         noteDisconnected(link, reason)
         linkMadeRoomForAdvertising()
         meetPostponed()
-        seekAgain(link.peer)
+        for name in Set([link.peer, link.identity]) { seekAgain(name) }
         // Others may wait for it by its identity.
         lookAgain()
+    }
+
+    /// What waits to be sent about a link that is gone must not meet the next one of its handle.
+    private func withdrawCommands(about handle: ConnectionHandle) {
+        for ticket in commands.withdraw(where: { $0.concerns(handle) }) {
+            answers.resume(
+                ticket, with: .failure(.hci(.unknownConnectionIdentifier, command: ticket.opcode)))
+        }
+    }
+
+    private func endWaits(on link: Link, _ error: BLEError) {
+        link.end(error)
+        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
+        securings.resume(link.id, with: .failure(error))
+        operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
     }
 
     /// One user of a link is done with it. The last one ends it, unless the peer has made it. Returns when
     /// that has happened.
     func release(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) async {
-        guard let link = links[user.link], link.users.remove(user) != nil else { return }
+        if leave(user) { await endLink(user.link, cause) }
+    }
+
+    /// One user of a link is done with it; whether the link is to be ended then. Who connects from now on has the next.
+    func leave(_ user: LinkUser) -> Bool {
+        guard let link = links[user.link], link.users.remove(user) != nil else { return false }
         let reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
         endings.resume(where: { $0.user == user }, with: .success(reason))
-        guard link.users.isEmpty else { return }
-        guard link.role == .central else { return noteDisconnected(link, reason) }
-        await endLink(user.link, cause)
+        guard link.users.isEmpty else { return false }
+        guard link.role == .central else {
+            noteDisconnected(link, reason)
+            return false
+        }
+        link.isEnding = true
+        return true
     }
 
     /// Ends a link. Returns when it is gone; a controller that does not tell is not waited for.
@@ -105,7 +129,14 @@ extension Adapter {
     }
 
     private func end(_ id: LinkID, _ cause: DisconnectCause) async {
-        links[id]?.isEnding = true
+        guard let link = links[id] else { return }
+        link.isEnding = true
+        // It is ended once; who comes second waits for the same.
+        guard !link.isLeaving else {
+            _ = try? await disconnection(of: id)
+            return
+        }
+        link.isLeaving = true
         await finishProcedures(on: id)
         _ = await drain(id)
         guard let link = links[id] else { return }
@@ -129,8 +160,31 @@ extension Adapter {
             let told = try? await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) {
                 () throws(BLEError) in try await self.disconnection(of: id)
             }
-            if told == nil, let link = links[id] { drop(link, .unknown) }
+            if told == nil, let link = links[id] { giveUp(link) }
         }
+    }
+
+    /// The longest supervision timeout (Core Specification 5.4, Vol 6, Part B, 2.4.2.1).
+    private static let supervisionLimit = Duration.seconds(32)
+
+    /// A link whose end the controller does not tell is of no use any more. The controller may need the supervision timeout
+    /// to end it, and keeps its data until then (Vol 6, Part B, 5.1.6): until then it has its place.
+    private func giveUp(_ link: Link) {
+        let error = BLEError.disconnected(.unknown)
+        link.closing = link.closing ?? error
+        endWaits(on: link, error)
+        endDeliveries(on: link.id)
+        endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
+        departures.resume(where: { $0.link == link.id }, with: .success(()))
+        let (id, limit) = (link.id, link.radio.timing?.supervisionTimeout ?? Self.supervisionLimit)
+        Task(executorPreference: loop) { [weak self, loop] in
+            guard await loop.sleep(for: limit) else { return }
+            await self?.dropSilent(id)
+        }
+    }
+
+    private func dropSilent(_ id: LinkID) {
+        if let link = links[id] { drop(link, .unknown) }
     }
 
     /// Gives what is under way a second to be answered: a stream that was just left switches its
@@ -149,18 +203,17 @@ extension Adapter {
     /// all has left; not when the link has ended before that.
     func drain(_ id: LinkID) async -> Bool {
         let end = loop.now + .seconds(10)
+        var (least, since) = (Int.max, loop.now)
         while let link = links[id], link.closing == nil {
             let left = unsent(on: link)
             guard left > 0 else { return true }
-            guard loop.now < end, !Task.isCancelled else { return false }
-            do throws(BLEError) {
-                let limit = min(.seconds(2), loop.now.duration(until: end))
-                try await withDeadline(limit, on: loop, orThrow: .cancelled) { () throws(BLEError) in
-                    try await self.departure(on: id)
-                }
-            } catch {
-                // A kernel tells of packets that leave only while there are few.
-                guard let link = links[id], unsent(on: link) < left else { return false }
+            // A kernel tells of packets that leave only while there are few.
+            if left < least { (least, since) = (left, loop.now) }
+            let limit = min(since + .seconds(2), end)
+            guard loop.now < limit, !Task.isCancelled else { return false }
+            let before = least
+            _ = try? await withDeadline(loop.now.duration(until: limit), on: loop, orThrow: .cancelled) {
+                () throws(BLEError) in try await self.departure(on: id, of: before)
             }
         }
         return false
@@ -174,22 +227,27 @@ extension Adapter {
         }
     }
 
-    /// Waits until packets of a link have left, or the link has ended.
-    private func departure(on id: LinkID) async throws(BLEError) {
+    /// Waits until one of so many packets of a link has left, or the link has ended.
+    private func departure(on id: LinkID, of count: Int) async throws(BLEError) {
         try await departures.wait(in: self) { adapter, key in
             adapter.departures.resume(key, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
+        } begin: { () throws(BLEError) in
             let link = try link(id)
-            if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: id) }
+            guard unsent(on: link) >= count else { return .done(()) }
+            if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: link) }
             nextDeparture += 1
-            return DepartureKey(link: id, number: nextDeparture)
+            return .pending(DepartureKey(link: id, number: nextDeparture))
         }
     }
 
-    /// A kernel socket is watched while packets are waited for: each that leaves would wake this process.
-    private func watchDepartures(on port: any L2CAPSocket, of id: LinkID) {
+    /// A kernel socket is watched while packets are waited for: each that leaves would wake this process. It tells at once
+    /// that it is watched, so that is done once.
+    private func watchDepartures(on port: any L2CAPSocket, of link: Link) {
+        guard !link.isWatchingDepartures else { return }
+        let id = link.id
         do throws(PortError) {
             try port.watchDepartures { [weak self] in self?.assumeIsolated { $0.packetsLeft(id) } }
+            link.isWatchingDepartures = true
         } catch {
             log.warning("what the kernel sends cannot be watched: \(error)")
         }
@@ -199,6 +257,7 @@ extension Adapter {
         guard let link = links[id] else { return }
         if case .socket(let channel) = link.channel, channel.port.unsentPackets == 0 {
             try? channel.port.watchDepartures(nil)
+            link.isWatchingDepartures = false
         }
         departures.resume(where: { $0.link == id }, with: .success(()))
     }
@@ -207,14 +266,15 @@ extension Adapter {
     func disconnection(
         of id: LinkID, for user: LinkUser? = nil
     ) async throws(BLEError) -> DisconnectReason {
-        guard let link = links[id] else { return clients.reason(of: id) ?? .unknown }
-        if let user, !link.users.contains(user) { return .status(.connectionTerminatedByLocalHost) }
-        return try await endings.wait(in: self) { adapter, key in
+        try await endings.wait(in: self) { adapter, key in
             adapter.endings.resume(key, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
-            guard links[id] != nil else { throw .disconnected(.unknown) }
+        } begin: { () throws(BLEError) in
+            guard let link = links[id] else { return .done(clients.reason(of: id) ?? .unknown) }
+            if let user, !link.users.contains(user) {
+                return .done(.status(.connectionTerminatedByLocalHost))
+            }
             nextEnding += 1
-            return EndingKey(link: id, user: user, number: nextEnding)
+            return .pending(EndingKey(link: id, user: user, number: nextEnding))
         }
     }
 
@@ -222,7 +282,7 @@ extension Adapter {
     public func setMTU(_ mtu: ATTMTU) { self.mtu = mtu }
 
     /// Who is at the other end of a link.
-    func peer(of id: LinkID) -> DeviceAddress? { links[id]?.peer }
+    func peer(of id: LinkID) -> DeviceAddress? { links[id]?.identity }
 
     /// The link, or why there is none.
     func link(_ id: LinkID) throws(BLEError) -> Link {
@@ -267,6 +327,7 @@ extension Adapter {
         link.handle = try? channel.port.connectionHandle()
         if let handle = link.handle {
             linkOfHandle[handle] = id
+            kernelServed.insert(handle)
             // Of a link that was there before this process nothing is known.
             link.radio = kernelLinks[handle] ?? .unknown
         }

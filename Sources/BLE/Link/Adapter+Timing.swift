@@ -58,8 +58,8 @@ extension Adapter {
         try await link.control.enter(self, of: id, at: \.control)
         defer { link.control.leave() }
         if link.radio.timing.map({ parameters.admit($0) }) == true { return }
-        try await awaitEnd(of: .timing, "the connection update", on: id) {
-            (adapter, key) throws(BLEError) in try adapter.sendRequest(parameters, on: key.link)
+        try await perform(.timing, "the connection update", on: id) { (adapter, _) throws(BLEError) in
+            try adapter.sendRequest(parameters, on: id)
         }
     }
 
@@ -75,26 +75,37 @@ extension Adapter {
 
     /// Acts on what the signalling channel of a link tells.
     func handle(_ event: LESignaling.Event, of link: Link) {
-        let key = LinkProcedureKey(link: link.id, procedure: .timing)
+        let id = link.id
         switch event {
         case .parameterUpdateRequested(let identifier, let wanted):
             let isAccepted = parameterRequests.admits(wanted, of: link.peer)
             link.signaling.answer(identifier, isAccepted: isAccepted)
-            if isAccepted { fulfil(wanted, on: link.id) }
-        case .parameterUpdateAnswered(false), .requestRejected: end(key, .failure(.parametersRefused))
+            if isAccepted { promise(wanted, to: link) }
+        case .parameterUpdateAnswered(false), .requestRejected:
+            end(.timing, on: id, .failure(.parametersRefused))
         case .requestTimedOut:
             let limit = link.signaling.timeLimit
-            end(key, .failure(.timedOut("the answer to a parameter request", after: limit)))
+            end(.timing, on: id, .failure(.timedOut("the answer to a parameter request", after: limit)))
         default: log.debug("signalling of \(link.peer): \(event)")
         }
     }
 
-    private func fulfil(_ wanted: ConnectionParameters, on id: LinkID) {
-        Task(executorPreference: loop) {
+    /// Sees to parameters that a peripheral was promised. However often it asks meanwhile, it gets the last ones.
+    private func promise(_ wanted: ConnectionParameters, to link: Link) {
+        link.promised = wanted
+        guard !link.isUpdating else { return }
+        link.isUpdating = true
+        let id = link.id
+        Task(executorPreference: loop) { await self.keepPromises(on: id) }
+    }
+
+    private func keepPromises(on id: LinkID) async {
+        defer { links[id]?.isUpdating = false }
+        while let wanted = links[id]?.promised.take() {
             do throws(BLEError) {
-                try await self.update(id, to: wanted)
+                try await update(id, to: wanted)
             } catch {
-                self.log.info("the parameters that a peer was promised: \(error)")
+                log.info("the parameters that a peer was promised: \(error)")
             }
         }
     }

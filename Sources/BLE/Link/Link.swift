@@ -59,7 +59,9 @@ final class Link {
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
 
-    /// Procedures of the link layer run one after the other.
+    /// The procedures of the link layer that go on.
+    var running: [LinkProcedure: RunningProcedure] = [:]
+    /// They run one after the other.
     let control = Turnstile()
     /// What users want of the link when they come as well.
     let preparation = Turnstile()
@@ -83,8 +85,16 @@ final class Link {
     var isTold = false
     /// Whether it was said that values were too long for it.
     var isToldTooNarrow = false
-    /// Whether this host is ending the link.
+    /// Whether this host is ending the link, or is about to.
     var isEnding = false
+    /// Whether that has begun: what was taken before leaves first.
+    var isLeaving = false
+    /// Whether this is told of packets that leave its socket.
+    var isWatchingDepartures = false
+    /// The parameters that its peripheral was promised and that nobody sees to yet.
+    var promised: ConnectionParameters?
+    /// Whether an earlier promise is about to be kept.
+    var isUpdating = false
     /// Why the kernel's link ended whose handle another one has already.
     var reason: HCIStatus?
     /// Why the bearer ended, while the link itself goes down.
@@ -154,6 +164,7 @@ extension Link {
         for (_, stream) in ended { stream.finish(.failure(error)) }
         changeWatchers.finish(error)
         control.close(error)
+        for procedure in running.values { procedure.patience.cancel() }
         preparation.close(error)
         protection.endDialogue()
         elevation.close(error)

@@ -70,6 +70,10 @@ extension Adapter {
                 endLook(for: old)
                 connecting.pending[peer, default: .init(requests: [])].requests += moved.requests
             }
+            if let link = link(to: peer), link.isUsable {
+                handOver(link, to: peer)
+                continue
+            }
             guard isLookingFor(peer) || !hasLink(to: peer) else { continue }
             look(for: peer)
         }

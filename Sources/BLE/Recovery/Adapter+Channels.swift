@@ -18,7 +18,7 @@ extension Adapter {
 
     private func missChannel(of connection: ConnectionHandle) async {
         guard let kernel = kernel?.kernel, end == nil, kernelCentrals.contains(connection),
-            linkOfHandle[connection] == nil
+            !kernelServed.contains(connection)
         else { return }
         // Reads files, which the loop must not wait for.
         let daemon = await kernel.files.bluetoothDaemonElsewhere()

@@ -124,6 +124,7 @@ extension Adapter {
         if kernel == nil || step == .powerCycle || costLinksAlready(fault) {
             kernelLinks.removeAll()
             kernelCentrals.removeAll()
+            kernelServed.removeAll()
             for link in Array(links.values) { drop(link, .status(.hardwareFailure)) }
         }
         Task(executorPreference: loop) { await self.recover(by: step, from: fault) }
@@ -175,6 +176,8 @@ extension Adapter {
         }
         reconcileScan()
         reconcileAdvertising()
+        // The controller may know other peers now.
+        lookAgain()
         reconcileConnecting()
         changed()
         expirePrivacy()

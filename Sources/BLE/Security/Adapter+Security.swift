@@ -19,6 +19,8 @@ extension Adapter {
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
+        // One that was given up by its caller may still succeed.
+        try await settle(.encryption, on: id)
         guard !link.security.reaches(level) else { return }
         if link.role == .central, let bond = link.protection.bond, let key = bond.centralKey,
             bond.strength.reaches(level)
@@ -42,6 +44,7 @@ extension Adapter {
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
+        try await settle(.encryption, on: id)
         guard link.security == .none, !link.protection.isBondLost else { return }
         do throws(BLEError) {
             try await encrypt(id, handle, with: key)

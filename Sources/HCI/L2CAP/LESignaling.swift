@@ -76,8 +76,8 @@ extension LESignaling {
     public mutating func answer(_ identifier: UInt8, isAccepted: Bool) {
         guard asked == identifier else { return }
         asked = nil
-        let response = ConnectionParameterUpdateResponse(result: isAccepted ? .accepted : .rejected)
-        frames.append(LESignalingPDU(response, identifier: identifier))
+        respond(
+            ConnectionParameterUpdateResponse(result: isAccepted ? .accepted : .rejected), to: identifier)
     }
 }
 

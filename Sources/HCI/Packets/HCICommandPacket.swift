@@ -15,6 +15,23 @@ public struct HCICommandPacket: Hashable, Sendable {
     }
 }
 
+extension HCICommandPacket {
+    /// Whether it does something to that connection, or asks about it: of the commands that begin with a connection handle
+    /// and that this library's host sends.
+    public func concerns(_ connection: ConnectionHandle) -> Bool {
+        let opcodes: [HCIOpcode] = [
+            .disconnect, .readRemoteVersionInformation, .readTransmitPowerLevel, .readRSSI,
+            .leConnectionUpdate, .leReadChannelMap, .leReadRemoteFeatures, .leEnableEncryption,
+            .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply,
+            .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply,
+            .leSetDataLength, .leReadPHY, .leSetPHY, .leEnhancedReadTransmitPowerLevel,
+            .leReadRemoteTransmitPowerLevel,
+        ]
+        guard parameters.count >= 2, opcodes.contains(opcode) else { return false }
+        return UInt16(parameters[0]) | UInt16(parameters[1]) << 8 == connection.rawValue
+    }
+}
+
 extension HCICommandPacket: PacketCodable {
     /// For errors.
     public static let packetName = "HCI command"

@@ -113,6 +113,13 @@ extension CommandQueue {
         if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
     }
 
+    /// Takes back commands that are not sent, of which no event will tell then.
+    public mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
+        let meant = waiting.filter { isMeant($0.packet) }.map(\.ticket)
+        waiting.removeAll { isMeant($0.packet) }
+        return meant
+    }
+
     private mutating func overtake() {
         abandonSent()
         for command in waiting { events.append(.failed(command.ticket, .operationCancelledByHost)) }

@@ -116,6 +116,50 @@ import VirtualController
         }
     }
 
+    @Test("a link's reason is its own when the kernel has a new one of its handle before the channel ends")
+    func handleReused() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve([9])
+            let device = try await host.adapter.connect(to: other)
+            let socket = try #require(host.kernel.socket(to: await other.address))
+            let handle = socket.connectionHandle()
+            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            host.kernel.say(
+                LEConnectionComplete(
+                    connection: handle, role: .peripheral,
+                    peer: HCIAddress(DeviceAddress(7, type: .public)),
+                    interval: ConnectionInterval(rawValue: 24), latency: 0,
+                    supervisionTimeout: Centiseconds(rawValue: 100)
+                ).packet)
+            await host.wait(.milliseconds(1))
+            socket.lose()
+            #expect(try await device.disconnection() == .status(.connectionTimeout))
+            #expect(await host.adapter.kernelCentrals == [handle])
+            await other.close()
+        }
+    }
+
+    @Test("a central whose link this server ends was not taken by another program") func endedCentral()
+        async throws
+    {
+        try await KernelHost.run { host in
+            let peripheral = PeripheralManager(host.adapter)
+            var events = peripheral.events().makeAsyncIterator()
+            try await host.adapter.serve([7])
+            let other = try await host.other()
+            _ = try await other.connect(to: host.adapter)
+            guard case .connected(let central, _)? = try await events.next() else {
+                throw BLEError.notFound("the central")
+            }
+            await host.wait(.seconds(1))
+            await peripheral.disconnect(central)
+            await host.wait(.seconds(10))
+            #expect(host.health == [])
+            await other.close()
+        }
+    }
+
     @Test("a link whose end only its channel tells makes room for the next one") func lostDisconnection()
         async throws
     {

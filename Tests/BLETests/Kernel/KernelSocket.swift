@@ -7,6 +7,7 @@ import SystemPackage
 
 /// A link of the kernel's, without a kernel: what it is asked for, and what becomes of that, is the test's.
 final class KernelSocket: L2CAPSocket, Sendable {
+    private let loop: EventLoop
     private let inner: MemoryPort
     /// The peer's end.
     let peer: MemoryPort
@@ -24,13 +25,14 @@ final class KernelSocket: L2CAPSocket, Sendable {
         var closed: (@Sendable (PortError) -> Void)?
         var unsent = 0
         var departed: (@Sendable () -> Void)?
+        var watches = 0
     }
 
     init(
         on loop: EventLoop, handle: ConnectionHandle = ConnectionHandle(0x40),
         refusing refusal: PortError? = nil, failing failure: PortError? = nil
     ) {
-        self.failure = failure
+        (self.loop, self.failure) = (loop, failure)
         (inner, peer) = MemoryPort.pair(on: loop)
         self.handle = handle
         shared.withLock { $0.refusal = refusal }
@@ -79,9 +81,17 @@ final class KernelSocket: L2CAPSocket, Sendable {
 
     var unsentPackets: Int { shared.withLock { $0.unsent } }
 
+    /// Tells at once, as the kernel does.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) {
-        shared.withLock { $0.departed = departed }
+        shared.withLock {
+            $0.departed = departed
+            if departed != nil { $0.watches += 1 }
+        }
+        if let departed { loop.execute(departed) }
     }
+
+    /// How often they were to be told.
+    var watches: Int { shared.withLock { $0.watches } }
 
     var isWritable: Bool { inner.isWritable }
 

@@ -10,7 +10,8 @@ extension Adapter {
 
     /// The link to a device, by its identity or the address that it has just now.
     func link(to peer: DeviceAddress) -> Link? {
-        links.values.first { $0.peer == peer || $0.identity == peer }
+        let all = links.values.filter { $0.peer == peer || $0.identity == peer }
+        return all.first(where: \.isUsable) ?? all.first
     }
 
     func state(of id: Peripheral.Identifier) -> PeripheralState {
@@ -36,23 +37,39 @@ extension Adapter {
 
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
         if let end { throw end }
+        let usable = links.values.filter(\.isUsable).map(\.id)
+        // Side by side, for one peer that does not answer takes half a minute.
+        let outcomes = await withTaskGroup(of: (LinkID, Result<Bool, BLEError>).self) { group in
+            for id in usable {
+                group.addTask {
+                    do throws(BLEError) {
+                        return (id, .success(try await self.offers(services, id)))
+                    } catch {
+                        return (id, .failure(error))
+                    }
+                }
+            }
+            var outcomes: [(LinkID, Result<Bool, BLEError>)] = []
+            for await outcome in group { outcomes.append(outcome) }
+            return outcomes
+        }
         var found: [KnownPeripheral] = []
-        for link in links.values.sorted(by: { $0.id.number < $1.id.number }) where link.isUsable {
-            guard try await offers(services, link) else { continue }
+        for (id, outcome) in outcomes.sorted(by: { $0.0.number < $1.0.number }) {
+            guard try outcome.get(), let link = links[id] else { continue }
             found.append(known(Peripheral.Identifier(link.identity)))
         }
         return found + (await foreignLinks())
     }
 
     /// Whether the server of a link has one of those services.
-    private func offers(_ services: [BluetoothUUID], _ link: Link) async throws(BLEError) -> Bool {
+    private func offers(_ services: [BluetoothUUID], _ id: LinkID) async throws(BLEError) -> Bool {
         guard !services.isEmpty else { return true }
         do throws(BLEError) {
-            return try await discover(on: link.id).services.contains { services.contains($0.uuid) }
+            return try await discover(on: id).services.contains { services.contains($0.uuid) }
         } catch .cancelled {
             throw .cancelled
         } catch {
-            log.info("the services of \(link.peer) are not known: \(error)")
+            log.info("the services of a connected device are not known: \(error)")
             return false
         }
     }

@@ -1,0 +1,160 @@
+import ATT
+import BLECore
+import GATTClient
+import GATTServer
+import HCI
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// Users of a link that come and go in the same moment, and procedures that outlast those who began them.
+@Suite(.timeLimit(.minutes(10))) struct LinkOrderTests {
+    @Test("a connect that was cancelled before it began is no user of the link") func cancelledBefore()
+        async throws
+    {
+        try await LinkedHosts.run { hosts in
+            let (client, address) = (hosts.client, hosts.device.address)
+            let cancelled = Task(executorPreference: hosts.bed.loop) {
+                try await CentralManager(client).connect(to: address)
+            }
+            cancelled.cancel()
+            #expect(await thrown(by: cancelled) == .cancelled)
+            await hosts.device.disconnect()
+            #expect(await client.linkCount == 0)
+        }
+    }
+
+    @Test("a task that was cancelled before it began to write has written nothing") func cancelledWrite()
+        async throws
+    {
+        try await LinkedHosts.run { hosts in
+            let value = try await hosts.device.sample()
+            let cancelled = Task(executorPreference: hosts.bed.loop) {
+                try await hosts.device.write([9], to: value)
+            }
+            cancelled.cancel()
+            #expect(await thrown(by: cancelled) == .cancelled)
+            await hosts.bed.wait(.seconds(1))
+            #expect(try await hosts.device.read(value) == [1])
+        }
+    }
+
+    @Test("who connects while the last user leaves has the next link") func leavingAndComing() async throws {
+        try await LinkedHosts.run { hosts in
+            let (client, device) = (hosts.client, hosts.device)
+            let leaving = Task(executorPreference: hosts.bed.loop) { await device.disconnect() }
+            let coming = Task(executorPreference: hosts.bed.loop) {
+                try await CentralManager(client).connect(to: device.address, timeout: nil)
+            }
+            let next = try await coming.value
+            await leaving.value
+            await hosts.bed.wait(.seconds(2))
+            #expect(try await next.read(try await next.sample()) == [1])
+            #expect(try await device.disconnection() == .status(.connectionTerminatedByLocalHost))
+        }
+    }
+
+    @Test("a procedure that was given up ends before the next one of its kind begins")
+    func abandonedProcedure()
+        async throws
+    {
+        try await LinkedHosts.run(extended: true) { hosts in
+            let (port, connection, loop) = (hosts.port, hosts.connection, hosts.bed.loop)
+            port.play { command in
+                command.opcode == .leSetPHY
+                    ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
+            }
+            func update() -> Task<LinkParameters, any Error> {
+                Task(executorPreference: loop) {
+                    try await connection.setPHYs(transmit: .le2M, receive: .le2M)
+                }
+            }
+            func told(_ phy: PHY, _ status: HCIStatus = .success) -> HCIEventPacket {
+                LEPHYUpdateComplete(
+                    status: status, connection: LinkedHosts.handle, transmit: phy, receive: phy
+                ).packet
+            }
+            port.forget()
+            let first = update()
+            await hosts.bed.wait(.seconds(1))
+            first.cancel()
+            #expect(await thrown(by: first) == .cancelled)
+            let second = update()
+            await hosts.bed.wait(.seconds(1))
+            #expect(port.opcodes == [.leSetPHY])
+            // The end of the first is not the second's.
+            port.tell(told(.le1M, .differentTransactionCollision))
+            await hosts.bed.wait(.seconds(1))
+            #expect(port.opcodes == [.leSetPHY, .leSetPHY])
+            port.tell(told(.le2M))
+            let updated = try await second.value
+            #expect(updated.phys?.transmit == .le2M)
+            // One that never ends takes its time from those who wait.
+            let third = update()
+            await hosts.bed.wait(.seconds(1))
+            third.cancel()
+            _ = await third.result
+            let begun = loop.now
+            let fourth = update()
+            #expect(await thrown(by: fourth) == .timedOut("the PHY update", after: .seconds(40)))
+            #expect(begun.duration(until: loop.now) == .seconds(79))
+        }
+    }
+
+    @Test("what waits to be sent about a link does not meet the next one of its handle") func lateDisconnect()
+        async throws
+    {
+        try await LinkedHosts.run { hosts in
+            let (port, server) = (hosts.port, hosts.server)
+            // An unanswered command has the controller's only credit.
+            port.play { command in command.opcode == .leRand ? [] : nil }
+            let unanswered = Task(executorPreference: hosts.bed.loop) { await server.sendTolerant(LERand()) }
+            let ending = Task(executorPreference: hosts.bed.loop) {
+                await PeripheralManager(server).disconnect(hosts.central)
+            }
+            await hosts.bed.wait(.seconds(1))
+            #expect(!port.opcodes.contains(.disconnect))
+            port.tell(
+                DisconnectionComplete(connection: LinkedHosts.handle, reason: .connectionTimeout).packet)
+            port.tell(CommandComplete(.leRand, status: .success).packet)
+            await ending.value
+            await unanswered.value
+            await hosts.bed.wait(.seconds(10))
+            #expect(!port.opcodes.contains(.disconnect))
+        }
+    }
+
+    @Test("a connect whose time is over returns, and the link is ended after it") func latePreparation()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(extended: true), on: bed.loop)
+            let (client, server) = (try await bed.host("client", on: port), try await bed.host("server"))
+            try await server.serve()
+            // The PHY that is wanted never comes, and the controller does not tell of the link's end.
+            port.play { command in
+                [.leSetPHY, .disconnect].contains(command.opcode)
+                    ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
+            }
+            var options = ConnectionOptions()
+            options.phys = .le2M
+            let begun = bed.loop.now
+            let address = await server.address
+            let error = await failure { [options] () throws(BLEError) in
+                _ = try await CentralManager(client).connect(
+                    to: address, timeout: .seconds(5), options: options)
+            }
+            #expect(error == .timedOut("connecting", after: .seconds(5)))
+            #expect(begun.duration(until: bed.loop.now) == .seconds(5))
+            await bed.wait(.seconds(2))
+            #expect(port.opcodes.contains(.disconnect))
+        }
+    }
+}
+
+/// How a task failed.
+private func thrown(by task: Task<some Sendable, any Error>) async -> BLEError? {
+    if case .failure(let error) = await task.result { error as? BLEError } else { nil }
+}
