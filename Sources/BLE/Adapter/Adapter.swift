@@ -163,8 +163,7 @@ public actor Adapter {
         if kernel == nil {
             tell(Reset().packet)
         } else {
-            if let command = scanner.abandonment { tell(command) }
-            for command in advertiser.abandonment { tell(command) }
+            abandonRadio()
         }
         for link in links.values {
             if case .socket(let channel) = link.channel { channel.port.close() }
@@ -174,6 +173,12 @@ public actor Adapter {
         kernel?.close()
         kernel?.capture?.close()
         observedState.set(.unknown, end: .adapter(.closed))
+    }
+
+    /// Ends at once what is or may be on air.
+    private func abandonRadio() {
+        if let command = scanner.abandonment { tell(command) }
+        for command in advertiser.abandonment { tell(command) }
     }
 
     /// Sends a command at once and takes no answer to it.
@@ -359,6 +364,8 @@ extension Adapter {
         guard end == nil else { return }
         tellEnd(reason)
         end = reason
+        // While it was brought back, nothing could be ended in order.
+        if kernel != nil, recovery.isUnderWay { abandonRadio() }
         port.close()
         kernel?.close()
         timer?.set(nil)

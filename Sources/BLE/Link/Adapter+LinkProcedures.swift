@@ -40,13 +40,19 @@ extension Adapter {
         _ command: @escaping @Sendable (ConnectionHandle) -> Command
     ) async throws(BLEError) {
         try await perform(procedure, name, on: id) { (adapter, number) throws(BLEError) in
-            let handle = try adapter.handle(of: id)
-            Task(executorPreference: adapter.loop) {
-                do throws(BLEError) {
-                    _ = try await adapter.send(command(handle))
-                } catch {
-                    await adapter.end(procedure, on: id, .failure(error), ifItIs: number)
-                }
+            adapter.begin(procedure, number, on: id, by: command(try adapter.handle(of: id)))
+        }
+    }
+
+    /// Sends the command that begins a procedure. A refusal is its end.
+    func begin(
+        _ procedure: LinkProcedure, _ number: UInt64, on id: LinkID, by command: some HCICommand
+    ) {
+        Task(executorPreference: loop) {
+            do throws(BLEError) {
+                _ = try await self.send(command)
+            } catch {
+                await self.end(procedure, on: id, .failure(error), ifItIs: number)
             }
         }
     }

@@ -39,15 +39,24 @@ extension Adapter {
         link.protection.bond = bond
         link.protection.isBondLost = false
         link.pairing.policy.existing = bond?.strength
+        // What was signed with the key before is nobody's any more.
+        if bond?.peerSigningKey == nil { server.gatt.setSigningKey(nil, of: ClientID(link.id)) }
+        checkSignatures(of: link)
     }
 
     /// A central whose address tells nothing names the key of a bond (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
-    func recognize(_ link: Link, byKey ediv: UInt16, _ random: UInt64) {
-        guard link.protection.bond == nil,
-            let record = store.record(ediv: ediv, random: random, at: identity)
-        else { return }
+    func bondOfStranger(_ link: Link, byKey ediv: UInt16, _ random: UInt64) -> Bond? {
+        guard let record = store.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
-        take(record.bond, for: link)
+        return record.bond
+    }
+
+    /// A link's peer has shown that it is a bonded one.
+    func adopt(_ bond: Bond, for link: Link) { take(bond, for: link) }
+
+    /// Whether a pairing's peer says that it is a device whose bond it has not shown to have: anybody can say so.
+    func takesPlace(_ bond: Bond, of link: Link) -> Bool {
+        store.record(bond.id) != nil && link.protection.bond?.id != bond.id
     }
 
     private var store: BondStore { security.options.bonds }

@@ -10,12 +10,19 @@ extension Adapter {
     /// Encrypts a link as its central; returns when it is encrypted with that key. A peer without it has lost the
     /// bond: it is not asked again on this link.
     func encrypt(
-        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey
+        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
     ) async throws(BLEError) {
         do throws(BLEError) {
-            try await perform(.encryption, "encryption", on: id) { handle in
-                LEEnableEncryption(
+            try await perform(.encryption, "encryption", on: id) { (adapter, number) throws(BLEError) in
+                let link = try adapter.link(id)
+                if owner == .pairing, link.protection.offered != key {
+                    // It has failed while the encryption before was waited for.
+                    throw .cancelled
+                }
+                link.protection.given = owner
+                let command = LEEnableEncryption(
                     connection: handle, random: key.random, diversifier: key.ediv, key: key.value)
+                adapter.begin(.encryption, number, on: id, by: command)
             }
         } catch .hci(.pinOrKeyMissing, _) {
             let link = try link(id)
@@ -32,17 +39,36 @@ extension Adapter {
     /// the bond's.
     func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
-        recognize(link, byKey: event.diversifier, event.random)
-        let key = link.protection.key(named: event.diversifier, event.random)
+        let key = key(named: event.diversifier, event.random, for: link)
         if key == nil { log.info("\(link.peer) wants to use a key that is not there") }
-        Task(executorPreference: loop) {
-            if let key {
-                await self.sendTolerant(
-                    LELongTermKeyRequestReply(connection: event.connection, key: key.value))
-            } else {
-                await self.sendTolerant(LELongTermKeyRequestNegativeReply(connection: event.connection))
-            }
+        let id = link.id
+        Task(executorPreference: loop) { await self.reply(key, to: event.connection, on: id) }
+    }
+
+    private func reply(_ key: LongTermKey?, to connection: ConnectionHandle, on id: LinkID) async {
+        // The handle may be another link's by now.
+        guard links[id] != nil else { return }
+        if let key {
+            await sendTolerant(LELongTermKeyRequestReply(connection: connection, key: key.value))
+        } else {
+            await sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
         }
+    }
+
+    /// The key of that name, of which is noted what it is worth: while devices pair, that of the pairing, which has none
+    /// (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the bond with the peer, or with one
+    /// whose address tells nothing and that names its key (2.4.4.2).
+    private func key(named ediv: UInt16, _ random: UInt64, for link: Link) -> LongTermKey? {
+        if let offered = link.protection.offered {
+            guard ediv == 0, random == 0 else { return nil }
+            link.protection.given = .pairing
+            return offered
+        }
+        guard let bond = link.protection.bond ?? bondOfStranger(link, byKey: ediv, random),
+            let key = bond.peripheralKey, key.ediv == ediv, key.random == random
+        else { return nil }
+        link.protection.given = .bond(bond)
+        return key
     }
 
     /// A link is encrypted, or is not; or it was before and has another key now.
@@ -52,7 +78,10 @@ extension Adapter {
         guard kernel == nil else { return kernelEncryptionChanged(handle, status) }
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
         if status == .success {
-            link.pairing.encryptionChanged(isOn: isOn, at: loop.now)
+            // A pairing goes on under its own key only.
+            if !isOn || link.protection.given == .pairing || !link.pairing.isPairing {
+                link.pairing.encryptionChanged(isOn: isOn, at: loop.now)
+            }
             noteEncryption(isOn, isRefresh: isRefresh, of: link)
         } else if link.protection.offered != nil {
             link.pairing.encryptionChanged(isOn: false, at: loop.now)
@@ -67,28 +96,27 @@ extension Adapter {
     /// While devices pair, the link is encrypted before it is known what that is worth: the end of the pairing tells,
     /// but what only wants encryption is served.
     private func noteEncryption(_ isOn: Bool, isRefresh: Bool, of link: Link) {
-        if isOn, link.protection.offered != nil {
+        guard isOn else { return noteSecurity(.none, of: link) }
+        switch link.protection.given {
+        case .pairing?:
             // Who pairs anew is as safe as before.
             guard link.security == .none else { return }
             server.gatt.setSecurity(LinkSecurity(level: .encrypted), of: ClientID(link.id))
-        } else {
-            noteSecurity(isOn ? link.protection.worth : .none, of: link, hasNewKey: isRefresh)
-            // So may a central do what its peripheral has asked for.
-            if isOn { securings.resume(link.id, with: .success(())) }
+            return
+        case .failed?:
+            log.warning("the link to \(link.peer) is encrypted with the key of a pairing that has failed")
+            noteSecurity(.none, of: link)
+            let id = link.id
+            Task(executorPreference: loop) { await self.endLink(id) }
+            return
+        case .paired(let security)?: noteSecurity(security, of: link, hasNewKey: isRefresh)
+        case .bond(let bond)?:
+            // It has shown that it is that device.
+            if link.protection.bond?.id != bond.id { adopt(bond, for: link) }
+            noteSecurity(LinkSecurity(bond.strength, isBonded: true), of: link, hasNewKey: isRefresh)
+        case nil: noteSecurity(LinkSecurity(level: .encrypted), of: link, hasNewKey: isRefresh)
         }
-    }
-}
-
-extension LinkProtection {
-    /// The key of that name; while devices pair, that of the pairing, which has none.
-    fileprivate func key(named ediv: UInt16, _ random: UInt64) -> LongTermKey? {
-        if let offered { return offered }
-        guard let key = bond?.peripheralKey, key.ediv == ediv, key.random == random else { return nil }
-        return key
-    }
-
-    /// What the link is worth that was encrypted with a key from earlier: as much as the bond.
-    fileprivate var worth: LinkSecurity {
-        bond.map { LinkSecurity($0.strength, isBonded: true) } ?? LinkSecurity(level: .encrypted)
+        // So may a central do what its peripheral has asked for.
+        if !link.pairing.isPairing { securings.resume(link.id, with: .success(())) }
     }
 }

@@ -14,10 +14,10 @@ extension Adapter {
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
         guard link.role == .central else { return try await pair(link, .medium) }
-        guard let key = link.protection.bond?.centralKey else {
+        guard let bond = link.protection.bond, let key = bond.centralKey else {
             throw .invalidRequest("the bond with \(link.peer) has no key that a central encrypts with")
         }
-        try await encrypt(id, handle, with: key)
+        try await encrypt(id, handle, with: key, of: .bond(bond))
     }
 
     /// Pairs with a bonded peer anew, on a link that shows with the present key who it is: the next one takes its

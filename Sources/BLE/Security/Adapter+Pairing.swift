@@ -152,7 +152,7 @@ extension Adapter {
     ) async {
         let problem: BLEError
         do throws(BLEError) {
-            return try await encrypt(id, handle, with: key)
+            return try await encrypt(id, handle, with: key, of: .pairing)
         } catch {
             problem = error
         }
@@ -167,16 +167,41 @@ extension Adapter {
     private func paired(_ link: Link, _ bond: Bond, _ isBonding: Bool) {
         link.protection.endDialogue()
         link.protection.offered = nil
-        var result: Result<Void, BLEError> = .success(())
+        link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
+        guard isBonding, takesPlace(bond, of: link) else { return finish(link, bond, isBonding) }
+        // Whoever has the bond would lose it.
+        let (id, delegate) = (link.id, security.options.delegate)
+        link.protection.dialogue = Task(executorPreference: loop) { [weak self] in
+            let isWanted = await delegate.authorizePairing(with: bond.peer, isBonded: true)
+            guard !Task.isCancelled else { return }
+            await self?.finish(id, bond, isWanted: isWanted)
+        }
+    }
+
+    private func finish(_ id: LinkID, _ bond: Bond, isWanted: Bool) {
+        guard let link = links[id] else { return }
+        if isWanted { return finish(link, bond, true) }
+        log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
+        finish(link, bond, false, .failure(.pairing(.local(.unspecifiedReason))))
+    }
+
+    private func finish(
+        _ link: Link, _ bond: Bond, _ isBonding: Bool, _ result: Result<Void, BLEError> = .success(())
+    ) {
+        var result = result
+        // Without a bond of its own a pairing changes nothing about whom the link is with.
+        var isBonded = !isBonding && link.security.isBonded
         if isBonding {
             do throws(BLEError) {
                 try keep(bond, of: link)
+                isBonded = true
             } catch {
                 log.warning("the bond with \(link.peer) is not kept: \(error)")
                 result = .failure(error)
             }
         }
-        let security = LinkSecurity(bond.strength, isBonded: link.protection.bond?.id == bond.id)
+        let security = LinkSecurity(bond.strength, isBonded: isBonded)
+        link.protection.given = .paired(security)
         noteSecurity(security, of: link, hasNewKey: true)
         securings.resume(link.id, with: result)
     }
@@ -184,6 +209,7 @@ extension Adapter {
     private func pairingFailed(_ link: Link, _ failure: PairingFailure) {
         link.protection.endDialogue()
         link.protection.offered = nil
+        if link.protection.given == .pairing { link.protection.given = .failed }
         server.gatt.setSecurity(link.security, of: ClientID(link.id))
         log.info("pairing with \(link.peer) failed: \(failure)")
         securings.resume(link.id, with: .failure(.pairing(failure)))

@@ -26,7 +26,7 @@ extension Adapter {
             bond.strength.reaches(level)
         {
             guard !link.protection.isBondLost else { throw .bondLost(link.peer) }
-            return try await encrypt(id, handle, with: key)
+            return try await encrypt(id, handle, with: key, of: .bond(bond))
         }
         try await pair(link, level)
     }
@@ -36,7 +36,9 @@ extension Adapter {
     /// to give up the link; what needs security will say so.
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard link.role == .central, let key = link.protection.bond?.centralKey else { return }
+        guard link.role == .central, let bond = link.protection.bond, let key = bond.centralKey else {
+            return
+        }
         guard case .acl(let handle) = link.channel else {
             // A kernel that has not the key would pair.
             if kernelPairing?.isSetUp == true { try await secure(id, .medium) }
@@ -47,7 +49,7 @@ extension Adapter {
         try await settle(.encryption, on: id)
         guard link.security == .none, !link.protection.isBondLost else { return }
         do throws(BLEError) {
-            try await encrypt(id, handle, with: key)
+            try await encrypt(id, handle, with: key, of: .bond(bond))
         } catch .bondLost {
             log.warning("\(link.peer) has lost the bond: its links are not encrypted until it is paired anew")
         } catch .encryption(let status) {

@@ -2,12 +2,27 @@ import GATTServer
 import HCISocket
 import SMP
 
+/// What a link is worth that is encrypted with a key. It is known when the controller is given the key: until it tells that
+/// the link is encrypted, much may happen.
+enum GivenKey: Hashable, Sendable {
+    /// That of a pairing which is under way.
+    case pairing
+    /// That of a pairing which has ended well.
+    case paired(LinkSecurity)
+    /// That of a pairing which has failed.
+    case failed
+    /// That of a bond.
+    case bond(Bond)
+}
+
 /// What keeps a link of ours safe: the bond with its peer, and the key of a pairing.
 struct LinkProtection {
     /// What an earlier pairing with the peer has left.
     var bond: Bond?
     /// The key that a pairing under way gives when the controller asks.
     var offered: LongTermKey?
+    /// The key that the controller was given last.
+    var given: GivenKey?
     /// Whether the peer has no key for the bond any more: it refused to encrypt.
     var isBondLost = false
     /// The security that the peripheral has asked for and that nobody sees to yet.

@@ -49,8 +49,9 @@ extension ClientState {
 
     /// Gives the key by which a bonded client signs its writes, and the least counter that it may use.
     mutating func setSigningKey(_ key: ATTSigningKey?, nextCounter: UInt32) {
+        // Each key has a count of its own.
+        nextSignCounter = key == signingKey ? max(nextSignCounter, nextCounter) : nextCounter
         signingKey = key
-        nextSignCounter = max(nextSignCounter, nextCounter)
     }
 
     /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The next counter;

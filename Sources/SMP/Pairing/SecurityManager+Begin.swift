@@ -38,7 +38,8 @@ extension SecurityManager {
         case .refuse(let reason) where isPairing: fail(reason, at: now)
         case .refuse(let reason) where role == .initiator && securityRequest != nil:
             securityRequest = nil
-            outbox.append(.pairingFailed(reason))
+            // In one place: a peer that takes nothing and asks on must not fill the memory.
+            refusal.refuse(.securityRequest, reason)
         case .outOfBand(let data) where negotiation?.step == .outOfBand:
             negotiation?.outOfBandData = data
             role == .initiator ? sendRequest(at: now) : sendResponse(at: now)

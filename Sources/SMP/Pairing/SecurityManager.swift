@@ -124,9 +124,12 @@ extension SecurityManager {
         }
     }
 
-    /// Ends what runs, and tells the peer.
+    /// Ends what runs, and tells the peer. A central that was asked for security may see to that all the same.
     public mutating func cancel(at now: Instant) {
-        guard isPairing else { return }
+        guard isPairing else {
+            if role == .responder { (securityRequest, timer) = (nil, nil) }
+            return
+        }
         let isTyping = pairing.map { $0.method.isEntered(by: role) && $0.passkey == nil } ?? false
         fail(isTyping ? .passkeyEntryFailed : .unspecifiedReason, as: .cancelled, at: now)
     }

@@ -164,6 +164,29 @@ import Testing
         }
     }
 
+    @Test(
+        "what is on air goes off it when an adapter is closed while its controller is brought back",
+        arguments: [false, true])
+    func closedMeanwhile(isExtended: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            let other = try await host.other()
+            _ = try await PeripheralManager(host.adapter).advertise(.beacon("A"))
+            let enable: HCIOpcode = isExtended ? .leSetExtendedScanEnable : .leSetScanEnable
+            host.port.script(enable, .silence, times: 1)
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+            _ = await host.loop.sleep(for: .milliseconds(2500))
+            #expect(host.health.last == .recovering(.silence(command: enable), by: .reset))
+            await host.adapter.close()
+            _ = await scanning.result
+            let gone = await failure { () throws(BLEError) in
+                _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
+            }
+            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            await other.close()
+        }
+    }
+
     /// The controller does not answer once; `body` runs while it is brought back, for which a reset is told of
     /// but not sent.
     private func silence(

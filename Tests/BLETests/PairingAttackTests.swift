@@ -1,0 +1,154 @@
+import BLECore
+import GATTServer
+import HCI
+import HCISocket
+import SMP
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// Devices that want to be taken for others.
+@Suite(.timeLimit(.minutes(10))) struct PairingAttackTests {
+    /// A bond of another device with `server`.
+    private func bond(of peer: DeviceAddress, with server: DeviceAddress) -> Bond {
+        var bond = Bond(
+            with: peer, as: server, PairingStrength(isAuthenticated: true, isSecureConnections: false))
+        bond.peripheralKey = LongTermKey(0xabcd, ediv: 0x1234, random: 0x5678)
+        bond.peerIdentityKey = 0x77
+        return bond
+    }
+
+    @Test("encryption with the key of a pairing that has failed is worth nothing") func failedPairingsKey()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let store = BondStore()
+            var security = SecurityOptions()
+            security.bonds = store
+            let ports = [
+                ControlledPort(await bed.port(), on: bed.loop),
+                ControlledPort(await bed.port(), on: bed.loop),
+            ]
+            let server = try await bed.host("server", on: ports[0], security: security)
+            let attacker = try await bed.host("attacker", on: ports[1])
+            try await server.serve()
+            let events = PeripheralManager(server).events()
+            let victim = bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address)
+            try store.insert(victim)
+            // The controller is told to encrypt, and waits.
+            ports[1].play { command in
+                command.opcode == .leEnableEncryption
+                    ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
+            }
+            let device = try await attacker.connect(to: server)
+            let pairing = Task(executorPreference: bed.loop) { try await device.pair() }
+            await bed.wait(.seconds(5))
+            let handle = LinkedHosts.handle
+            func requested(_ ediv: UInt16, _ random: UInt64) async -> HCIOpcode? {
+                ports[0].forget()
+                ports[0].tell(
+                    LELongTermKeyRequest(connection: handle, random: random, diversifier: ediv).packet)
+                await bed.wait(.seconds(1))
+                return ports[0].opcodes.first
+            }
+            // The name of the victim's key, which is sent in the clear, and the pairing's own.
+            #expect(await requested(0x1234, 0x5678) == .leLongTermKeyRequestNegativeReply)
+            #expect(await requested(0, 0) == .leLongTermKeyRequestReply)
+            await bed.wait(.seconds(31))
+            _ = await pairing.result
+            ports[0].forget()
+            ports[0].tell(EncryptionChange(connection: handle, mode: .on).packet)
+            await bed.wait(.seconds(1))
+            #expect(ports[0].opcodes.contains(.disconnect))
+            var told: [LinkSecurity] = []
+            for try await event in events {
+                if case .security(_, let security) = event { told.append(security) }
+                if case .disconnected = event { break }
+            }
+            #expect(told == [])
+            #expect(store.records(at: await server.address).map(\.bond) == [victim])
+        }
+    }
+
+    @Test("the victim of whom a key is named is known when that key has encrypted the link") func namedKey()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let store = BondStore()
+            var security = SecurityOptions()
+            security.bonds = store
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let server = try await bed.host("server", on: port, security: security)
+            let other = try await bed.host("other")
+            try await server.serve()
+            try store.insert(
+                bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address))
+            _ = try await other.connect(to: server)
+            let handle = LinkedHosts.handle
+            port.tell(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
+            await bed.wait(.seconds(1))
+            #expect(await server.bondsOfLinks == [nil])
+            port.tell(EncryptionChange(connection: handle, mode: .on).packet)
+            await bed.wait(.seconds(1))
+            #expect(await server.bondsOfLinks == [0x77])
+            #expect(
+                await server.securityOfLinks == [LinkSecurity(level: .authenticated, isBonded: true)])
+        }
+    }
+
+    @Test("a device that says that it is a bonded one has to be wanted as that", arguments: [false, true])
+    func claimedIdentity(isWanted: Bool) async throws {
+        let hidden = PairedHosts.Radio(
+            isExtended: true, privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(900)))
+        let store = BondStore()
+        try await PairedHosts.run(serverRadio: .init(isExtended: true), clientRadio: hidden) { server, _ in
+            server.bonds = store
+            if isWanted { server.delegate = Willing() }
+        } _: { hosts in
+            var victim = bond(of: await hosts.client.address, with: hosts.address)
+            victim.strength = PairingStrength(isAuthenticated: false, isSecureConnections: false)
+            try store.insert(victim)
+            let device = try await hosts.connect()
+            _ = try await device.pair()
+            _ = await hosts.server.loop.sleep(for: .seconds(1))
+            let kept = store.records(at: hosts.address).map(\.bond)
+            #expect((kept == [victim]) == !isWanted)
+            #expect(kept.count == 1)
+            if !isWanted {
+                #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize", "authorize again"])
+            }
+            #expect(await hosts.server.securityOfLinks.map(\.isBonded) == [isWanted])
+        }
+    }
+
+    @Test("a signing key goes with its bond") func removedSigningKey() async throws {
+        try await PairedHosts.run { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            let noted = try #require(try await first.discover().characteristics(0xaa04).first)
+            await first.disconnect()
+            var options = ConnectionOptions()
+            options.encryptsIfBonded = false
+            let device = try await hosts.connect(options)
+            try await device.writeSigned([1], to: noted.valueHandle)
+            #expect(try await device.read(noted.valueHandle) == [1])
+            await hosts.server.removeBond(with: hosts.client.address)
+            try await device.writeSigned([2], to: noted.valueHandle)
+            #expect(try await device.read(noted.valueHandle) == [1])
+        }
+    }
+}
+
+/// Wants every device, also in another's place.
+private struct Willing: PairingDelegate {
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { true }
+}
+
+extension Adapter {
+    fileprivate var securityOfLinks: [LinkSecurity] {
+        links.values.sorted { $0.id.number < $1.id.number }.map(\.security)
+    }
+
+    fileprivate var bondsOfLinks: [UInt128?] { links.values.map { $0.protection.bond?.peerIdentityKey } }
+}
