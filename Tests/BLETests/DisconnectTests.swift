@@ -75,6 +75,9 @@ struct DisconnectTests {
             #expect(hosts.bed.loop.now == before + .seconds(5))
             // So long the controller may keep it, and its data.
             #expect(await hosts.server.linkCount == 1)
+            // Nobody waits for it any more.
+            await PeripheralManager(hosts.server).disconnect(hosts.central)
+            #expect(hosts.bed.loop.now == before + .seconds(5))
             let event = try await events.next()
             #expect(event == .disconnected(hosts.central, .unknown))
             #expect(hosts.bed.loop.now == before + .seconds(5) + .seconds(4))

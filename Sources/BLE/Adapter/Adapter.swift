@@ -153,8 +153,10 @@ public actor Adapter {
             KernelPairingSettings(options: security.options, before: $0).tearDown
         }
         defer {
-            // Nothing when it was closed.
-            Task(executorPreference: loop) { [kernel, userChannel] in
+            // What a serial line has not sent, its end discards. Nothing is done when the adapter was closed.
+            Task(executorPreference: loop) { [port, loop, kernel, userChannel] in
+                _ = await loop.sleep(for: .milliseconds(20))
+                port.close()
                 await kernel?.restore(pairing ?? [])
                 await userChannel?.giveBack()
             }
@@ -169,7 +171,6 @@ public actor Adapter {
             if case .socket(let channel) = link.channel { channel.port.close() }
         }
         connecting.end()
-        port.close()
         kernel?.close()
         kernel?.capture?.close()
         observedState.set(.unknown, end: .adapter(.closed))

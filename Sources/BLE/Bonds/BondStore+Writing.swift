@@ -35,7 +35,12 @@ extension BondStore {
         let batch = state.withLock { state in
             state.isScheduled = false
             defer { state.pending = BondBatch() }
-            return state.pending
+            var batch = state.pending
+            // A file that is damaged is written anew, also for a counter.
+            for id in batch.reservations where batch.operations[id] == nil {
+                if let record = state.table[id] { batch.operations[id] = .update(record) }
+            }
+            return batch
         }
         guard !batch.isEmpty else { return }
         do throws(BLEError) {

@@ -78,10 +78,7 @@ extension Adapter {
         defer { if event.role == .peripheral { legacyAdvertisingTerminated(.success) } }
         let radio = RadioParameters(event)
         guard kernel == nil else {
-            // An older one of the handle has ended, though its socket is not closed yet.
-            if let old = linkOfHandle.removeValue(forKey: event.connection).flatMap({ links[$0] }) {
-                (old.handle, old.reason) = (nil, kernelReasons[event.connection])
-            }
+            detachKernelLink(of: event.connection, radio)
             // The kernel has the link; its socket comes by itself.
             kernelLinks[event.connection] = radio
             kernelReasons[event.connection] = nil
@@ -110,6 +107,19 @@ extension Adapter {
             Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
         }
         reconcileConnecting()
+    }
+
+    /// The kernel has a new link. One that has its handle is the same, whose channel came first, or an older one that has
+    /// ended, though its channel is not closed yet.
+    private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
+        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        if link.radio == .unknown {
+            link.radio = radio
+            noteParameters(of: link)
+        } else {
+            linkOfHandle[handle] = nil
+            (link.handle, link.reason) = (nil, kernelReasons[handle])
+        }
     }
 
     /// Which device a link of this host's own making is to.

@@ -64,15 +64,9 @@ final class KernelLease: Sendable {
         return lease
     }
 
-    /// Nothing is owed any more: the adapter is gone, or another program has switched it off, and whoever switches it on
-    /// again wants it on.
-    func forget() {
-        let hadClaim = state.withLock { state in
-            state.owed = []
-            return state.claim.take() != nil
-        }
-        if hadClaim { show() }
-    }
+    /// The use is over and nothing is owed: the adapter is gone, or another program has switched it off, and whoever
+    /// switches it on again wants it on.
+    func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
 
     /// This process has a link to `peer`, which counts as no other program's.
     func note(_ peer: DeviceAddress) {

@@ -52,8 +52,19 @@ extension Adapter {
             do throws(BLEError) {
                 _ = try await self.send(command)
             } catch {
-                await self.end(procedure, on: id, .failure(error), ifItIs: number)
+                await self.refused(procedure, number, on: id, error)
             }
+        }
+    }
+
+    /// The command that begins a procedure has failed. One that was not answered in time may have begun it all the same.
+    private func refused(
+        _ procedure: LinkProcedure, _ number: UInt64, on id: LinkID, _ error: BLEError
+    ) {
+        if case .controllerSilent = error {
+            procedures.resume(where: { $0.number == number }, with: .failure(error))
+        } else {
+            end(procedure, on: id, .failure(error), ifItIs: number)
         }
     }
 

@@ -133,7 +133,7 @@ extension Adapter {
         link.isEnding = true
         // It is ended once; who comes second waits for the same.
         guard !link.isLeaving else {
-            _ = try? await disconnection(of: id)
+            if !link.isGivenUp { _ = try? await disconnection(of: id) }
             return
         }
         link.isLeaving = true
@@ -172,6 +172,7 @@ extension Adapter {
     private func giveUp(_ link: Link) {
         let error = BLEError.disconnected(.unknown)
         link.closing = link.closing ?? error
+        link.isGivenUp = true
         endWaits(on: link, error)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
@@ -255,7 +256,7 @@ extension Adapter {
 
     private func packetsLeft(_ id: LinkID) {
         guard let link = links[id] else { return }
-        if case .socket(let channel) = link.channel, channel.port.unsentPackets == 0 {
+        if case .socket(let channel) = link.channel, unsent(on: link) == 0 {
             try? channel.port.watchDepartures(nil)
             link.isWatchingDepartures = false
         }
@@ -270,6 +271,7 @@ extension Adapter {
             adapter.endings.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
             guard let link = links[id] else { return .done(clients.reason(of: id) ?? .unknown) }
+            if link.isGivenUp { return .done(.unknown) }
             if let user, !link.users.contains(user) {
                 return .done(.status(.connectionTerminatedByLocalHost))
             }

@@ -89,6 +89,8 @@ final class Link {
     var isEnding = false
     /// Whether that has begun: what was taken before leaves first.
     var isLeaving = false
+    /// Whether the controller has not told of the end in time: nobody waits for it any more.
+    var isGivenUp = false
     /// Whether this is told of packets that leave its socket.
     var isWatchingDepartures = false
     /// The parameters that its peripheral was promised and that nobody sees to yet.

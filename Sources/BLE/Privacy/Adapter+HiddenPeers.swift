@@ -70,6 +70,8 @@ extension Adapter {
                 endLook(for: old)
                 connecting.pending[peer, default: .init(requests: [])].requests += moved.requests
             }
+            // Another name of the device may have been served before.
+            guard connecting.pending[peer] != nil else { continue }
             if let link = link(to: peer), link.isUsable {
                 handOver(link, to: peer)
                 continue

@@ -50,6 +50,8 @@ extension Adapter {
             if !fault.isSilence { recovery.disturbance = fault }
             return
         }
+        // One that is left already is left until links end, or it answers.
+        if fault.isSilence, recovery.postponed?.isSilence == true { return }
         climb(against: fault)
     }
 
@@ -137,8 +139,14 @@ extension Adapter {
             if kernel != nil {
                 switch step {
                 case .powerCycle:
-                    let others = recoversWithLinks ? 0 : try await othersLinks()
-                    guard others == 0 else { return leave(fault, links: others) }
+                    let others =
+                        recoversWithLinks || costLinksAlready(fault) ? 0 : (try? await othersLinks()) ?? 0
+                    guard end == nil else { return }
+                    if let fault = recovery.disturbance { return takeNext(against: fault) }
+                    guard others == 0 else {
+                        recovery.ladder.stepBack()
+                        return leave(fault, links: others)
+                    }
                     try await cyclePower()
                 case .reset: wasReset = costLinksAlready(fault) ? await kernelReset() : false
                 }

@@ -54,4 +54,7 @@ struct RecoveryLadder: Hashable, Sendable {
         attempts += 1
         return rungs[rung].step
     }
+
+    /// The step that was taken last was not done.
+    mutating func stepBack() { attempts = max(attempts - 1, 0) }
 }

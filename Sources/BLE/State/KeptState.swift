@@ -18,6 +18,8 @@ final class KeptState<Value: StateText>: Sendable {
     private struct State {
         var value: Value
         var isScheduled = false
+        /// Whether the disk has not all of it.
+        var isChanged = false
         var end: BLEError?
     }
 
@@ -84,7 +86,11 @@ final class KeptState<Value: StateText>: Sendable {
     /// Changes it, for `flush` to bring it to the disk. After the end nothing changes any more.
     @discardableResult
     func change<Result>(_ body: (inout Value) -> Result) -> Result? {
-        state.withLock { $0.end == nil ? body(&$0.value) : nil }
+        state.withLock { state in
+            guard state.end == nil else { return nil }
+            state.isChanged = true
+            return body(&state.value)
+        }
     }
 
     /// Changes it; the disk follows by itself.
@@ -114,12 +120,27 @@ final class KeptState<Value: StateText>: Sendable {
         }
     }
 
-    /// Writes nothing any more, and lets another process have the file: when the task is done. Whoever flushes hears
-    /// `reason`.
+    /// Writes what has changed until now and nothing any more, and lets another process have the file: when the task is
+    /// done. Whoever flushes hears `reason`.
     @discardableResult
     func end(_ reason: BLEError) -> Task<Void, Never> {
         state.withLock { $0.end = $0.end ?? reason }
-        return Task.detached { [file] in await file.letGo() }
+        return Task.detached { [file] in await self.finish(file) }
+    }
+
+    private func finish(_ file: isolated StateFile) {
+        let value = state.withLock { state -> Value? in
+            defer { state.isChanged = false }
+            return state.isChanged ? state.value : nil
+        }
+        if let value {
+            do throws(StateError) {
+                try file.replace(value.text)
+            } catch {
+                log.error("the last changes of \(file.path) cannot be written: \(error)")
+            }
+        }
+        file.letGo()
     }
 
     /// Calls come one after the other, as the file is an actor, so what an earlier one has taken is on the disk when this
@@ -127,12 +148,14 @@ final class KeptState<Value: StateText>: Sendable {
     private func write(to file: isolated StateFile) throws(BLEError) {
         let (value, end) = state.withLock { state in
             state.isScheduled = false
+            if state.end == nil { state.isChanged = false }
             return (state.value, state.end)
         }
         if let end { throw end }
         do throws(StateError) {
             try file.replace(value.text)
         } catch {
+            state.withLock { $0.isChanged = true }
             throw .restoration(.state(error))
         }
     }

@@ -48,7 +48,7 @@ extension NameClaim {
     ) async throws(PortError) -> NameClaim? {
         let end = loop.now + limit
         // A claim that has just ended refuses connections, and one that has just begun. One that goes on doing so is
-        // no claim of this library's.
+        // no claim of this library's. One for which too many wait refuses, too.
         var refusals = 0
         while true {
             if let claim = try NameClaim(name) { return claim }
@@ -57,7 +57,9 @@ extension NameClaim {
             switch try await ending(of: name, within: left, on: loop) {
             case true?: break
             case false?: return try NameClaim(name)
-            case nil: refusals += 1
+            case nil:
+                refusals += 1
+                guard await loop.sleep(for: .milliseconds(10)) else { return nil }
             }
         }
     }
@@ -70,7 +72,8 @@ extension NameClaim {
         let socket = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
         defer { Glibc.close(socket) }
         do throws(PortError) {
-            _ = try Sockets.connect(socket, to: address)
+            // More wait than it has places for.
+            guard try Sockets.connect(socket, to: address) else { return nil }
         } catch {
             return nil
         }

@@ -83,11 +83,11 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         socket.close()
     }
 
-    /// Hands out the packets that have come already, 1,024 at most.
+    /// Hands out the packets that have come already, 4,096 at most.
     public func readNow() {
         guard !isReading, socket.isOpen else { return }
         endRest()
-        drain([], turn: 1024)
+        drain([], turn: 4096)
     }
 
     /// Ends the port after the packets that have come already, or 1,024 of them.
@@ -147,6 +147,9 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
                 ending = .system(error, during: "recvmmsg")
             }
         }
+        // It was not read to its end, which nothing may tell of once more.
+        guard ending != nil, socket.isOpen else { return }
+        socket.loop.execute { [weak self] in self?.drain(.hangUp, turn: Self.turn) }
     }
 
     /// Hands out what was read; whether it was nothing but advertising reports.
@@ -181,9 +184,8 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         guard ending == nil else { return }
         ending = error
         socket.loop.execute { [weak self] in
-            guard let self, socket.isOpen else { return }
-            drain(.hangUp, turn: 1024)
-            if socket.isOpen { fail(error) }
+            guard let self, socket.isOpen, !isReading else { return }
+            drain(.hangUp, turn: Self.turn)
         }
     }
 }

@@ -73,6 +73,23 @@ struct BondFolderTests {
         #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond(key: 9))
     }
 
+    @Test("a bond that is in use outlives the damage of its file", arguments: [false, true])
+    func damagedInUse(isCounter: Bool) async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        try folder.write([1, 2, 3], to: "\(Self.name).bond")
+        if isCounter {
+            _ = try await store.takeSignCounter(of: SampleBonds.id)
+        } else {
+            store.update(SampleBonds.id) { $0.name = "Phone" }
+            try await store.flush()
+        }
+        #expect(store.record(SampleBonds.id)?.bond == SampleBonds.bond())
+        #expect(folder.contents("\(Self.name).bond.damaged") == [1, 2, 3])
+        #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond())
+    }
+
     @Test("a file under another bond's name is no bond of that name")
     func misplaced() async throws {
         let store = try await open()

@@ -44,6 +44,32 @@ struct BondWatchTests {
         #expect(try await changes.next() == BondChange(removed: [second.id]))
     }
 
+    @Test("a damaged file takes no bond from a process that has it, and what it writes next is the bond")
+    func damaged() async throws {
+        let folder = try StateFolder()
+        let loop = try EventLoop(name: "watch")
+        defer { loop.stop() }
+        let one = try await BondStore.open(folder.path, on: loop)
+        let other = try await BondStore.open(folder.path, on: nil)
+        var changes = one.changes().makeAsyncIterator()
+        try other.insert(SampleBonds.bond())
+        try await other.flush()
+        #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
+        let name = try #require(
+            try folder.names().first { $0.hasSuffix(".bond") && $0.hasPrefix("C0:11:22:33:44:55") })
+        try folder.write([1, 2, 3], to: name)
+        // What comes after it is heard after it, and what its setting aside has changed, too.
+        for bond in SampleBonds.many(2) {
+            try other.insert(bond)
+            try await other.flush()
+            #expect(try await changes.next() == BondChange(added: [bond.id]))
+        }
+        #expect(one.record(SampleBonds.id)?.bond == SampleBonds.bond())
+        one.update(SampleBonds.id) { $0.name = "Phone" }
+        try await one.flush()
+        #expect(try await BondStore.open(folder.path, on: nil).record(SampleBonds.id)?.name == "Phone")
+    }
+
     @Test("a store that is let go watches no more, and its streams end")
     func ends() async throws {
         let folder = try StateFolder()

@@ -87,6 +87,24 @@ import Testing
         }
     }
 
+    @Test("a controller that stays silent is left as it is while others have links")
+    func othersLinksAndSilence()
+        async throws
+    {
+        try await KernelHost.run { host in
+            host.kernel.othersLinks = [DeviceAddress(1, type: .public)]
+            host.port.script(.leSetExtendedScanEnable, .silence, times: 6)
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
+            _ = await host.loop.sleep(for: .seconds(40))
+            #expect(await host.adapter.end == nil)
+            #expect(host.powers == [])
+            #expect(host.health.count { $0 == .postponed(silentScan, links: 1) } >= 1)
+            host.kernel.othersLinks = []
+            scanning.cancel()
+        }
+    }
+
     @Test("an adapter that is switched off while it is begun anew stays off") func switchedOffMeanwhile()
         async throws
     {

@@ -30,6 +30,19 @@ struct RestorationDiskTests {
         Peripheral.Identifier(DeviceAddress(number, type: .public))
     }
 
+    @Test("what has changed until the end is on the disk; what comes later is not") func end() async throws {
+        let state = try #require(try await open())
+        let (early, late) = (Self.device(1), Self.device(2))
+        state.changeSoon { $0.note(early, at: SampleBonds.noon) }
+        let ending = state.end(.adapter(.closed))
+        state.changeSoon { $0.note(late, at: SampleBonds.noon) }
+        await ending.value
+        #expect(await failure { () throws(BLEError) in try await state.flush() } == .adapter(.closed))
+        var expected = CentralState()
+        expected.note(early, at: SampleBonds.noon)
+        #expect(try await open()?.value == expected)
+    }
+
     @Test("a new file is on the disk before it takes the old one's name, and the name before flush returns")
     func order() async throws {
         let seen = Lock<[Disk.Step]>([])
@@ -135,7 +148,7 @@ struct RestorationDiskTests {
     }
 
     @Test("after the end nothing is written, and whoever waits hears of it")
-    func end() async throws {
+    func ending() async throws {
         let state = try #require(try await open())
         #expect(try await open() == nil)
         #expect(StateFile.owner(of: "\(path)/x.central", Disk()) == getpid())

@@ -22,6 +22,8 @@ actor BondFolder {
     private let disk: Disk
     private let claim: DiskClaim
     private let log = Logger(label: "ble.bonds")
+    /// Bonds whose files were set aside: that there is none is nobody's wish.
+    private var setAside: Set<BondID> = []
     /// What tells of changes by other processes.
     var watching: Watching?
 
@@ -85,9 +87,13 @@ extension BondFolder {
             var outcome = BondOutcome()
             for id in ids {
                 do throws(StateError) {
-                    outcome.records[id] = .some(try record(id))
-                } catch {
+                    let found = try record(id)
                     // What this process knows of it stays in use.
+                    if found == nil, setAside.contains(id) { continue }
+                    setAside.remove(id)
+                    outcome.records[id] = .some(found)
+                } catch {
+                    setAside.insert(id)
                     log.warning("\(error)")
                 }
             }
@@ -214,6 +220,7 @@ extension BondFolder {
         try replace(writes) { () throws(StateError) in
             for path in databases { try disk.remove(path) }
         }
+        setAside.subtract(outcome.records.keys)
         for path in bonds { try disk.remove(path) }
         for local in folders { try disk.synchronize(folder(of: local)) }
         return outcome
@@ -228,8 +235,10 @@ extension BondFolder {
             present = try record(id)
         } catch .damaged {
             log.warning("a damaged bond with \(id) was set aside")
+            setAside.insert(id)
         } catch .newer(let path, let version) {
             try disk.rename(path, to: disk.freeName(path, suffix: "version-\(version)"))
+            setAside.insert(id)
         }
         switch operation {
         case .insert(var record):
@@ -237,7 +246,8 @@ extension BondFolder {
             return record
         case .update(var record):
             // Another process may have removed it, or paired with the peer anew: then this is of the past.
-            guard let present, present.bond == record.bond else { return present }
+            guard let present else { return setAside.contains(id) ? record : nil }
+            guard present.bond == record.bond else { return present }
             record.inherit(from: present)
             return record
         case .remove: return nil

@@ -136,7 +136,12 @@ final class PeripheralRestoration: Sendable {
             state.held.firstIndex { $0.content == content }.map { state.held.remove(at: $0) }
         }
         guard let held else { return nil }
-        if let advertising = await held.task?.value { return advertising }
+        let advertising = await withTaskCancellationHandler {
+            await held.task?.value
+        } onCancel: {
+            held.task?.cancel()
+        }
+        if let advertising { return advertising }
         // It could not be put on the air; now it is tried by its owner, who is told.
         forget(held.number)
         return nil
@@ -149,6 +154,7 @@ final class PeripheralRestoration: Sendable {
         }
         guard let held else { return false }
         forget(held.number)
+        held.task?.cancel()
         await held.task?.value?.stop()
         return true
     }
@@ -161,6 +167,8 @@ final class PeripheralRestoration: Sendable {
         }
         for each in held {
             kept.change { $0.advertising[each.number] = nil }
+            // It may wait for a link to end before it is on the air.
+            each.task?.cancel()
             await each.task?.value?.stop()
         }
         try await kept.flush()
