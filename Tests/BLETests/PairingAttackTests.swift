@@ -122,6 +122,56 @@ import VirtualController
         }
     }
 
+    @Test("a user who does not say whether a device may take a bonded one's place leaves that its bond")
+    func claimedInVain() async throws {
+        let hidden = PairedHosts.Radio(
+            isExtended: true, privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(900)))
+        let store = BondStore()
+        try await PairedHosts.run(serverRadio: .init(isExtended: true), clientRadio: hidden) { server, _ in
+            server.bonds = store
+            server.delegate = Hesitant()
+        } _: { hosts in
+            var victim = bond(of: await hosts.client.address, with: hosts.address)
+            victim.strength = PairingStrength(isAuthenticated: false, isSecureConnections: false)
+            try store.insert(victim)
+            let device = try await hosts.connect()
+            _ = try await device.pair()
+            // It pairs once more meanwhile: what it has said before holds no longer.
+            _ = await hosts.server.loop.sleep(for: .seconds(1))
+            _ = try? await device.pair()
+            #expect(await hosts.server.securityOfLinks.map(\.isBonded) == [false])
+            _ = await hosts.server.loop.sleep(for: .seconds(31))
+            #expect(store.records(at: hosts.address).map(\.bond) == [victim])
+            #expect(await hosts.server.securityOfLinks.map(\.isBonded) == [false])
+            #expect(await hosts.server.claims == [])
+        }
+    }
+
+    @Test("the key of a bond that was removed meanwhile makes no bonded link") func removedMeanwhile()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let store = BondStore()
+            var security = SecurityOptions()
+            security.bonds = store
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let server = try await bed.host("server", on: port, security: security)
+            let other = try await bed.host("other")
+            try await server.serve()
+            let victim = bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address)
+            try store.insert(victim)
+            _ = try await other.connect(to: server)
+            let handle = LinkedHosts.handle
+            port.tell(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
+            await bed.wait(.seconds(1))
+            #expect(await server.removeBond(with: victim.peer))
+            port.tell(EncryptionChange(connection: handle, mode: .on).packet)
+            await bed.wait(.seconds(1))
+            #expect(await server.bondsOfLinks == [nil])
+            #expect(await server.securityOfLinks.map(\.isBonded) == [false])
+        }
+    }
+
     @Test("a signing key goes with its bond") func removedSigningKey() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
@@ -145,7 +195,21 @@ private struct Willing: PairingDelegate {
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { true }
 }
 
+/// Says nothing of devices that want another's place.
+private struct Hesitant: PairingDelegate {
+    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
+        guard isBonded else { return true }
+        // Ends with the task.
+        let (never, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in never {}
+        continuation.finish()
+        return true
+    }
+}
+
 extension Adapter {
+    fileprivate var claims: [Bond] { links.values.compactMap(\.protection.claim) }
+
     fileprivate var securityOfLinks: [LinkSecurity] {
         links.values.sorted { $0.id.number < $1.id.number }.map(\.security)
     }

@@ -154,8 +154,9 @@ public actor Adapter {
         }
         defer {
             // What a serial line has not sent, its end discards. Nothing is done when the adapter was closed.
+            let hasEnded = end != nil
             Task(executorPreference: loop) { [port, loop, kernel, userChannel] in
-                _ = await loop.sleep(for: .milliseconds(20))
+                if !hasEnded { _ = await loop.sleep(for: .milliseconds(20)) }
                 port.close()
                 await kernel?.restore(pairing ?? [])
                 await userChannel?.giveBack()

@@ -23,6 +23,8 @@ struct BondBatch: Sendable {
     var databases: [BondID: CachedDatabase?] = [:]
     /// Bonds whose next counters of signed writes are to be reserved.
     var reservations: Set<BondID> = []
+    /// What this process knows of those, for where the file is damaged.
+    var fallbacks: [BondID: BondRecord] = [:]
 
     var isEmpty: Bool { operations.isEmpty && databases.isEmpty && reservations.isEmpty }
 
@@ -51,4 +53,6 @@ struct BondOutcome: Sendable {
     var records: [BondID: BondRecord?] = [:]
     /// Counters of signed writes that are now this process's to use.
     var reserved: [BondID: Range<UInt32>] = [:]
+    /// Bonds whose files were damaged, and are there under other names.
+    var damaged: Set<BondID> = []
 }

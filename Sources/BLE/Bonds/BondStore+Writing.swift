@@ -36,10 +36,7 @@ extension BondStore {
             state.isScheduled = false
             defer { state.pending = BondBatch() }
             var batch = state.pending
-            // A file that is damaged is written anew, also for a counter.
-            for id in batch.reservations where batch.operations[id] == nil {
-                if let record = state.table[id] { batch.operations[id] = .update(record) }
-            }
+            for id in batch.reservations { batch.fallbacks[id] = state.table[id] }
             return batch
         }
         guard !batch.isEmpty else { return }

@@ -113,7 +113,7 @@ extension Adapter {
     /// ended, though its channel is not closed yet.
     private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
-        if link.radio == .unknown {
+        if link.radio == .unknown, kernelReasons[handle] == nil {
             link.radio = radio
             noteParameters(of: link)
         } else {

@@ -66,6 +66,10 @@ extension Adapter {
 
     /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
     func endKernelPairing() async {
+        for bond in kernelPairing?.claims.values.map(\.self) ?? [] {
+            try? await tellKernel(.unpairDevice(bond.peer, disconnects: true))
+        }
+        kernelPairing?.claims = [:]
         await resetKernelPairing()
         kernelPairing?.close()
         kernelPairing = nil
@@ -161,26 +165,76 @@ extension Adapter {
     /// A pairing has made keys. Those that are not to be had, for they are too short or worth less than those before,
     /// are taken from the kernel again, and the link with them.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
+        // Where bluetoothd runs, they are its.
+        let isBonding = made.isKept && security.options.isBonding && kernelPairing?.isSetUp == true
         do throws(BLEError) {
             let size = made.bond.strength.keySize
             guard size >= security.options.minimumKeySize else {
                 throw .pairing(.local(.encryptionKeySize))
             }
-            // Where bluetoothd runs, they are its.
-            if made.isKept, security.options.isBonding, kernelPairing?.isSetUp == true {
+            if isBonding {
+                if takesPlace(made.bond, of: link) { return askAboutClaim(made.bond, of: link) }
                 try keep(made.bond, of: link)
                 kernelPairing?.made.insert(made.bond.id)
             }
+            // Without a bond of its own a pairing leaves the link with another key than the bond's.
+            link.protection.given = .paired(LinkSecurity(made.bond.strength, isBonded: isBonding))
             noteSecurity(of: link)
             securings.resume(link.id, with: .success(()))
         } catch {
-            log.warning("the keys of \(link.peer) are given up: \(error)")
-            securings.resume(link.id, with: .failure(error))
-            let peer = made.bond.peer
-            Task(executorPreference: loop) {
-                try? await self.tellKernel(.unpairDevice(peer, disconnects: true))
-            }
+            giveUp(made.bond, of: link, error)
         }
+    }
+
+    private func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
+        log.warning("the keys of \(link.peer) are given up: \(error)")
+        securings.resume(link.id, with: .failure(error))
+        refuse(bond)
+    }
+
+    /// Takes a pairing's keys from the kernel, and the link with them. They may have taken the place of a bond's.
+    private func refuse(_ bond: Bond) {
+        Task(executorPreference: loop) {
+            try? await self.tellKernel(.unpairDevice(bond.peer, disconnects: true))
+            await self.loadKeysAgain()
+        }
+    }
+
+    /// A peer says that it is a device whose bond it has not shown to have: the user is asked. The keys of a legacy
+    /// pairing come one by one: the answer holds for what there is then.
+    private func askAboutClaim(_ bond: Bond, of link: Link) {
+        link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
+        noteSecurity(of: link)
+        guard let pairing = kernelPairing, pairing.claims.updateValue(bond, forKey: bond.id) == nil else {
+            return
+        }
+        let (id, delegate) = (link.id, security.options.delegate)
+        Task(executorPreference: loop) { [weak self, loop] in
+            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
+            await self?.answer(isWanted, toClaimOf: bond.id, on: id)
+        }
+    }
+
+    private func answer(_ isWanted: Bool, toClaimOf bond: BondID, on id: LinkID) {
+        guard let bond = kernelPairing?.claims.removeValue(forKey: bond) else { return }
+        guard let link = links[id], isWanted else {
+            log.warning("a device says that it is \(bond.peer), which has a bond: that stays")
+            securings.resume(id, with: .failure(.pairing(.local(.unspecifiedReason))))
+            return refuse(bond)
+        }
+        do throws(BLEError) {
+            try keep(bond, of: link)
+            kernelPairing?.made.insert(bond.id)
+            link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: true))
+            noteSecurity(of: link)
+            securings.resume(id, with: .success(()))
+        } catch {
+            giveUp(bond, of: link, error)
+        }
+    }
+
+    private func loadKeysAgain() async {
+        if kernelPairing?.isSetUp == true, security.options.isBonding { try? await loadKernelKeys() }
     }
 
     /// The link of this process to the device that the kernel calls so.

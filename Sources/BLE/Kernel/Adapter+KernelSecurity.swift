@@ -138,7 +138,7 @@ extension Adapter {
     /// Asks the kernel for a link's security; nil for links of ours, whose changes are events.
     func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity)? {
         guard case .socket(let channel) = link.channel else { return nil }
-        let isBonded = link.protection.bond != nil
+        let isBonded = link.protection.isBonded
         return { [port = channel.port] in
             guard let (level, keySize) = try? port.security(), let level, level > .low else {
                 return LinkSecurity.none

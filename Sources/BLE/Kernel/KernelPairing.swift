@@ -11,6 +11,9 @@ final class KernelPairing {
     var watch: Task<Void, Never>?
     /// Bonds that the kernel has made, and of which the store has not told yet.
     var made: Set<BondID> = []
+    /// What pairings have made with peers that say that they are others, whose bonds they would replace: the user is
+    /// asked.
+    var claims: [BondID: Bond] = [:]
     /// The identities of peers whose links began under another address, which they are known by here.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private var keyring = KernelKeyring()

@@ -330,8 +330,9 @@ extension Adapter {
         if let handle = link.handle {
             linkOfHandle[handle] = id
             kernelServed.insert(handle)
-            // Of a link that was there before this process nothing is known.
+            // Of a link that was there before this process nothing is known, and an end was another one's.
             link.radio = kernelLinks[handle] ?? .unknown
+            if kernelLinks[handle] == nil { kernelReasons[handle] = nil }
         }
         try channel.port.start(
             PacketPortHandlers(

@@ -139,10 +139,14 @@ extension Adapter {
             if kernel != nil {
                 switch step {
                 case .powerCycle:
+                    // Of a kernel that does not tell, some are assumed.
                     let others =
-                        recoversWithLinks || costLinksAlready(fault) ? 0 : (try? await othersLinks()) ?? 0
+                        recoversWithLinks || costLinksAlready(fault) ? 0 : (try? await othersLinks()) ?? 1
                     guard end == nil else { return }
-                    if let fault = recovery.disturbance { return takeNext(against: fault) }
+                    if let fault = recovery.disturbance {
+                        recovery.ladder.stepBack()
+                        return takeNext(against: fault)
+                    }
                     guard others == 0 else {
                         recovery.ladder.stepBack()
                         return leave(fault, links: others)

@@ -111,9 +111,11 @@ extension Adapter {
             return
         case .paired(let security)?: noteSecurity(security, of: link, hasNewKey: isRefresh)
         case .bond(let bond)?:
-            // It has shown that it is that device.
-            if link.protection.bond?.id != bond.id { adopt(bond, for: link) }
-            noteSecurity(LinkSecurity(bond.strength, isBonded: true), of: link, hasNewKey: isRefresh)
+            // It may have been removed, or replaced, since the controller was given its key.
+            let isKept = bondRecord(of: bond.peer)?.bond == bond
+            // The peer has shown that it is that device.
+            if isKept, link.protection.bond?.id != bond.id { adopt(bond, for: link) }
+            noteSecurity(LinkSecurity(bond.strength, isBonded: isKept), of: link, hasNewKey: isRefresh)
         case nil: noteSecurity(LinkSecurity(level: .encrypted), of: link, hasNewKey: isRefresh)
         }
         // So may a central do what its peripheral has asked for.

@@ -33,6 +33,7 @@ extension Adapter {
             adapter.pump(link)
         } start: { () throws(BLEError) in
             let link = try self.link(id)
+            refuseClaim(of: link)
             do throws(PairingImpossible) {
                 try link.pairing.begin(PairingRequirements(level), at: loop.now)
             } catch {
@@ -86,6 +87,7 @@ extension Adapter {
     /// Puts a question to the user, whose answer goes to the security manager. The question before is over.
     private func ask(_ link: Link, _ question: @escaping @Sendable () async -> PairingAnswer?) {
         let id = link.id
+        refuseClaim(of: link)
         link.protection.endDialogue()
         link.protection.dialogue = Task(executorPreference: loop) { [weak self] in
             let answer = await question()
@@ -170,18 +172,27 @@ extension Adapter {
         link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
         guard isBonding, takesPlace(bond, of: link) else { return finish(link, bond, isBonding) }
         // Whoever has the bond would lose it.
+        link.protection.claim = bond
         let (id, delegate) = (link.id, security.options.delegate)
-        link.protection.dialogue = Task(executorPreference: loop) { [weak self] in
-            let isWanted = await delegate.authorizePairing(with: bond.peer, isBonded: true)
+        link.protection.dialogue = Task(executorPreference: loop) { [weak self, loop] in
+            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
             guard !Task.isCancelled else { return }
-            await self?.finish(id, bond, isWanted: isWanted)
+            await self?.answer(isWanted, toClaim: bond, on: id)
         }
     }
 
-    private func finish(_ id: LinkID, _ bond: Bond, isWanted: Bool) {
-        guard let link = links[id] else { return }
-        if isWanted { return finish(link, bond, true) }
+    private func answer(_ isWanted: Bool, toClaim bond: Bond, on id: LinkID) {
+        guard let link = links[id], link.protection.claim == bond else { return }
+        guard isWanted else { return refuseClaim(of: link) }
+        link.protection.claim = nil
+        finish(link, bond, true)
+    }
+
+    /// A device does not take another one's place: by the user's wish, or since it pairs once more.
+    private func refuseClaim(of link: Link) {
+        guard let bond = link.protection.claim.take() else { return }
         log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
+        link.pairing.policy.existing = link.protection.bond?.strength
         finish(link, bond, false, .failure(.pairing(.local(.unspecifiedReason))))
     }
 
@@ -190,7 +201,7 @@ extension Adapter {
     ) {
         var result = result
         // Without a bond of its own a pairing changes nothing about whom the link is with.
-        var isBonded = !isBonding && link.security.isBonded
+        var isBonded = !isBonding && link.security.isBonded && link.protection.bond != nil
         if isBonding {
             do throws(BLEError) {
                 try keep(bond, of: link)
@@ -207,11 +218,25 @@ extension Adapter {
     }
 
     private func pairingFailed(_ link: Link, _ failure: PairingFailure) {
+        refuseClaim(of: link)
         link.protection.endDialogue()
         link.protection.offered = nil
         if link.protection.given == .pairing { link.protection.given = .failed }
         server.gatt.setSecurity(link.security, of: ClientID(link.id))
         log.info("pairing with \(link.peer) failed: \(failure)")
         securings.resume(link.id, with: .failure(.pairing(failure)))
+    }
+}
+
+extension PairingDelegate {
+    /// Asks whether a device may take the place of one that has a bond. The user has as long for it as each step of a
+    /// pairing takes at most (Core Specification 5.4, Vol 3, Part H, 3.4).
+    func authorizeReplacement(by peer: DeviceAddress, on loop: EventLoop) async -> Bool {
+        let answer = try? await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
+            () throws(BLEError) in
+            let answer = await self.authorizePairing(with: peer, isBonded: true)
+            return answer && !Task.isCancelled
+        }
+        return answer ?? false
     }
 }

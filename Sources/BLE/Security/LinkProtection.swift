@@ -21,6 +21,8 @@ struct LinkProtection {
     var bond: Bond?
     /// The key that a pairing under way gives when the controller asks.
     var offered: LongTermKey?
+    /// What a pairing has made with a peer that says that it is another one, whose bond it would replace: the user is asked.
+    var claim: Bond?
     /// The key that the controller was given last.
     var given: GivenKey?
     /// Whether the peer has no key for the bond any more: it refused to encrypt.
@@ -33,6 +35,13 @@ struct LinkProtection {
     var isRestored = false
     /// What the user is asked or shown.
     var dialogue: Task<Void, Never>?
+
+    /// Whether a link that is encrypted is so with the key of the bond. A kernel that does not say so has no other one,
+    /// unless it has paired on the link.
+    var isBonded: Bool {
+        if case .paired(let security)? = given, !security.isBonded { return false }
+        return bond != nil
+    }
 
     init(bond: Bond?) { self.bond = bond }
 

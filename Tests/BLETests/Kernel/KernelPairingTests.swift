@@ -249,6 +249,76 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             }
         }
     }
+
+    /// Reads what the user is asked when a stranger pairs as `lamp`, which has a bond.
+    private func claim(_ user: User, _ body: @escaping @Sendable (KernelHost, LinkID) async throws -> Void)
+        async throws
+    {
+        let options = try security(user, bond(isAuthenticated: true))
+        try await run(options) { host in
+            let socket = KernelSocket(on: host.loop)
+            let hidden = DeviceAddress(0x4909_0909_0909, type: .random)
+            let link = await host.link(to: hidden, over: socket)
+            socket.set(.high)
+            host.kernel.tell(
+                0x0018, [1, 9, 9, 9, 9, 9, 0x49] + lampOctets + [UInt8](repeating: 0x55, count: 16))
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            #expect(await user.next() == "authorize again")
+            #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
+            try await body(host, link)
+        }
+    }
+
+    private static let reloaded = ManagementCommand.loadLongTermKeys([
+        Management.LongTermKey(peer: lamp, kind: .authenticatedP256, value: 0x77)
+    ])
+
+    @Test(
+        "a device that says that it is a bonded one is that only by the user's wish",
+        arguments: [false, true])
+    func claimed(isWilling: Bool) async throws {
+        try await claim(User(isWilling: isWilling)) { host, link in
+            if isWilling {
+                await host.wait(.seconds(1))
+                #expect(
+                    await host.adapter.bonds.map(\.peerIdentityKey) == [
+                        0x5555_5555_5555_5555_5555_5555_5555_5555
+                    ])
+            } else {
+                #expect(await host.kernel.nextCommand() == .unpairDevice(lamp, disconnects: true))
+                #expect(await host.kernel.nextCommand() == Self.reloaded)
+                #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
+            }
+            #expect(await host.adapter.security(of: link)?.isBonded == isWilling)
+        }
+    }
+
+    @Test(
+        "a user who does not answer, and an adapter that closes, leave a bond to its device",
+        arguments: [false, true])
+    func claimedInVain(closes: Bool) async throws {
+        try await claim(User(hesitates: true)) { host, _ in
+            if closes { await host.adapter.close() }
+            #expect(await host.kernel.nextCommand() == .unpairDevice(lamp, disconnects: true))
+            if !closes { #expect(await host.kernel.nextCommand() == Self.reloaded) }
+            #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
+        }
+    }
+
+    @Test("a link that has paired without a bond is not a bonded one") func withoutBond() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, over: socket)
+            socket.set(.high)
+            host.kernel.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
+            await host.wait(.milliseconds(1))
+            #expect(await host.adapter.security(of: link) == LinkSecurity(level: .authenticated))
+        }
+    }
+}
+
+extension Adapter {
+    fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
 }
 
 @Test(

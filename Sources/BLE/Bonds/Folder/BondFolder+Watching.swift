@@ -85,9 +85,22 @@ extension BondStore {
     private func heard(_ events: [FolderWatch.Event], in folder: isolated BondFolder) {
         let known = state.withLock { Set($0.table.records.keys) }
         do throws(StateError) {
-            take(try folder.records(try folder.bonds(events, known: known)))
+            let outcome = try folder.records(try folder.bonds(events, known: known))
+            take(outcome)
+            restore(outcome.damaged)
         } catch {
             log.warning("changes by other processes are not read: \(error)")
+        }
+    }
+}
+
+extension BondStore {
+    /// Bonds whose files were damaged are written anew: other processes see none.
+    private func restore(_ ids: Set<BondID>) {
+        state.withLock { state in
+            for id in ids where state.pending.operations[id] == nil {
+                if let record = state.table[id] { note(.update(record), of: id, in: &state) }
+            }
         }
     }
 }

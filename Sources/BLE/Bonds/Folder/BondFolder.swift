@@ -22,8 +22,6 @@ actor BondFolder {
     private let disk: Disk
     private let claim: DiskClaim
     private let log = Logger(label: "ble.bonds")
-    /// Bonds whose files were set aside: that there is none is nobody's wish.
-    private var setAside: Set<BondID> = []
     /// What tells of changes by other processes.
     var watching: Watching?
 
@@ -89,11 +87,13 @@ extension BondFolder {
                 do throws(StateError) {
                     let found = try record(id)
                     // What this process knows of it stays in use.
-                    if found == nil, setAside.contains(id) { continue }
-                    setAside.remove(id)
-                    outcome.records[id] = .some(found)
+                    if found == nil, try !setAside(id).isEmpty {
+                        outcome.damaged.insert(id)
+                    } else {
+                        outcome.records[id] = .some(found)
+                    }
                 } catch {
-                    setAside.insert(id)
+                    if case .damaged = error { outcome.damaged.insert(id) }
                     log.warning("\(error)")
                 }
             }
@@ -118,6 +118,15 @@ extension BondFolder {
             guard record.id == id else { throw TextError(1, "this is the bond with \(record.id)") }
             return record
         }
+    }
+
+    /// The files of a bond that were set aside, by this process or another. Where there is one and no other file, it is
+    /// nobody's wish that there is none: what is removed leaves none of them.
+    private func setAside(_ id: BondID) throws(StateError) -> [String] {
+        let name = "\(BondFile.name(id.peer)).\(BondFile.bond.rawValue)"
+        return try disk.names(in: folder(of: id.local))
+            .filter { $0.hasPrefix("\(name).") && $0 != "\(name).new" }
+            .map { "\(folder(of: id.local))/\($0)" }
     }
 
     private func identity(at address: DeviceAddress) throws(StateError) -> LocalIdentity? {
@@ -194,14 +203,14 @@ extension BondFolder {
         var databases: [String] = []
         var folders: Set<DeviceAddress> = []
         for id in Set(batch.operations.keys).union(batch.reservations) {
-            var record = try merged(batch.operations[id], into: id)
+            var record = try merged(batch.operations[id], into: id, or: batch.fallbacks[id])
             if batch.reservations.contains(id) { outcome.reserved[id] = record?.reserveCounters() }
             outcome.records[id] = .some(record)
             folders.insert(id.local)
             if let record {
                 writes.append((record.text, file(.bond, of: id)))
             } else {
-                bonds.append(file(.bond, of: id))
+                bonds += [file(.bond, of: id)] + (try setAside(id))
                 databases.append(file(.database, of: id))
             }
         }
@@ -220,7 +229,6 @@ extension BondFolder {
         try replace(writes) { () throws(StateError) in
             for path in databases { try disk.remove(path) }
         }
-        setAside.subtract(outcome.records.keys)
         for path in bonds { try disk.remove(path) }
         for local in folders { try disk.synchronize(folder(of: local)) }
         return outcome
@@ -228,17 +236,15 @@ extension BondFolder {
 
     /// What becomes of a bond when this process changes it and another may have done so before; nil when it goes.
     private func merged(
-        _ operation: BondOperation?, into id: BondID
+        _ operation: BondOperation?, into id: BondID, or fallback: BondRecord?
     ) throws(StateError) -> BondRecord? {
         var present: BondRecord?
         do throws(StateError) {
             present = try record(id)
         } catch .damaged {
             log.warning("a damaged bond with \(id) was set aside")
-            setAside.insert(id)
         } catch .newer(let path, let version) {
             try disk.rename(path, to: disk.freeName(path, suffix: "version-\(version)"))
-            setAside.insert(id)
         }
         switch operation {
         case .insert(var record):
@@ -246,12 +252,14 @@ extension BondFolder {
             return record
         case .update(var record):
             // Another process may have removed it, or paired with the peer anew: then this is of the past.
-            guard let present else { return setAside.contains(id) ? record : nil }
+            guard let present else { return try setAside(id).isEmpty ? nil : record }
             guard present.bond == record.bond else { return present }
             record.inherit(from: present)
             return record
         case .remove: return nil
-        case nil: return present
+        case nil:
+            if let present { return present }
+            return try setAside(id).isEmpty ? nil : fallback
         }
     }
 
