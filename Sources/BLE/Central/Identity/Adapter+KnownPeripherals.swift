@@ -39,35 +39,23 @@ extension Adapter {
         if let end { throw end }
         let usable = links.values.filter(\.isUsable).map(\.id)
         // Side by side, for one peer that does not answer takes half a minute.
-        let outcomes = await withTaskGroup(of: (LinkID, Result<Bool, BLEError>).self) { group in
-            for id in usable {
-                group.addTask {
-                    do throws(BLEError) {
-                        return (id, .success(try await self.offers(services, id)))
-                    } catch {
-                        return (id, .failure(error))
-                    }
-                }
-            }
-            var outcomes: [(LinkID, Result<Bool, BLEError>)] = []
-            for await outcome in group { outcomes.append(outcome) }
-            return outcomes
+        let offering = await withTaskGroup(of: LinkID?.self) { group in
+            for id in usable { group.addTask { await self.offers(services, id) ? id : nil } }
+            var offering: [LinkID] = []
+            for await id in group { if let id { offering.append(id) } }
+            return offering
         }
-        var found: [KnownPeripheral] = []
-        for (id, outcome) in outcomes.sorted(by: { $0.0.number < $1.0.number }) {
-            guard try outcome.get(), let link = links[id] else { continue }
-            found.append(known(Peripheral.Identifier(link.identity)))
-        }
+        if Task.isCancelled { throw .cancelled }
+        let found = offering.sorted { $0.number < $1.number }.compactMap { links[$0] }
+            .map { known(Peripheral.Identifier($0.identity)) }
         return found + (await foreignLinks())
     }
 
     /// Whether the server of a link has one of those services.
-    private func offers(_ services: [BluetoothUUID], _ id: LinkID) async throws(BLEError) -> Bool {
+    private func offers(_ services: [BluetoothUUID], _ id: LinkID) async -> Bool {
         guard !services.isEmpty else { return true }
         do throws(BLEError) {
             return try await discover(on: id).services.contains { services.contains($0.uuid) }
-        } catch .cancelled {
-            throw .cancelled
         } catch {
             log.info("the services of a connected device are not known: \(error)")
             return false
