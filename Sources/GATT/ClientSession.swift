@@ -32,7 +32,6 @@ public struct ClientSession: Sendable {
             case procedure(any GATTProcedure)
             /// To tell the server what the subscribers of a characteristic want by then.
             case configuration(RemoteCharacteristic)
-            case nothing
         }
 
         let id: TicketID
@@ -285,13 +284,8 @@ extension ClientSession {
         return ticket
     }
 
-    /// Waits until the procedures that were asked for before have ended; not those that wait for a discovery.
-    public mutating func finishProcedures() -> Submission<Void> {
-        guard running != nil || !operations.isEmpty else { return .done(()) }
-        let ticket = open(Void.self)
-        submit(Operation(id: ticket.id, work: .nothing))
-        return .pending(ticket)
-    }
+    /// Whether procedures go on or wait for their turn; not those that wait for a discovery.
+    public var isAsking: Bool { running != nil || !operations.isEmpty }
 
     /// Gives the database of the server: what is known, if it is certain to be true, else what discovery finds. Those who
     /// ask meanwhile wait for the same discovery.
@@ -452,7 +446,6 @@ extension ClientSession {
                 var begun = Running(operation, WriteValue(descriptor.handle, configuration: wanted))
                 begun.toldBefore = told.updateValue(.known(wanted), forKey: characteristic.valueHandle)
                 running = begun
-            case .nothing: break
             }
             if running != nil { return true }
             end(operation, .success(()))

@@ -75,21 +75,18 @@ struct OperationTests {
         #expect(client.sent() == ["52090001"])
     }
 
-    @Test func theEndOfAllProceduresIsWaitedFor() throws {
+    @Test func itIsAskingUntilAllProceduresHaveEnded() throws {
         var client = AskingClient()
-        guard case .done = client.connection.session.finishProcedures() else {
-            return #expect(Bool(false), "nothing runs")
-        }
+        #expect(!client.connection.session.isAsking)
         let first = read(3, &client)
-        guard case .pending(let end) = client.connection.session.finishProcedures() else {
-            return #expect(Bool(false), "one waits")
-        }
-        _ = read(4, &client)
+        let second = read(4, &client)
+        #expect(client.connection.session.isAsking)
         _ = client.sent()
-        #expect(client.ends().isEmpty)
         client.receive("0b01")
-        #expect(client.sent() == ["0a0400"])
-        #expect(client.ends() == [first.id, end.id])
+        #expect(client.sent() == ["0a0400"] && client.connection.session.isAsking)
+        client.receive("0b02")
+        #expect(client.ends() == [first.id, second.id])
+        #expect(!client.connection.session.isAsking)
     }
 
     // MARK: What is left behind

@@ -94,6 +94,7 @@ extension Adapter {
         case .scanner: scannerAnswered(answer)
         case .advertiser: advertiserAnswered(answer)
         case .initiator: initiatorAnswered(answer)
+        case .link(let id): linkAnswered(answer, of: id)
         }
     }
 

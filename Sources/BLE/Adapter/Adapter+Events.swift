@@ -70,10 +70,7 @@ extension Adapter {
                 log.warning("the controller miscounts: \(error)")
             }
             // Its frames may go on now.
-            if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) {
-                flush(link)
-                departures.resume(where: { $0.link == link.id }, with: .success(()))
-            }
+            if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) { flush(link) }
         }
     }
 

@@ -56,7 +56,7 @@ public actor Adapter {
     let updates = Waiters<UInt64, Void>()
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
-    let departures = Waiters<DepartureKey, Void>()
+    let departures = Waiters<DepartureKey, Bool>()
     let procedures = Waiters<LinkProcedureWait, Bool>()
     let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()

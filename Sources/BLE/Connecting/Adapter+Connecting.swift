@@ -125,9 +125,7 @@ extension Adapter {
         }
         guard requests.isEmpty, link.role == .central else { return }
         log.info("nobody wants the link to \(peer) any more")
-        link.isEnding = true
-        let id = link.id
-        Task(executorPreference: loop) { await self.endLink(id) }
+        end(link)
     }
 
     /// A link is gone: those who waited for its end, to connect anew, have their turn.
@@ -164,10 +162,7 @@ extension Adapter {
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
             // Whoever waits is told at once, and not when the link has ended.
-            if leave(user) {
-                let id = user.link
-                Task(executorPreference: loop) { await self.endLink(id) }
-            }
+            leave(user)
             throw error
         }
     }

@@ -61,6 +61,8 @@ enum HostMachine: Sendable {
     case scanner
     case advertiser
     case initiator
+    /// The end of a link.
+    case link(LinkID)
 }
 
 /// What came of a machine's command.

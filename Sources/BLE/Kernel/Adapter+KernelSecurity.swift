@@ -83,8 +83,7 @@ extension Adapter {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
         link.end(error)
-        let id = link.id
-        Task(executorPreference: loop) { await self.endLink(id) }
+        end(link)
     }
 }
 

@@ -75,7 +75,7 @@ extension Adapter {
         endWaits(on: link, error)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
-        departures.resume(where: { $0.link == link.id }, with: .success(()))
+        departures.resume(where: { $0.link == link.id }, with: .success(false))
         // Of a peer that has told who it is, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
@@ -91,6 +91,7 @@ extension Adapter {
     /// What waits to be sent about a link that is gone must not meet the next one of its handle.
     private func withdrawCommands(about handle: ConnectionHandle) {
         for ticket in commands.withdraw(where: { $0.concerns(handle) }) {
+            owners[ticket] = nil
             answers.resume(
                 ticket, with: .failure(.hci(.unknownConnectionIdentifier, command: ticket.opcode)))
         }
@@ -106,11 +107,12 @@ extension Adapter {
     /// One user of a link is done with it. The last one ends it, unless the peer has made it. Returns when
     /// that has happened.
     func release(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) async {
-        if leave(user) { await endLink(user.link, cause) }
+        if leave(user, cause) { await ended(user.link) }
     }
 
-    /// One user of a link is done with it; whether the link is to be ended then. Who connects from now on has the next.
-    func leave(_ user: LinkUser) -> Bool {
+    /// One user of a link is done with it; whether the link ends then. Who connects from now on has the next.
+    @discardableResult
+    func leave(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) -> Bool {
         guard let link = links[user.link], link.users.remove(user) != nil else { return false }
         let reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
         endings.resume(where: { $0.user == user }, with: .success(reason))
@@ -119,105 +121,107 @@ extension Adapter {
             noteDisconnected(link, reason)
             return false
         }
-        link.isEnding = true
+        end(link, cause)
         return true
     }
 
     /// Ends a link. Returns when it is gone; a controller that does not tell is not waited for.
     func endLink(_ id: LinkID, _ cause: DisconnectCause = .userTerminated) async {
-        await uncancelled { await $0.end(id, cause) }
+        if let link = links[id] { end(link, cause) }
+        await ended(id)
     }
 
-    private func end(_ id: LinkID, _ cause: DisconnectCause) async {
-        guard let link = links[id] else { return }
-        link.isEnding = true
-        // It is ended once; who comes second waits for the same.
-        guard !link.isLeaving else {
-            if !link.isGivenUp { _ = try? await disconnection(of: id) }
-            return
+    private func ended(_ id: LinkID) async {
+        await uncancelled { _ = try? await $0.disconnection(of: id) }
+    }
+
+    /// Begins to end a link, if that has not begun.
+    func end(_ link: Link, _ cause: DisconnectCause = .userTerminated) {
+        guard link.ending.begin(cause) else { return }
+        let id = link.id
+        loop.execute { [weak self] in
+            self?.assumeIsolated { adapter in
+                guard let link = adapter.links[id] else { return }
+                link.ending.proceed(at: adapter.loop.now)
+                adapter.pump(link)
+            }
         }
-        link.isLeaving = true
-        await finishProcedures(on: id)
-        _ = await drain(id)
-        guard let link = links[id] else { return }
-        let unsent = unsent(on: link)
-        if unsent > 0 {
-            log.warning("the link to \(link.peer) ends with \(unsent) packets that were not sent")
+    }
+
+    /// Goes on with a link's end, and with what is waited for until packets have left.
+    private func advance(_ link: Link) {
+        guard link.ending.isActive else { return }
+        link.ending.advance(
+            under: LinkEnding.Conditions(
+                unsent: unsent(on: link), isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
+                supervisionTimeout: link.radio.timing?.supervisionTimeout ?? LinkEnding.longestSupervision,
+                now: loop.now))
+        if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: link) }
+        while let event = link.ending.nextEvent() { handle(event, of: link) }
+        wake(by: link.ending.deadline)
+    }
+
+    private func handle(_ event: LinkEnding.Event, of link: Link) {
+        switch event {
+        case .waited(let number, let hasLeft):
+            departures.resume(DepartureKey(link: link.id, number: number), with: .success(hasLeft))
+        case .disconnect(let cause, let unsent):
+            if unsent > 0 {
+                log.warning("the link to \(link.peer) ends with \(unsent) packets that were not sent")
+            }
+            disconnect(link, cause)
+        case .givenUp: giveUp(link)
+        case .gone: drop(link, .unknown)
         }
-        switch link.channel {
-        // The kernel tells the peer Remote User Terminated Connection, two seconds later.
-        case .socket where link.gatt.closure != nil || cause == .userTerminated || link.handle == nil:
-            let failed = link.gatt.closure != nil
+    }
+
+    private func disconnect(_ link: Link, _ cause: DisconnectCause) {
+        let hasFailed = link.gatt.closure != nil
+        let disconnect = link.handle.map { MachineCommand(Disconnect(connection: $0, reason: cause.status)) }
+        if case .socket = link.channel, hasFailed || cause == .userTerminated || disconnect == nil {
+            // The kernel tells the peer Remote User Terminated Connection, two seconds later.
             drop(link, .status(.connectionTerminatedByLocalHost))
             // That is too late after a failure of ATT: who connects until then has the same link, on which nobody may ask
             // anything any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed: Linux 6.1
             // dies of closing one that has received nothing and has lost its link.
-            guard failed, let handle = link.handle else { return }
-            await sendTolerant(Disconnect(connection: handle, reason: cause.status))
-        case .socket, .acl:
-            guard let handle = link.handle else { return }
-            await sendTolerant(Disconnect(connection: handle, reason: cause.status))
-            let told = try? await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) {
-                () throws(BLEError) in try await self.disconnection(of: id)
-            }
-            if told == nil, let link = links[id] { giveUp(link) }
+            guard hasFailed else { return }
         }
+        guard let disconnect, !recovery.isUnderWay else { return link.ending.answered(at: loop.now) }
+        submit(disconnect, of: .link(link.id))
     }
 
-    /// The longest supervision timeout (Core Specification 5.4, Vol 6, Part B, 2.4.2.1).
-    private static let supervisionLimit = Duration.seconds(32)
+    /// The controller has answered the command that ends a link. What it says is for the log: the event counts.
+    func linkAnswered(_ answer: CommandAnswer, of id: LinkID) {
+        if case .done = answer {} else { log.debug("\(HCIOpcode.disconnect): \(answer)") }
+        guard let link = links[id] else { return }
+        link.ending.answered(at: loop.now)
+        advance(link)
+    }
 
-    /// A link whose end the controller does not tell is of no use any more. The controller may need the supervision timeout
-    /// to end it, and keeps its data until then (Vol 6, Part B, 5.1.6): until then it has its place.
+    /// A link whose end the controller does not tell is of no use any more. It has its place until it must have ended.
     private func giveUp(_ link: Link) {
         let error = BLEError.disconnected(.unknown)
         link.closing = link.closing ?? error
-        link.isGivenUp = true
         endWaits(on: link, error)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
-        departures.resume(where: { $0.link == link.id }, with: .success(()))
-        let (id, limit) = (link.id, link.radio.timing?.supervisionTimeout ?? Self.supervisionLimit)
-        Task(executorPreference: loop) { [weak self, loop] in
-            guard await loop.sleep(for: limit) else { return }
-            await self?.dropSilent(id)
-        }
-    }
-
-    private func dropSilent(_ id: LinkID) {
-        if let link = links[id] { drop(link, .unknown) }
-    }
-
-    /// Gives what is under way a second to be answered: a stream that was just left switches its
-    /// notifications off, which a bonded peer would remember as on.
-    private func finishProcedures(on id: LinkID) async {
-        guard links[id]?.gatt.closure == nil else { return }
-        // What was left in this turn of the loop begins to do so in the next.
-        await Task.yield()
-        _ = try? await withDeadline(.seconds(1), on: loop, orThrow: .cancelled) { () throws(BLEError) in
-            try await self.perform(on: id) { $0.gatt.session.finishProcedures() }
-        }
     }
 
     /// Waits until everything that was taken for a link has left: the bearer's queue, the queue of ACL data and what the
     /// controller has, or the socket's. Gives up after 2 s without progress, and after 10 s in all. Returns whether
     /// all has left; not when the link has ended before that.
-    func drain(_ id: LinkID) async -> Bool {
-        let end = loop.now + .seconds(10)
-        var (least, since) = (Int.max, loop.now)
-        while let link = links[id], link.closing == nil {
-            let left = unsent(on: link)
-            guard left > 0 else { return true }
-            // A kernel tells of packets that leave only while there are few.
-            if left < least { (least, since) = (left, loop.now) }
-            let limit = min(since + .seconds(2), end)
-            guard loop.now < limit, !Task.isCancelled else { return false }
-            let before = least
-            _ = try? await withDeadline(loop.now.duration(until: limit), on: loop, orThrow: .cancelled) {
-                () throws(BLEError) in try await self.departure(on: id, of: before)
-            }
+    func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
+        try await departures.wait(in: self) { adapter, key in
+            adapter.links[key.link]?.ending.cancel(key.number)
+            adapter.departures.resume(key, with: .failure(.cancelled))
+        } begin: { () throws(BLEError) in
+            guard let link = links[id], link.closing == nil else { return .done(false) }
+            nextDeparture += 1
+            link.ending.wait(nextDeparture, at: loop.now)
+            return .pending(DepartureKey(link: id, number: nextDeparture))
+        } then: {
+            if let link = links[id] { advance(link) }
         }
-        return false
     }
 
     /// How many packets of callers have been taken for a link and have not left.
@@ -228,39 +232,22 @@ extension Adapter {
         }
     }
 
-    /// Waits until one of so many packets of a link has left, or the link has ended.
-    private func departure(on id: LinkID, of count: Int) async throws(BLEError) {
-        try await departures.wait(in: self) { adapter, key in
-            adapter.departures.resume(key, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
-            let link = try link(id)
-            guard unsent(on: link) >= count else { return .done(()) }
-            if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: link) }
-            nextDeparture += 1
-            return .pending(DepartureKey(link: id, number: nextDeparture))
-        }
-    }
-
     /// A kernel socket is watched while packets are waited for: each that leaves would wake this process. It tells at once
     /// that it is watched, so that is done once.
     private func watchDepartures(on port: any L2CAPSocket, of link: Link) {
-        guard !link.isWatchingDepartures else { return }
-        let id = link.id
+        let (id, isWanted) = (link.id, link.ending.awaitsPackets)
+        guard isWanted != link.isWatchingDepartures else { return }
+        link.isWatchingDepartures = isWanted
+        let packetLeft: @Sendable () -> Void = { [weak self] in self?.assumeIsolated { $0.packetsLeft(id) } }
         do throws(PortError) {
-            try port.watchDepartures { [weak self] in self?.assumeIsolated { $0.packetsLeft(id) } }
-            link.isWatchingDepartures = true
+            try port.watchDepartures(isWanted ? packetLeft : nil)
         } catch {
             log.warning("what the kernel sends cannot be watched: \(error)")
         }
     }
 
     private func packetsLeft(_ id: LinkID) {
-        guard let link = links[id] else { return }
-        if case .socket(let channel) = link.channel, unsent(on: link) == 0 {
-            try? channel.port.watchDepartures(nil)
-            link.isWatchingDepartures = false
-        }
-        departures.resume(where: { $0.link == id }, with: .success(()))
+        if let link = links[id] { pump(link) }
     }
 
     /// Waits for a link's end, or for `user` to leave it; returns why it ended.
@@ -271,7 +258,7 @@ extension Adapter {
             adapter.endings.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
             guard let link = links[id] else { return .done(clients.reason(of: id) ?? .unknown) }
-            if link.isGivenUp { return .done(.unknown) }
+            if link.ending.isGivenUp { return .done(.unknown) }
             if let user, !link.users.contains(user) {
                 return .done(.status(.connectionTerminatedByLocalHost))
             }
@@ -296,7 +283,7 @@ extension Adapter {
     /// The link, unless it is being ended: what is waited for then is what had been taken before.
     func linkThatTakes(_ id: LinkID) throws(BLEError) -> Link {
         let link = try link(id)
-        guard !link.isEnding else { throw .disconnected(.status(.connectionTerminatedByLocalHost)) }
+        guard !link.ending.isBegun else { throw .disconnected(.status(.connectionTerminatedByLocalHost)) }
         return link
     }
 }
@@ -396,6 +383,7 @@ extension Adapter {
     /// answer.
     func flush(_ link: Link) {
         while moveFrames(of: link) { drain(link) }
+        advance(link)
         wake(by: link.deadline)
     }
 
@@ -492,10 +480,10 @@ extension Adapter {
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
             // Whoever waits hears of this, not of the disconnection that follows from it.
-            let (id, error) = (link.id, BLEError(.closed(closure)))
+            let error = BLEError(.closed(closure))
             link.closing = error
             link.end(error)
-            Task(executorPreference: loop) { await self.endLink(id) }
+            end(link)
         }
     }
 }

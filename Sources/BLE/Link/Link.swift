@@ -85,12 +85,8 @@ final class Link {
     var isTold = false
     /// Whether it was said that values were too long for it.
     var isToldTooNarrow = false
-    /// Whether this host is ending the link, or is about to.
-    var isEnding = false
-    /// Whether that has begun: what was taken before leaves first.
-    var isLeaving = false
-    /// Whether the controller has not told of the end in time: nobody waits for it any more.
-    var isGivenUp = false
+    /// How this host ends it.
+    var ending = LinkEnding()
     /// Whether this is told of packets that leave its socket.
     var isWatchingDepartures = false
     /// The parameters that its peripheral was promised and that nobody sees to yet.
@@ -131,7 +127,7 @@ final class Link {
     }
 
     /// Whether it can be joined.
-    var isUsable: Bool { !isEnding && closing == nil }
+    var isUsable: Bool { !ending.isBegun && closing == nil }
 
     /// A request to connect has come to this link.
     func join(_ ticket: ConnectTicket) -> LinkUser {
@@ -141,7 +137,7 @@ final class Link {
     }
 
     var deadline: Instant? {
-        earlier(gatt.deadline, earlier(signaling.deadline, pairing.deadline))
+        earlier(earlier(gatt.deadline, ending.deadline), earlier(signaling.deadline, pairing.deadline))
     }
 
     /// Calls `send` with the frame that `next` writes; false when there is none.

@@ -106,8 +106,7 @@ extension Adapter {
         case .failed?:
             log.warning("the link to \(link.peer) is encrypted with the key of a pairing that has failed")
             noteSecurity(.none, of: link)
-            let id = link.id
-            Task(executorPreference: loop) { await self.endLink(id) }
+            end(link)
             return
         case .paired(let security)?: noteSecurity(security, of: link, hasNewKey: isRefresh)
         case .bond(let bond)?:

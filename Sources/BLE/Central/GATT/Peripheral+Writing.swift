@@ -70,8 +70,7 @@ extension Peripheral {
 
 extension Adapter {
     fileprivate func waitUntilSent(on id: LinkID) async throws(BLEError) {
-        if await drain(id) { return }
-        if Task.isCancelled { throw .cancelled }
+        if try await untilSent(on: id) { return }
         guard let left = links[id].map({ unsent(on: $0) }) ?? clients.unsent(on: id) else {
             throw end ?? .disconnected(.unknown)
         }

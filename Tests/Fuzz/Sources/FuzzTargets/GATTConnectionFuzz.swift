@@ -132,7 +132,6 @@ private struct PlayedConnection {
         case 11:
             if let securing { connection.session.securityEnded(.unavailable, for: securing) }
         case 12:
-            begin(connection.session.finishProcedures())
             begin(connection.offerMTU())
         case 13:
             guard let known else { break }

@@ -1,0 +1,160 @@
+import BLECore
+import Testing
+
+@testable import BLE
+
+/// A link's end, played: what has left and what the controller says is the test's.
+private struct PlayedEnding {
+    var ending = LinkEnding()
+    var conditions = LinkEnding.Conditions()
+
+    /// So many seconds later; what it tells then.
+    mutating func after(_ seconds: Double) -> [LinkEnding.Event] {
+        conditions.now = conditions.now + .milliseconds(Int(seconds * 1_000))
+        return events()
+    }
+
+    /// What it tells now.
+    mutating func events() -> [LinkEnding.Event] {
+        ending.advance(under: conditions)
+        var events: [LinkEnding.Event] = []
+        while let event = ending.nextEvent() { events.append(event) }
+        return events
+    }
+
+    /// The seconds until it needs time to pass.
+    var limit: Double? {
+        ending.deadline.map { Double(conditions.now.duration(until: $0).nanoseconds) / 1e9 }
+    }
+
+    mutating func begin(_ cause: DisconnectCause = .userTerminated) -> Bool { ending.begin(cause) }
+    mutating func proceed() { ending.proceed(at: conditions.now) }
+    mutating func answered() { ending.answered(at: conditions.now) }
+    mutating func wait(_ number: UInt64) { ending.wait(number, at: conditions.now) }
+}
+
+@Suite struct LinkEndingTests {
+    private let told = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
+
+    @Test("with nothing to send the controller is told in the next turn, once") func atOnce() {
+        var played = PlayedEnding()
+        #expect(!played.ending.isActive)
+        let isFirst = played.begin(.lowResources)
+        #expect(isFirst && played.ending.isBegun && !played.ending.isGivenUp)
+        #expect(played.events() == [], "what was left in this turn has not ended")
+        let isSecond = played.begin()
+        #expect(!isSecond)
+        played.proceed()
+        #expect(played.events() == [.disconnect(.lowResources, unsent: 0)])
+        played.proceed()
+        #expect(played.after(100) == [] && played.limit == nil, "the answer has a limit of its own")
+    }
+
+    @Test("procedures have a second to be answered") func procedures() {
+        for isAnswered in [false, true] {
+            var played = PlayedEnding()
+            played.conditions.isAsking = true
+            _ = played.begin()
+            played.proceed()
+            #expect(played.events() == [] && played.limit == 1)
+            #expect(played.after(0.999) == [])
+            if isAnswered {
+                played.conditions.isAsking = false
+                #expect(played.events() == told)
+            } else {
+                #expect(played.after(0.001) == told)
+            }
+        }
+    }
+
+    @Test("packets have 2 s each to leave, and 10 s together") func packets() {
+        var played = PlayedEnding()
+        played.conditions.unsent = 10
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == [] && played.ending.awaitsPackets)
+        for left in (5...9).reversed() {
+            #expect(played.after(1.9) == [])
+            played.conditions.unsent = left
+            #expect(played.events() == [])
+        }
+        #expect(played.limit == 0.5, "10 s in all")
+        #expect(played.after(0.5) == [.disconnect(.userTerminated, unsent: 5)])
+        #expect(!played.ending.awaitsPackets)
+    }
+
+    @Test("packets that do not leave are counted, and more that come are no progress") func stuckPackets() {
+        var played = PlayedEnding()
+        played.conditions.unsent = 1
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == [] && played.limit == 2)
+        #expect(played.after(1) == [])
+        played.conditions.unsent = 3
+        #expect(played.after(0.5) == [] && played.limit == 0.5)
+        #expect(played.after(0.5) == [.disconnect(.userTerminated, unsent: 3)])
+    }
+
+    @Test("a bearer that has ended is waited for in no step") func closedBearer() {
+        for isAsking in [false, true] {
+            var played = PlayedEnding()
+            (played.conditions.unsent, played.conditions.isAsking) = (2, isAsking)
+            _ = played.begin()
+            played.proceed()
+            played.conditions.isClosed = true
+            #expect(played.events() == [.disconnect(.userTerminated, unsent: 2)])
+        }
+    }
+
+    @Test("a controller that does not tell of the end is given up, and the link when its time is over")
+    func silence() {
+        var played = PlayedEnding()
+        played.conditions.supervisionTimeout = .seconds(4)
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == told)
+        #expect(played.after(3) == [])
+        played.answered()
+        #expect(played.events() == [] && played.limit == 5)
+        #expect(played.after(5) == [.givenUp])
+        #expect(played.ending.isGivenUp && played.limit == 4)
+        played.answered()
+        #expect(played.after(3.9) == [])
+        #expect(played.after(0.1) == [.gone])
+        #expect(played.after(100) == [] && played.limit == nil)
+    }
+
+    @Test("who waits for packets is told when they have left, when they stall, and when the bearer ends")
+    func waits() {
+        var played = PlayedEnding()
+        played.wait(1)
+        #expect(played.events() == [.waited(1, hasLeft: true)])
+        played.conditions.unsent = 3
+        played.wait(2)
+        #expect(played.events() == [] && played.limit == 2 && played.ending.awaitsPackets)
+        #expect(played.after(1) == [])
+        played.wait(3)
+        played.wait(4)
+        played.ending.cancel(4)
+        #expect(played.after(1) == [.waited(2, hasLeft: false)])
+        played.conditions.unsent = 0
+        #expect(played.events() == [.waited(3, hasLeft: true)])
+        played.conditions.unsent = 1
+        played.wait(5)
+        #expect(played.events() == [])
+        played.conditions.isClosed = true
+        #expect(played.events() == [.waited(5, hasLeft: false)])
+        #expect(!played.ending.isActive && played.limit == nil)
+    }
+
+    @Test("a wait goes on while the link ends, and does not hold its end up") func waitAndEnd() {
+        var played = PlayedEnding()
+        played.conditions.unsent = 2
+        played.wait(1)
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == [])
+        played.conditions.unsent = 0
+        #expect(played.events() == [.waited(1, hasLeft: true)] + told)
+    }
+}
