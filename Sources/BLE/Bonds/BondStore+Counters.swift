@@ -40,6 +40,13 @@ extension BondStore {
 }
 
 extension BondRecord {
+    /// What this process knows of a bond whose file is damaged: another one may have had many of the next counters.
+    var afterDamage: BondRecord {
+        var record = self
+        record.signCounter += min(1 << 16, .max - signCounter)
+        return record
+    }
+
     /// Takes counters that nobody has used.
     mutating func reserveCounters() -> Range<UInt32> {
         let first = signCounter

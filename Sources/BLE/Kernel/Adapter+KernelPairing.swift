@@ -66,10 +66,6 @@ extension Adapter {
 
     /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
     func endKernelPairing() async {
-        for bond in kernelPairing?.claims.values.map(\.self) ?? [] {
-            try? await tellKernel(.unpairDevice(bond.peer, disconnects: true))
-        }
-        kernelPairing?.claims = [:]
         await resetKernelPairing()
         kernelPairing?.close()
         kernelPairing = nil
@@ -98,7 +94,7 @@ extension Adapter {
     func heardOfPairing(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
         let made = pairing.take(event, as: identity)
-        if let made, let link = kernelLink(to: made.bond.peer) { kernelPaired(link, made) }
+        if let made { kernelPaired(made) }
         switch event {
         case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
         case .confirmationRequest(let peer, isPlain: false, let value):
@@ -162,11 +158,26 @@ extension Adapter {
         }
     }
 
+    private func kernelPaired(_ made: KernelKeyring.Pairing) {
+        // A peer that has told its identity has another address until then: of links to both it is the other one's.
+        let link =
+            made.resolved.map { name in links.values.first { $0.peer == name } }
+            ?? kernelLink(to: made.bond.peer)
+        let isKnown = security.options.bonds.record(made.bond.id) != nil
+        if let link { kernelPaired(link, made) }
+        // What was made without this process, or for one link only, must not stand for the bond at the next one.
+        if isKnown, link == nil || !isBonding(made) { loadKeysSoon() }
+    }
+
+    /// Whether what a pairing has made is kept by this process. Where bluetoothd runs, it is that one's.
+    private func isBonding(_ made: KernelKeyring.Pairing) -> Bool {
+        made.isKept && security.options.isBonding && kernelPairing?.isSetUp == true
+    }
+
     /// A pairing has made keys. Those that are not to be had, for they are too short or worth less than those before,
     /// are taken from the kernel again, and the link with them.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
-        // Where bluetoothd runs, they are its.
-        let isBonding = made.isKept && security.options.isBonding && kernelPairing?.isSetUp == true
+        let isBonding = isBonding(made)
         do throws(BLEError) {
             let size = made.bond.strength.keySize
             guard size >= security.options.minimumKeySize else {
@@ -186,28 +197,34 @@ extension Adapter {
         }
     }
 
+    /// Takes a pairing's keys from the kernel, and the link with them. Where they have taken the place of a bond's, those
+    /// come back, and nothing is unpaired: other processes would remove the bond.
     private func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
-        refuse(bond)
-    }
-
-    /// Takes a pairing's keys from the kernel, and the link with them. They may have taken the place of a bond's.
-    private func refuse(_ bond: Bond) {
-        Task(executorPreference: loop) {
-            try? await self.tellKernel(.unpairDevice(bond.peer, disconnects: true))
-            await self.loadKeysAgain()
+        if security.options.bonds.record(bond.id) != nil {
+            loadKeysSoon()
+            end(link)
+        } else {
+            Task(executorPreference: loop) {
+                try? await self.tellKernel(.unpairDevice(bond.peer, disconnects: true))
+            }
         }
     }
 
-    /// A peer says that it is a device whose bond it has not shown to have: the user is asked. The keys of a legacy
-    /// pairing come one by one: the answer holds for what there is then.
+    /// A peer says that it is a device whose bond it has not shown to have: the user is asked. Until then the kernel has the
+    /// bond's keys again. The keys of a legacy pairing come one by one: the answer holds for what there is then.
     private func askAboutClaim(_ bond: Bond, of link: Link) {
+        guard let pairing = kernelPairing else { return }
         link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
         noteSecurity(of: link)
-        guard let pairing = kernelPairing, pairing.claims.updateValue(bond, forKey: bond.id) == nil else {
+        loadKeysSoon()
+        if let claim = pairing.claims[bond.id] {
+            guard claim.link == link.id else { return refuse(bond, of: link) }
+            pairing.claims[bond.id]?.bond = bond
             return
         }
+        pairing.claims[bond.id] = (link.id, bond)
         let (id, delegate) = (link.id, security.options.delegate)
         Task(executorPreference: loop) { [weak self, loop] in
             let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
@@ -216,15 +233,13 @@ extension Adapter {
     }
 
     private func answer(_ isWanted: Bool, toClaimOf bond: BondID, on id: LinkID) {
-        guard let bond = kernelPairing?.claims.removeValue(forKey: bond) else { return }
-        guard let link = links[id], isWanted else {
-            log.warning("a device says that it is \(bond.peer), which has a bond: that stays")
-            securings.resume(id, with: .failure(.pairing(.local(.unspecifiedReason))))
-            return refuse(bond)
+        guard let bond = kernelPairing?.claims.removeValue(forKey: bond)?.bond, let link = links[id] else {
+            return
         }
+        guard isWanted else { return refuse(bond, of: link) }
         do throws(BLEError) {
+            // The kernel hears of it as of one that another process has made.
             try keep(bond, of: link)
-            kernelPairing?.made.insert(bond.id)
             link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: true))
             noteSecurity(of: link)
             securings.resume(id, with: .success(()))
@@ -233,12 +248,23 @@ extension Adapter {
         }
     }
 
+    private func refuse(_ bond: Bond, of link: Link) {
+        log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
+        securings.resume(link.id, with: .failure(.pairing(.local(.unspecifiedReason))))
+        end(link)
+    }
+
+    private func loadKeysSoon() {
+        Task(executorPreference: loop) { await self.loadKeysAgain() }
+    }
+
     private func loadKeysAgain() async {
         if kernelPairing?.isSetUp == true, security.options.isBonding { try? await loadKernelKeys() }
     }
 
     /// The link of this process to the device that the kernel calls so.
     private func kernelLink(to peer: DeviceAddress) -> Link? {
-        links.values.first { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
+        links.values.first { $0.peer == peer }
+            ?? links.values.first { kernelPairing?.identity(of: $0.peer) == peer }
     }
 }

@@ -10,9 +10,12 @@ struct KernelKeyring {
         var bond: Bond
         /// Whether it is for the next link too: both sides wanted a bond, and the peer can be known again.
         var isKept: Bool
+        /// The address that the peer had until it told its identity, if that was another one.
+        var resolved: DeviceAddress?
     }
 
     private struct Keys {
+        var resolved: DeviceAddress?
         var identity: UInt128?
         var peerSigning: UInt128?
         var localSigning: UInt128?
@@ -28,7 +31,8 @@ struct KernelKeyring {
     mutating func take(_ event: ManagementEvent, as local: DeviceAddress) -> Pairing? {
         switch event {
         // With it every pairing begins in which the peer tells its identity.
-        case .newIdentityKey(let key, _, _): keys[key.peer] = Keys(identity: key.value)
+        case .newIdentityKey(let key, let resolved, _):
+            keys[key.peer] = Keys(resolved: resolved, identity: key.value)
         case .newSigningKey(let key, _):
             set(key.value, in: key.isLocal ? \.localSigning : \.peerSigning, of: key.peer)
         case .newLongTermKey(let key, let isKept): return take(key, isKept, as: local)
@@ -57,7 +61,7 @@ struct KernelKeyring {
         bond.peerIdentityKey = keys.identity
         bond.peerSigningKey = keys.peerSigning
         bond.localSigningKey = keys.localSigning
-        return Pairing(bond: bond, isKept: isKept)
+        return Pairing(bond: bond, isKept: isKept, resolved: keys.resolved)
     }
 
     /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are.

@@ -13,7 +13,7 @@ final class KernelPairing {
     var made: Set<BondID> = []
     /// What pairings have made with peers that say that they are others, whose bonds they would replace: the user is
     /// asked.
-    var claims: [BondID: Bond] = [:]
+    var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
     /// The identities of peers whose links began under another address, which they are known by here.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private var keyring = KernelKeyring()

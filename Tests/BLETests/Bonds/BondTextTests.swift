@@ -127,6 +127,18 @@ struct BondTextTests {
         #expect(problem(Self.sealed(parts[0] + new + parts[1])) == TextError(line, reason))
     }
 
+    @Test(
+        "a name may begin with any scalar",
+        arguments: [
+            "\u{301}x", "\u{fe0f}", "\u{200d}a b", " x", "x ", "%", "\r\n", "e\u{301} \u{301}", "\u{2029}",
+        ])
+    func strangeNames(name: String) throws {
+        var record = BondRecord(SampleBonds.bond(), created: Timestamp(milliseconds: 1))
+        record.name = name
+        let read = try BondRecord(TextReader.only(BondRecord.kind, in: record.text))
+        #expect(read.name.map { Array($0.unicodeScalars) } == Array(name.unicodeScalars))
+    }
+
     @Test("a later version says so, whatever it has for a checksum")
     func newer() {
         #expect(

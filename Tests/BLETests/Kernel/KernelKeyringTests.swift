@@ -48,7 +48,7 @@ struct KernelKeyringTests {
         bond.centralKey = LongTermKey(4)
         bond.peripheralKey = LongTermKey(4)
         (bond.peerIdentityKey, bond.peerSigningKey, bond.localSigningKey) = (1, 2, 3)
-        #expect(made == KernelKeyring.Pairing(bond: bond, isKept: true))
+        #expect(made == KernelKeyring.Pairing(bond: bond, isKept: true, resolved: private1))
         #expect(bond.kernelKeys == [key(.authenticatedP256, 4)])
         #expect(bond.kernelIdentityKey == Management.IdentityKey(peer: lamp, value: 1))
     }

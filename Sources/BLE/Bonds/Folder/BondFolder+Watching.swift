@@ -95,12 +95,24 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// Bonds whose files were damaged are written anew: other processes see none.
+    /// Bonds whose files were damaged are written anew: other processes see none. Not those that cannot be read again.
     private func restore(_ ids: Set<BondID>) {
         state.withLock { state in
             for id in ids where state.pending.operations[id] == nil {
-                if let record = state.table[id] { note(.update(record), of: id, in: &state) }
+                guard let record = state.table[id], record.isReadable else { continue }
+                note(.update(record), of: id, in: &state)
             }
+        }
+    }
+}
+
+extension BondRecord {
+    /// Whether its text is understood.
+    fileprivate var isReadable: Bool {
+        do throws(TextError) {
+            return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id
+        } catch {
+            return false
         }
     }
 }

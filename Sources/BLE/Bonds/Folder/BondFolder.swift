@@ -83,11 +83,12 @@ extension BondFolder {
     func records(_ ids: Set<BondID>) throws(StateError) -> BondOutcome {
         try claim.holding { () throws(StateError) in
             var outcome = BondOutcome()
+            var setAside = SetAside(folder: path, disk)
             for id in ids {
                 do throws(StateError) {
                     let found = try record(id)
                     // What this process knows of it stays in use.
-                    if found == nil, try !setAside(id).isEmpty {
+                    if found == nil, try !setAside.files(of: id).isEmpty {
                         outcome.damaged.insert(id)
                     } else {
                         outcome.records[id] = .some(found)
@@ -120,13 +121,34 @@ extension BondFolder {
         }
     }
 
-    /// The files of a bond that were set aside, by this process or another. Where there is one and no other file, it is
-    /// nobody's wish that there is none: what is removed leaves none of them.
-    private func setAside(_ id: BondID) throws(StateError) -> [String] {
-        let name = "\(BondFile.name(id.peer)).\(BondFile.bond.rawValue)"
-        return try disk.names(in: folder(of: id.local))
-            .filter { $0.hasPrefix("\(name).") && $0 != "\(name).new" }
-            .map { "\(folder(of: id.local))/\($0)" }
+    /// The files of bonds that were set aside, by this process or another. Where there is one and no other file, nobody has
+    /// removed the bond: what is removed leaves none of them.
+    private struct SetAside {
+        private let folder: String
+        private let disk: Disk
+        private var known: [DeviceAddress: [DeviceAddress: [String]]] = [:]
+
+        init(folder: String, _ disk: Disk) { (self.folder, self.disk) = (folder, disk) }
+
+        /// Those of a bond, as they were when the first of its folder was asked for.
+        mutating func files(of id: BondID) throws(StateError) -> [String] {
+            if known[id.local] == nil {
+                known[id.local] = try files(in: "\(folder)/\(BondFile.name(id.local))")
+            }
+            return known[id.local]?[id.peer] ?? []
+        }
+
+        private func files(in folder: String) throws(StateError) -> [DeviceAddress: [String]] {
+            var files: [DeviceAddress: [String]] = [:]
+            let ending = ".\(BondFile.bond.rawValue)"
+            for name in try disk.names(in: folder) {
+                guard let end = name.firstRange(of: "\(ending).")?.lowerBound, !name.hasSuffix(".new"),
+                    let peer = BondFile.peer(of: "\(name[..<end])\(ending)", .bond)
+                else { continue }
+                files[peer, default: []].append("\(folder)/\(name)")
+            }
+            return files
+        }
     }
 
     private func identity(at address: DeviceAddress) throws(StateError) -> LocalIdentity? {
@@ -202,15 +224,17 @@ extension BondFolder {
         var bonds: [String] = []
         var databases: [String] = []
         var folders: Set<DeviceAddress> = []
+        var setAside = SetAside(folder: path, disk)
         for id in Set(batch.operations.keys).union(batch.reservations) {
-            var record = try merged(batch.operations[id], into: id, or: batch.fallbacks[id])
+            var record = try merged(batch.operations[id], into: id, or: batch.fallbacks[id], &setAside)
             if batch.reservations.contains(id) { outcome.reserved[id] = record?.reserveCounters() }
             outcome.records[id] = .some(record)
             folders.insert(id.local)
             if let record {
                 writes.append((record.text, file(.bond, of: id)))
             } else {
-                bonds += [file(.bond, of: id)] + (try setAside(id))
+                // Last the bond's own file: until it is gone, another process takes none for damaged.
+                bonds += try setAside.files(of: id) + [file(.bond, of: id)]
                 databases.append(file(.database, of: id))
             }
         }
@@ -236,30 +260,34 @@ extension BondFolder {
 
     /// What becomes of a bond when this process changes it and another may have done so before; nil when it goes.
     private func merged(
-        _ operation: BondOperation?, into id: BondID, or fallback: BondRecord?
+        _ operation: BondOperation?, into id: BondID, or fallback: BondRecord?, _ setAside: inout SetAside
     ) throws(StateError) -> BondRecord? {
+        // What is removed need not be understood.
+        if operation == .remove { return nil }
         var present: BondRecord?
+        var isDamaged = false
         do throws(StateError) {
             present = try record(id)
         } catch .damaged {
             log.warning("a damaged bond with \(id) was set aside")
+            isDamaged = true
         } catch .newer(let path, let version) {
             try disk.rename(path, to: disk.freeName(path, suffix: "version-\(version)"))
+            isDamaged = true
         }
+        if present == nil, !isDamaged { isDamaged = try !setAside.files(of: id).isEmpty }
         switch operation {
         case .insert(var record):
             if let present { record.inherit(from: present) }
             return record
         case .update(var record):
             // Another process may have removed it, or paired with the peer anew: then this is of the past.
-            guard let present else { return try setAside(id).isEmpty ? nil : record }
+            guard let present else { return isDamaged ? record.afterDamage : nil }
             guard present.bond == record.bond else { return present }
             record.inherit(from: present)
             return record
         case .remove: return nil
-        case nil:
-            if let present { return present }
-            return try setAside(id).isEmpty ? nil : fallback
+        case nil: return present ?? (isDamaged ? fallback?.afterDamage : nil)
         }
     }
 

@@ -83,15 +83,18 @@ struct TextReader {
 
     /// Every line has its end, so that one that was cut off is told.
     private mutating func nextLine() -> TextSection.Line? {
-        guard let end = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
+        guard let newline = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
             // What is left is counted as a line, but is none.
             if position < octets.count { number += 1 }
             return nil
         }
-        let text = String(decoding: octets[position..<end], as: UTF8.self)
-        position = end + 1
+        let text = String(decoding: octets[position..<newline], as: UTF8.self)
+        position = newline + 1
         number += 1
-        let key = text.prefix { $0 != " " }
-        return TextSection.Line(number: number, key: key, rest: text[key.endIndex...].dropFirst())
+        // By scalars: a mark that begins a name would make one character of the space and itself.
+        let scalars = text.unicodeScalars
+        let end = scalars.firstIndex(of: " ") ?? scalars.endIndex
+        return TextSection.Line(
+            number: number, key: Substring(scalars[..<end]), rest: Substring(scalars[end...].dropFirst()))
     }
 }
