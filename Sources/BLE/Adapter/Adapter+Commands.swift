@@ -95,6 +95,7 @@ extension Adapter {
         case .advertiser: advertiserAnswered(answer)
         case .initiator: initiatorAnswered(answer)
         case .link(let id): linkAnswered(answer, of: id)
+        case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
         }
     }
 

@@ -57,7 +57,7 @@ public actor Adapter {
     let connects = Waiters<ConnectTicket, LinkUser>()
     let endings = Waiters<EndingKey, DisconnectReason>()
     let departures = Waiters<DepartureKey, Bool>()
-    let procedures = Waiters<LinkProcedureWait, Bool>()
+    let procedures = Waiters<ProcedureKey, Void>()
     let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()
     let power = Waiters<UInt64, Void>()

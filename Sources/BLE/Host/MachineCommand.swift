@@ -63,6 +63,8 @@ enum HostMachine: Sendable {
     case initiator
     /// The end of a link.
     case link(LinkID)
+    /// A procedure of a link.
+    case procedure(LinkID, UInt64)
 }
 
 /// What came of a machine's command.

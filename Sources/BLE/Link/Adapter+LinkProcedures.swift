@@ -1,11 +1,12 @@
 import BLECore
 import HCI
 import HCISocket
+import Logging
 
-/// Link-layer procedures of a link: one at a time, each with a time limit.
+/// Procedures of links, as their `LinkProcedures` decide.
 extension Adapter {
-    /// How long a peer's controller has (Core Specification 5.4, Vol 6, Part B, 5.2).
-    static let procedureTimeLimit = Duration.seconds(40)
+    /// What a change of connection parameters is called in errors.
+    static let connectionUpdate = "the connection update"
 
     /// Asks the controller something about a link.
     func ask<Command: HCICommand>(
@@ -26,102 +27,113 @@ extension Adapter {
     /// the procedure before is done.
     func run<Command: HCICommand>(
         _ procedure: LinkProcedure, _ name: String, on id: LinkID,
-        _ command: @escaping @Sendable (ConnectionHandle) -> Command
+        _ command: @Sendable (ConnectionHandle) -> Command
     ) async throws(BLEError) {
-        let link = try link(id)
-        try await link.control.enter(self, of: id, at: \.control)
-        defer { link.control.leave() }
-        try await perform(procedure, name, on: id, command)
+        let command = MachineCommand(command(try handle(of: id)))
+        try await run(procedure, name, by: .command(command), on: id)
     }
 
-    /// The same for who has the turn.
-    func perform<Command: HCICommand>(
-        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
-        _ command: @escaping @Sendable (ConnectionHandle) -> Command
+    /// Runs a procedure when its turn has come.
+    func run(
+        _ procedure: LinkProcedure, _ name: String, by start: LinkProcedures.Start, on id: LinkID
     ) async throws(BLEError) {
-        try await perform(procedure, name, on: id) { (adapter, number) throws(BLEError) in
-            adapter.begin(procedure, number, on: id, by: command(try adapter.handle(of: id)))
+        try await procedures.wait(in: self) { adapter, key in
+            // One that goes on ends as nobody's.
+            adapter.links[key.link]?.procedures.giveUp(key.number)
+            adapter.procedures.resume(key, with: .failure(.cancelled))
+        } begin: { () throws(BLEError) in
+            let link = try link(id)
+            nextProcedure += 1
+            link.procedures.ask(nextProcedure, for: procedure, name, by: start)
+            return .pending(ProcedureKey(link: id, number: nextProcedure))
+        } then: {
+            if let link = links[id] { proceed(with: link) }
         }
-    }
-
-    /// Sends the command that begins a procedure. A refusal is its end.
-    func begin(
-        _ procedure: LinkProcedure, _ number: UInt64, on id: LinkID, by command: some HCICommand
-    ) {
-        Task(executorPreference: loop) {
-            do throws(BLEError) {
-                _ = try await self.send(command)
-            } catch {
-                await self.refused(procedure, number, on: id, error)
-            }
-        }
-    }
-
-    /// The command that begins a procedure has failed. One that was not answered in time may have begun it all the same.
-    private func refused(
-        _ procedure: LinkProcedure, _ number: UInt64, on id: LinkID, _ error: BLEError
-    ) {
-        if case .controllerSilent = error {
-            procedures.resume(where: { $0.number == number }, with: .failure(error))
-        } else {
-            end(procedure, on: id, .failure(error), ifItIs: number)
-        }
-    }
-
-    /// Runs a procedure that `start` begins, when the one before has ended: one that its caller has given up goes on all
-    /// the same, and what it ends with is no later one's.
-    func perform(
-        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
-        _ start: @escaping @Sendable (isolated Adapter, UInt64) throws(BLEError) -> Void
-    ) async throws(BLEError) {
-        while try await !begin(procedure, name, on: id, start) {}
     }
 
     /// Waits until no procedure of that kind goes on.
     func settle(_ procedure: LinkProcedure, on id: LinkID) async throws(BLEError) {
-        while try link(id).running[procedure] != nil { _ = try await begin(procedure, "", on: id, nil) }
+        try await run(procedure, "", by: .nothing, on: id)
     }
 
-    /// Begins a procedure and waits for its end; false when another one was waited for.
-    private func begin(
-        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
-        _ start: (@Sendable (isolated Adapter, UInt64) throws(BLEError) -> Void)?
-    ) async throws(BLEError) -> Bool {
-        try await procedures.wait(in: self) { adapter, wait in
-            // It goes on; its end is nobody's any more.
-            adapter.procedures.resume(wait, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
-            let link = try link(id)
-            nextProcedure += 1
-            let number = nextProcedure
-            if let other = link.running.keys.first(where: { $0.excludes(procedure) }) {
-                return .pending(LinkProcedureWait(link: id, procedure: other, number: number, isOwn: false))
+    /// Sees to the connection parameters that a peripheral was promised.
+    func promise(_ wanted: ConnectionParameters, to link: Link) {
+        guard let handle = link.handle else { return }
+        nextProcedure += 1
+        let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
+        link.procedures.promise(nextProcedure, Self.connectionUpdate, by: .command(command))
+        proceed(with: link)
+    }
+
+    /// Acts on what a link's procedures tell.
+    func proceed(with link: Link) {
+        while let event = link.procedures.nextEvent(at: loop.now) {
+            switch event {
+            case .begin(let number, let procedure, let start):
+                do throws(BLEError) {
+                    guard try !begin(number, procedure, by: start, on: link) else { continue }
+                    // There is nothing to do.
+                    link.procedures.ended(procedure, .success(()), ifItIs: number)
+                } catch {
+                    link.procedures.ended(procedure, .failure(error), ifItIs: number)
+                }
+            case .ended(let number, let result):
+                procedures.resume(ProcedureKey(link: link.id, number: number), with: result)
+            case .brokenPromise(let error): log.info("the parameters that a peer was promised: \(error)")
             }
-            guard let start else { return .done(true) }
-            try start(self, number)
-            let limit = Self.procedureTimeLimit
-            let patience = Task(executorPreference: loop) { [loop] in
-                guard await loop.sleep(for: limit) else { return }
-                await self.end(procedure, on: id, .failure(.timedOut(name, after: limit)), ifItIs: number)
-            }
-            link.running[procedure] = RunningProcedure(number: number, patience: patience)
-            return .pending(LinkProcedureWait(link: id, procedure: procedure, number: number, isOwn: true))
         }
+        wake(by: link.procedures.deadline)
     }
 
-    /// A procedure has ended, whoever began it. `number`: nothing is done when another one goes on by now.
-    func end(
-        _ procedure: LinkProcedure, on id: LinkID, _ result: Result<Void, BLEError>,
-        ifItIs number: UInt64? = nil
+    /// Begins a procedure; false when it is done already.
+    private func begin(
+        _ number: UInt64, _ procedure: LinkProcedure, by start: LinkProcedures.Start, on link: Link
+    ) throws(BLEError) -> Bool {
+        switch start {
+        case .command(let command):
+            switch procedure {
+            case .version where link.remoteVersion != nil: return false
+            case .features where link.remoteFeatures != nil: return false
+            default: try submit(command, number, of: link)
+            }
+        case .request(let parameters):
+            if link.radio.timing.map({ parameters.admit($0) }) == true { return false }
+            try sendRequest(parameters, on: link)
+        case .encryption(let key, let given):
+            // It has failed while the encryption before was waited for.
+            if given == .pairing, link.protection.offered != key { throw .cancelled }
+            let command = LEEnableEncryption(
+                connection: try handle(of: link.id), random: key.random, diversifier: key.ediv, key: key.value
+            )
+            link.protection.given = given
+            try submit(MachineCommand(command), number, of: link)
+        case .nothing: return false
+        }
+        return true
+    }
+
+    private func submit(_ command: MachineCommand, _ number: UInt64, of link: Link) throws(BLEError) {
+        if let end { throw end }
+        if recovery.isUnderWay {
+            throw .hci(.operationCancelledByHost, command: command.packet.opcode)
+        }
+        submit(command, of: .procedure(link.id, number))
+    }
+
+    /// The command that begins a procedure was answered. A refusal is its end.
+    func procedureAnswered(
+        _ answer: CommandAnswer, to command: MachineCommand, _ number: UInt64, of id: LinkID
     ) {
-        guard let link = links[id], let running = link.running[procedure],
-            number.map({ $0 == running.number }) ?? true
-        else { return }
-        link.running[procedure] = nil
-        running.patience.cancel()
-        let isMeant = { (wait: LinkProcedureWait) in wait.link == id && wait.procedure == procedure }
-        procedures.resume(where: { isMeant($0) && $0.isOwn }, with: result.map { true })
-        procedures.resume(where: { isMeant($0) && !$0.isOwn }, with: .success(false))
+        guard let link = links[id] else { return }
+        link.procedures.answered(answer, to: command, of: number)
+        proceed(with: link)
+    }
+
+    /// A procedure has ended, whoever began it.
+    func end(_ procedure: LinkProcedure, on id: LinkID, _ result: Result<Void, BLEError>) {
+        guard let link = links[id] else { return }
+        link.procedures.ended(procedure, result)
+        proceed(with: link)
     }
 
     /// The event that ends a procedure on the link with that handle.

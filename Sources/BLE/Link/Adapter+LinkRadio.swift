@@ -51,31 +51,16 @@ extension Adapter {
     }
 
     func remoteVersion(of id: LinkID) async throws(BLEError) -> RemoteVersion {
-        try await known(\.remoteVersion, on: id) { () throws(BLEError) in
-            try await perform(.version, "the peer's version", on: id) {
-                ReadRemoteVersionInformation(connection: $0)
-            }
-        }
+        // Of several who ask, one does.
+        try await run(.version, "the peer's version", on: id) { ReadRemoteVersionInformation(connection: $0) }
+        guard let version = try link(id).remoteVersion else { throw .disconnected(.unknown) }
+        return version
     }
 
     func remoteFeatures(of id: LinkID) async throws(BLEError) -> LEFeatures {
-        try await known(\.remoteFeatures, on: id) { () throws(BLEError) in
-            try await perform(.features, "the peer's features", on: id) {
-                LEReadRemoteFeatures(connection: $0)
-            }
-        }
-    }
-
-    /// What is known of the peer, or what a procedure finds out; of several who ask, one does.
-    private func known<Value: Sendable>(
-        _ value: KeyPath<Link, Value?>, on id: LinkID, _ find: () async throws(BLEError) -> Void
-    ) async throws(BLEError) -> Value {
-        let link = try link(id)
-        try await link.control.enter(self, of: id, at: \.control)
-        defer { link.control.leave() }
-        if link[keyPath: value] == nil { try await find() }
-        guard let found = link[keyPath: value] else { throw .disconnected(.unknown) }
-        return found
+        try await run(.features, "the peer's features", on: id) { LEReadRemoteFeatures(connection: $0) }
+        guard let features = try link(id).remoteFeatures else { throw .disconnected(.unknown) }
+        return features
     }
 
     /// Tells `buffer` of all changes of a link.

@@ -430,6 +430,8 @@ extension Adapter {
         link.gatt.expire(at: now)
         link.signaling.expire(at: now)
         link.pairing.expire(at: now)
+        link.procedures.expire(at: now)
+        proceed(with: link)
         drain(link)
     }
 }

@@ -27,7 +27,7 @@ extension Adapter {
     /// Changes the parameters of a link by the controller.
     private func update(_ id: LinkID, to parameters: ConnectionParameters) async throws(BLEError) {
         do throws(BLEError) {
-            try await run(.timing, "the connection update", on: id) {
+            try await run(.timing, Self.connectionUpdate, on: id) {
                 LEConnectionUpdate(connection: $0, parameters: parameters)
             }
         } catch .hci(.unacceptableConnectionParameters, _) {
@@ -54,17 +54,10 @@ extension Adapter {
     /// Asks the central by L2CAP signalling. Its no ends this, and after its yes the change, which is an event;
     /// there is none when all is as wanted already.
     private func request(_ parameters: ConnectionParameters, on id: LinkID) async throws(BLEError) {
-        let link = try link(id)
-        try await link.control.enter(self, of: id, at: \.control)
-        defer { link.control.leave() }
-        if link.radio.timing.map({ parameters.admit($0) }) == true { return }
-        try await perform(.timing, "the connection update", on: id) { (adapter, _) throws(BLEError) in
-            try adapter.sendRequest(parameters, on: id)
-        }
+        try await run(.timing, Self.connectionUpdate, by: .request(parameters), on: id)
     }
 
-    private func sendRequest(_ parameters: ConnectionParameters, on id: LinkID) throws(BLEError) {
-        let link = try link(id)
+    func sendRequest(_ parameters: ConnectionParameters, on link: Link) throws(BLEError) {
         do throws(LESignalingError) {
             try link.signaling.requestParameterUpdate(parameters, at: loop.now)
         } catch {
@@ -87,26 +80,6 @@ extension Adapter {
             let limit = link.signaling.timeLimit
             end(.timing, on: id, .failure(.timedOut("the answer to a parameter request", after: limit)))
         default: log.debug("signalling of \(link.peer): \(event)")
-        }
-    }
-
-    /// Sees to parameters that a peripheral was promised. However often it asks meanwhile, it gets the last ones.
-    private func promise(_ wanted: ConnectionParameters, to link: Link) {
-        link.promised = wanted
-        guard !link.isUpdating else { return }
-        link.isUpdating = true
-        let id = link.id
-        Task(executorPreference: loop) { await self.keepPromises(on: id) }
-    }
-
-    private func keepPromises(on id: LinkID) async {
-        defer { links[id]?.isUpdating = false }
-        while let wanted = links[id]?.promised.take() {
-            do throws(BLEError) {
-                try await update(id, to: wanted)
-            } catch {
-                log.info("the parameters that a peer was promised: \(error)")
-            }
         }
     }
 
@@ -139,7 +112,7 @@ extension Link {
 
 extension ConnectionParameters {
     /// Whether a link that keeps time so is what these ask for.
-    fileprivate func admit(_ timing: LinkParameters.Timing) -> Bool {
+    func admit(_ timing: LinkParameters.Timing) -> Bool {
         (intervalMin.duration...intervalMax.duration).contains(timing.interval)
             && Int(latency) == timing.latency && supervisionTimeout.duration == timing.supervisionTimeout
     }

@@ -59,10 +59,8 @@ final class Link {
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
 
-    /// The procedures of the link layer that go on.
-    var running: [LinkProcedure: RunningProcedure] = [:]
-    /// They run one after the other.
-    let control = Turnstile()
+    /// The procedures of the link layer.
+    var procedures = LinkProcedures()
     /// What users want of the link when they come as well.
     let preparation = Turnstile()
     /// Those who want it more secure.
@@ -89,10 +87,6 @@ final class Link {
     var ending = LinkEnding()
     /// Whether this is told of packets that leave its socket.
     var isWatchingDepartures = false
-    /// The parameters that its peripheral was promised and that nobody sees to yet.
-    var promised: ConnectionParameters?
-    /// Whether an earlier promise is about to be kept.
-    var isUpdating = false
     /// Why the kernel's link ended whose handle another one has already.
     var reason: HCIStatus?
     /// Why the bearer ended, while the link itself goes down.
@@ -137,7 +131,9 @@ final class Link {
     }
 
     var deadline: Instant? {
-        earlier(earlier(gatt.deadline, ending.deadline), earlier(signaling.deadline, pairing.deadline))
+        earlier(
+            earlier(gatt.deadline, earlier(signaling.deadline, pairing.deadline)),
+            earlier(ending.deadline, procedures.deadline))
     }
 
     /// Calls `send` with the frame that `next` writes; false when there is none.
@@ -161,8 +157,7 @@ extension Link {
         streams = [:]
         for (_, stream) in ended { stream.finish(.failure(error)) }
         changeWatchers.finish(error)
-        control.close(error)
-        for procedure in running.values { procedure.patience.cancel() }
+        procedures.close()
         preparation.close(error)
         protection.endDialogue()
         elevation.close(error)

@@ -10,25 +10,10 @@ enum LinkProcedure: Hashable, Sendable {
     case encryption
 }
 
-extension LinkProcedure {
-    /// Whether another one waits until this one has ended. A link is encrypted beside all others.
-    func excludes(_ other: LinkProcedure) -> Bool { (self == .encryption) == (other == .encryption) }
-}
-
-/// A procedure that goes on; there is one of a kind on a link at a time.
-struct RunningProcedure {
-    let number: UInt64
-    /// Ends it when its time is over.
-    let patience: Task<Void, Never>
-}
-
 /// Names a wait for the end of a procedure.
-struct LinkProcedureWait: Hashable, Sendable {
+struct ProcedureKey: Hashable, Sendable {
     let link: LinkID
-    let procedure: LinkProcedure
     let number: UInt64
-    /// Whether the waiting task has begun it.
-    let isOwn: Bool
 }
 
 /// What the peer's controller is (Core Specification 5.4, Vol 6, Part B, 2.4.2.13).

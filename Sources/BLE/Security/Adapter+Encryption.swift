@@ -13,17 +13,7 @@ extension Adapter {
         _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
     ) async throws(BLEError) {
         do throws(BLEError) {
-            try await perform(.encryption, "encryption", on: id) { (adapter, number) throws(BLEError) in
-                let link = try adapter.link(id)
-                if owner == .pairing, link.protection.offered != key {
-                    // It has failed while the encryption before was waited for.
-                    throw .cancelled
-                }
-                link.protection.given = owner
-                let command = LEEnableEncryption(
-                    connection: handle, random: key.random, diversifier: key.ediv, key: key.value)
-                adapter.begin(.encryption, number, on: id, by: command)
-            }
+            try await run(.encryption, "encryption", by: .encryption(key, owner), on: id)
         } catch .hci(.pinOrKeyMissing, _) {
             let link = try link(id)
             link.protection.isBondLost = true

@@ -1,0 +1,199 @@
+import BLECore
+import DequeModule
+import HCI
+import SMP
+
+/// The procedures of the link layer that this host begins on one link: one after the other, as a controller takes them, in
+/// the order in which they were asked for. A link is encrypted beside all others (Core Specification 5.4, Vol 6, Part B,
+/// 5.3).
+///
+/// A procedure begins with a command or a request to the peer, and ends with an event, with the refusal of the command, or
+/// when its time is over. One that its caller has given up goes on all the same: what it ends with is no later one's.
+///
+/// ```swift
+/// procedures.ask(number, for: .phys, "the PHY update", by: .command(command))
+/// while let event = procedures.nextEvent(at: now) { … }
+/// procedures.answered(.done([]), to: command, of: number)
+/// procedures.ended(.phys, .success(()))
+/// // Run `expire` at `deadline`.
+/// ```
+struct LinkProcedures: Sendable {
+    /// What begins a procedure.
+    enum Start: Sendable {
+        /// A command, whose answer comes to `answered`.
+        case command(MachineCommand)
+        /// A request for connection parameters over L2CAP signalling.
+        case request(ConnectionParameters)
+        /// The command that encrypts the link with a key, which is worth that.
+        case encryption(LongTermKey, GivenKey)
+        /// Nothing: its turn is waited for.
+        case nothing
+    }
+
+    /// What it tells.
+    enum Event: Sendable {
+        /// A procedure has its turn.
+        case begin(UInt64, LinkProcedure, Start)
+        /// A procedure has ended that somebody waits for.
+        case ended(UInt64, Result<Void, BLEError>)
+        /// What the peer was promised has failed.
+        case brokenPromise(BLEError)
+    }
+
+    fileprivate struct Asked: Sendable {
+        let number: UInt64
+        let procedure: LinkProcedure
+        let name: String
+        var start: Start
+        /// Whether it is what the peer was promised last.
+        var isPromise = false
+    }
+
+    fileprivate struct Running: Sendable {
+        let asked: Asked
+        let end: Instant
+        /// Whether somebody waits for its end.
+        var isWanted = true
+    }
+
+    /// Procedures that wait for each other.
+    fileprivate struct Lane: Sendable {
+        private var running: Running?
+        private var queue: Deque<Asked> = []
+        private var ends: Deque<Event> = []
+    }
+
+    /// How long a peer's controller has (Core Specification 5.4, Vol 6, Part B, 5.2).
+    static let timeLimit = Duration.seconds(40)
+
+    private var control = Lane()
+    private var encryption = Lane()
+
+    /// When `expire` is needed.
+    var deadline: Instant? { earlier(control.deadline, encryption.deadline) }
+
+    private mutating func inLane<Value>(
+        of procedure: LinkProcedure, _ body: (inout Lane) -> Value
+    ) -> Value {
+        procedure == .encryption ? body(&encryption) : body(&control)
+    }
+}
+
+// MARK: - What users want
+
+extension LinkProcedures {
+    /// Asks for a procedure under a number that is never used again.
+    mutating func ask(_ number: UInt64, for procedure: LinkProcedure, _ name: String, by start: Start) {
+        inLane(of: procedure) {
+            $0.ask(Asked(number: number, procedure: procedure, name: name, start: start))
+        }
+    }
+
+    /// Asks for the connection update that the peer was promised. However often it asks before that begins, it gets what it
+    /// was promised last.
+    mutating func promise(_ number: UInt64, _ name: String, by start: Start) {
+        control.ask(
+            Asked(number: number, procedure: .timing, name: name, start: start, isPromise: true))
+    }
+
+    /// The end of a procedure is waited for no more: one that has not begun does not.
+    mutating func giveUp(_ number: UInt64) {
+        control.giveUp(number)
+        encryption.giveUp(number)
+    }
+}
+
+// MARK: - What becomes of them
+
+extension LinkProcedures {
+    /// The answer to the command that begins a procedure.
+    mutating func answered(_ answer: CommandAnswer, to command: MachineCommand, of number: UInt64) {
+        control.answered(answer, to: command, of: number)
+        encryption.answered(answer, to: command, of: number)
+    }
+
+    /// A procedure has ended, whoever began it. Nothing happens when another one than `number` goes on by now.
+    mutating func ended(
+        _ procedure: LinkProcedure, _ result: Result<Void, BLEError>, ifItIs number: UInt64? = nil
+    ) {
+        inLane(of: procedure) { $0.ended(procedure, result, ifItIs: number) }
+    }
+
+    /// Ends what has had its time.
+    mutating func expire(at now: Instant) {
+        control.expire(at: now)
+        encryption.expire(at: now)
+    }
+
+    /// Ends everything; those who wait are told by the owner.
+    mutating func close() { self = LinkProcedures() }
+
+    /// What it tells next, and what begins with that.
+    mutating func nextEvent(at now: Instant) -> Event? {
+        control.nextEvent(at: now) ?? encryption.nextEvent(at: now)
+    }
+}
+
+extension LinkProcedures.Lane {
+    var deadline: Instant? { running?.end }
+
+    mutating func ask(_ asked: LinkProcedures.Asked) {
+        if asked.isPromise, let index = queue.firstIndex(where: \.isPromise) {
+            queue[index].start = asked.start
+        } else {
+            queue.append(asked)
+        }
+    }
+
+    mutating func giveUp(_ number: UInt64) {
+        queue.removeAll { $0.number == number }
+        if running?.asked.number == number { running?.isWanted = false }
+    }
+
+    mutating func answered(_ answer: CommandAnswer, to command: MachineCommand, of number: UInt64) {
+        guard let running, running.asked.number == number else { return }
+        switch answer {
+        case .done: break
+        case .silent:
+            // It may have begun all the same.
+            tell(running, .failure(command.error(answer)))
+            self.running?.isWanted = false
+        case .refused, .malformed: end(.failure(command.error(answer)))
+        }
+    }
+
+    mutating func ended(
+        _ procedure: LinkProcedure, _ result: Result<Void, BLEError>, ifItIs number: UInt64?
+    ) {
+        guard let asked = running?.asked, asked.procedure == procedure,
+            number.map({ $0 == asked.number }) ?? true
+        else { return }
+        end(result)
+    }
+
+    mutating func expire(at now: Instant) {
+        guard let running, running.end <= now else { return }
+        end(.failure(.timedOut(running.asked.name, after: LinkProcedures.timeLimit)))
+    }
+
+    mutating func nextEvent(at now: Instant) -> LinkProcedures.Event? {
+        if let end = ends.popFirst() { return end }
+        guard running == nil, let asked = queue.popFirst() else { return nil }
+        if case .nothing = asked.start { return .ended(asked.number, .success(())) }
+        running = LinkProcedures.Running(asked: asked, end: now + LinkProcedures.timeLimit)
+        return .begin(asked.number, asked.procedure, asked.start)
+    }
+
+    private mutating func end(_ result: Result<Void, BLEError>) {
+        if let running = running.take() { tell(running, result) }
+    }
+
+    private mutating func tell(_ running: LinkProcedures.Running, _ result: Result<Void, BLEError>) {
+        guard running.isWanted else { return }
+        if !running.asked.isPromise {
+            ends.append(.ended(running.asked.number, result))
+        } else if case .failure(let error) = result {
+            ends.append(.brokenPromise(error))
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import BLECore
+import HCI
+import SMP
+import Testing
+
+@testable import BLE
+
+/// Procedures of one link, played.
+private struct PlayedProcedures {
+    var procedures = LinkProcedures()
+    var now = Instant.zero
+    private var number: UInt64 = 0
+
+    static let handle = ConnectionHandle(0x40)
+
+    mutating func ask(_ procedure: LinkProcedure) -> UInt64 {
+        number += 1
+        procedures.ask(number, for: procedure, "\(procedure)", by: start(procedure))
+        return number
+    }
+
+    mutating func settle(_ procedure: LinkProcedure) -> UInt64 {
+        number += 1
+        procedures.ask(number, for: procedure, "", by: .nothing)
+        return number
+    }
+
+    mutating func promise(_ latency: UInt16) {
+        number += 1
+        procedures.promise(number, "promise", by: .command(Self.update(latency)))
+    }
+
+    static func update(_ latency: UInt16) -> MachineCommand {
+        MachineCommand(LEConnectionUpdate(connection: handle, parameters: parameters(latency)))
+    }
+
+    private static func parameters(_ latency: UInt16 = 0) -> ConnectionParameters {
+        ConnectionParameters(
+            intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
+            latency: latency, supervisionTimeout: Centiseconds(rawValue: 42))
+    }
+
+    private func start(_ procedure: LinkProcedure) -> LinkProcedures.Start {
+        switch procedure {
+        case .timing: .request(Self.parameters())
+        case .encryption: .encryption(LongTermKey(1), .pairing)
+        default: .command(MachineCommand(ReadRemoteVersionInformation(connection: Self.handle)))
+        }
+    }
+
+    mutating func answered(_ answer: CommandAnswer, of number: UInt64) {
+        let command = MachineCommand(ReadRemoteVersionInformation(connection: Self.handle))
+        procedures.answered(answer, to: command, of: number)
+    }
+
+    mutating func ended(_ procedure: LinkProcedure, ifItIs number: UInt64? = nil) {
+        procedures.ended(procedure, .success(()), ifItIs: number)
+    }
+
+    mutating func after(_ seconds: Int) -> [String] {
+        now = now + .seconds(seconds)
+        procedures.expire(at: now)
+        return events()
+    }
+
+    /// What it tells now.
+    mutating func events() -> [String] {
+        var told: [String] = []
+        while let event = procedures.nextEvent(at: now) {
+            switch event {
+            case .begin(let number, let procedure, .command(let command)) where procedure == .timing:
+                told.append("\(number) begins with latency \(command.packet.parameters[6])")
+            case .begin(let number, let procedure, _): told.append("\(number) begins \(procedure)")
+            case .ended(let number, .success): told.append("\(number) ends")
+            case .ended(let number, .failure(let error)): told.append("\(number) fails: \(error)")
+            case .brokenPromise(let error): told.append("promise broken: \(error)")
+            }
+        }
+        return told
+    }
+}
+
+@Suite struct LinkProceduresTests {
+    private let refusal = BLEError.hci(.commandDisallowed, command: .readRemoteVersionInformation)
+    private let silence = BLEError.controllerSilent(command: .readRemoteVersionInformation)
+
+    @Test("one after the other, and encryption beside them") func order() {
+        var played = PlayedProcedures()
+        let (phys, timing, encryption) = (played.ask(.phys), played.ask(.timing), played.ask(.encryption))
+        #expect(played.events() == ["\(phys) begins phys", "\(encryption) begins encryption"])
+        played.ended(.encryption)
+        #expect(played.events() == ["\(encryption) ends"])
+        played.ended(.timing)
+        #expect(played.events() == [], "another one's end")
+        played.ended(.phys)
+        #expect(played.events() == ["\(phys) ends", "\(timing) begins timing"])
+        played.ended(.timing)
+        #expect(played.events() == ["\(timing) ends"] && played.procedures.deadline == nil)
+    }
+
+    @Test("a refused command ends its procedure; an answer that comes too late ends none") func refused() {
+        var played = PlayedProcedures()
+        let (first, second) = (played.ask(.version), played.ask(.version))
+        _ = played.events()
+        played.answered(.done([]), of: first)
+        #expect(played.events() == [])
+        played.answered(.refused(.commandDisallowed), of: first)
+        #expect(played.events() == ["\(first) fails: \(refusal)", "\(second) begins version"])
+        played.answered(.refused(.commandDisallowed), of: first)
+        #expect(played.events() == [])
+        // The event may come before the answer.
+        played.ended(.version)
+        played.answered(.refused(.commandDisallowed), of: second)
+        #expect(played.events() == ["\(second) ends"])
+    }
+
+    @Test("one whose command is not answered may go on, and the next one waits for that") func silent() {
+        var played = PlayedProcedures()
+        let (first, second) = (played.ask(.version), played.ask(.features))
+        _ = played.events()
+        played.answered(.silent, of: first)
+        #expect(played.events() == ["\(first) fails: \(silence)"])
+        #expect(played.after(39) == [])
+        #expect(played.after(1) == ["\(second) begins features"])
+    }
+
+    @Test("one that is given up goes on, and its end is not the next one's") func givenUp() {
+        var played = PlayedProcedures()
+        let (first, second, third) = (played.ask(.phys), played.ask(.phys), played.ask(.phys))
+        _ = played.events()
+        played.procedures.giveUp(first)
+        played.procedures.giveUp(second)
+        #expect(played.events() == [])
+        played.ended(.phys)
+        #expect(played.events() == ["\(third) begins phys"])
+        played.ended(.phys, ifItIs: first)
+        #expect(played.events() == [])
+        played.ended(.phys, ifItIs: third)
+        #expect(played.events() == ["\(third) ends"])
+    }
+
+    @Test("each has 40 s from its beginning") func timeLimit() {
+        var played = PlayedProcedures()
+        let (first, second) = (played.ask(.phys), played.ask(.version))
+        _ = played.events()
+        #expect(played.after(39) == [])
+        #expect(
+            played.after(1) == [
+                "\(first) fails: \(BLEError.timedOut("phys", after: .seconds(40)))",
+                "\(second) begins version",
+            ])
+        #expect(played.procedures.deadline == played.now + .seconds(40))
+    }
+
+    @Test("who waits until nothing goes on has its turn behind what goes on") func settling() {
+        var played = PlayedProcedures()
+        let none = played.settle(.encryption)
+        #expect(played.events() == ["\(none) ends"])
+        let (encryption, wait) = (played.ask(.encryption), played.settle(.encryption))
+        #expect(played.events() == ["\(encryption) begins encryption"])
+        played.procedures.giveUp(encryption)
+        played.ended(.encryption)
+        #expect(played.events() == ["\(wait) ends"])
+    }
+
+    @Test("of promises the last one is kept, and a broken one is told") func promises() {
+        var played = PlayedProcedures()
+        played.promise(1)
+        #expect(played.events() == ["1 begins with latency 1"])
+        played.promise(2)
+        played.promise(3)
+        #expect(played.events() == [])
+        played.ended(.timing)
+        #expect(played.events() == ["2 begins with latency 3"])
+        played.answered(.refused(.commandDisallowed), of: 2)
+        #expect(played.events() == ["promise broken: \(refusal)"])
+    }
+
+    @Test("a link that ends has no procedures") func closing() {
+        var played = PlayedProcedures()
+        _ = (played.ask(.phys), played.ask(.version))
+        _ = played.events()
+        played.procedures.close()
+        played.ended(.phys)
+        #expect(played.after(100) == [] && played.procedures.deadline == nil)
+    }
+}
