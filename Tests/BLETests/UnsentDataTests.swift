@@ -113,6 +113,22 @@ struct UnsentDataTests {
         }
     }
 
+    @Test func aSocketIsWatchedWhileSomebodyWaits() async throws {
+        try await KernelHost.run { host in
+            let socket = KernelSocket(on: host.loop)
+            let id = await host.link(to: Self.peer, over: socket)
+            socket.keep(3)
+            let waiting = Task(executorPreference: host.loop) { try await host.adapter.untilSent(on: id) }
+            await host.wait(.milliseconds(1))
+            #expect(socket.isWatched)
+            waiting.cancel()
+            _ = await waiting.result
+            socket.keep(2)
+            await host.wait(.milliseconds(1))
+            #expect(!socket.isWatched)
+        }
+    }
+
     @Test func aKernelSocketIsClosedWhenItsPacketsHaveLeft() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)

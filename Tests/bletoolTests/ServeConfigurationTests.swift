@@ -106,6 +106,15 @@ struct ServeConfigurationTests {
         expectDatabase(of: configuration)
     }
 
+    @Test func saysHowLinksShouldKeepTime() throws {
+        let told = try configuration(
+            "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")
+        let wish = GenericServices.PreferredConnection(
+            minimumInterval: 24, maximumInterval: 40, latency: 4, timeout: 600)
+        #expect(told.generic?.preferredConnection == wish)
+        #expect(try configuration("services: []").generic?.preferredConnection == nil)
+    }
+
     @Test func hasDefaults() throws {
         let configuration = try configuration("services: []")
         #expect(configuration == ServeConfiguration())

@@ -59,8 +59,8 @@ extension Adapter {
         for id in change.removed where id.local == identity {
             try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
         }
-        // Those that the kernel has made it knows.
-        let new = change.added.filter { $0.local == identity && kernelPairing?.made.remove($0) == nil }
+        // Also those that the kernel has made: another load may have taken them from it before they were kept.
+        let new = change.added.filter { $0.local == identity }
         if !new.isEmpty { try? await loadKernelKeys() }
     }
 
@@ -159,14 +159,27 @@ extension Adapter {
     }
 
     private func kernelPaired(_ made: KernelKeyring.Pairing) {
-        // A peer that has told its identity has another address until then: of links to both it is the other one's.
-        let link =
-            made.resolved.map { name in links.values.first { $0.peer == name } }
-            ?? kernelLink(to: made.bond.peer)
+        let link = link(of: made)
         let isKnown = security.options.bonds.record(made.bond.id) != nil
         if let link { kernelPaired(link, made) }
         // What was made without this process, or for one link only, must not stand for the bond at the next one.
         if isKnown, link == nil || !isBonding(made) { loadKeysSoon() }
+    }
+
+    /// The link on which a pairing has made keys, if that is certain. The kernel names the identity that the peer says it has:
+    /// where it does not tell the address before, that may be the device itself, one that has said so before, and one whose
+    /// address nothing can resolve.
+    private func link(of made: KernelKeyring.Pairing) -> Link? {
+        if let name = made.resolved { return links.values.first { $0.peer == name } }
+        guard let pairing = kernelPairing else { return nil }
+        let peer = made.bond.peer
+        let possible = links.values.filter {
+            $0.peer == peer || $0.peer.kind == .nonResolvable || pairing.identity(of: $0.peer) == peer
+        }
+        let pairs = possible.filter { pairing.hasAsked(about: $0.peer) || securings.contains($0.id) }
+        if pairs.count == 1 { return pairs[0] }
+        guard pairs.isEmpty, possible.count == 1, possible[0].peer.kind != .nonResolvable else { return nil }
+        return possible[0]
     }
 
     /// Whether what a pairing has made is kept by this process. Where bluetoothd runs, it is that one's.
@@ -186,7 +199,6 @@ extension Adapter {
             if isBonding {
                 if takesPlace(made.bond, of: link) { return askAboutClaim(made.bond, of: link) }
                 try keep(made.bond, of: link)
-                kernelPairing?.made.insert(made.bond.id)
             }
             // Without a bond of its own a pairing leaves the link with another key than the bond's.
             link.protection.given = .paired(LinkSecurity(made.bond.strength, isBonded: isBonding))
@@ -204,7 +216,7 @@ extension Adapter {
         securings.resume(link.id, with: .failure(error))
         if security.options.bonds.record(bond.id) != nil {
             loadKeysSoon()
-            end(link)
+            fail(link, error, .authenticationFailure)
         } else {
             Task(executorPreference: loop) {
                 try? await self.tellKernel(.unpairDevice(bond.peer, disconnects: true))
@@ -219,7 +231,7 @@ extension Adapter {
         link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
         noteSecurity(of: link)
         loadKeysSoon()
-        if let claim = pairing.claims[bond.id] {
+        if let claim = pairing.claims[bond.id], links[claim.link] != nil {
             guard claim.link == link.id else { return refuse(bond, of: link) }
             pairing.claims[bond.id]?.bond = bond
             return
@@ -233,9 +245,9 @@ extension Adapter {
     }
 
     private func answer(_ isWanted: Bool, toClaimOf bond: BondID, on id: LinkID) {
-        guard let bond = kernelPairing?.claims.removeValue(forKey: bond)?.bond, let link = links[id] else {
-            return
-        }
+        guard kernelPairing?.claims[bond]?.link == id, let link = links[id],
+            let bond = kernelPairing?.claims.removeValue(forKey: bond)?.bond
+        else { return }
         guard isWanted else { return refuse(bond, of: link) }
         do throws(BLEError) {
             // The kernel hears of it as of one that another process has made.
@@ -250,8 +262,9 @@ extension Adapter {
 
     private func refuse(_ bond: Bond, of link: Link) {
         log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
-        securings.resume(link.id, with: .failure(.pairing(.local(.unspecifiedReason))))
-        end(link)
+        let error = BLEError.pairing(.local(.unspecifiedReason))
+        securings.resume(link.id, with: .failure(error))
+        fail(link, error, .authenticationFailure)
     }
 
     private func loadKeysSoon() {

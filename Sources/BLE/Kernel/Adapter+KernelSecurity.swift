@@ -78,12 +78,13 @@ extension Adapter {
         }
     }
 
-    /// Nothing more can be sent on a link, for this reason.
-    private func fail(_ link: Link, _ error: BLEError) {
+    /// Nothing more can be sent on a link, for this reason. Where the peer is told why, the kernel does not keep the link for
+    /// who connects next.
+    func fail(_ link: Link, _ error: BLEError, _ cause: DisconnectCause = .userTerminated) {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
         link.end(error)
-        end(link)
+        end(link, cause)
     }
 }
 

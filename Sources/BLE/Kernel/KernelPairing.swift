@@ -9,8 +9,6 @@ final class KernelPairing {
     var before: Management.Settings?
     /// Tells the kernel of bonds that come and go.
     var watch: Task<Void, Never>?
-    /// Bonds that the kernel has made, and of which the store has not told yet.
-    var made: Set<BondID> = []
     /// What pairings have made with peers that say that they are others, whose bonds they would replace: the user is
     /// asked.
     var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
@@ -20,6 +18,8 @@ final class KernelPairing {
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
     /// Peers about which the kernel has asked and has not told the end yet.
     private var underWay: Set<DeviceAddress> = []
+    /// Peers about which it has asked since they were connected.
+    private var asked: Set<DeviceAddress> = []
 
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
@@ -30,20 +30,26 @@ final class KernelPairing {
     /// Whether devices are pairing, as far as the kernel tells: it asks something in every pairing.
     func isUnderWay(with peer: DeviceAddress) -> Bool { underWay.contains(identity(of: peer)) }
 
+    /// Whether the kernel has asked about the peer of a link since that is there.
+    func hasAsked(about peer: DeviceAddress) -> Bool { asked.contains(identity(of: peer)) }
+
     /// Takes what the kernel tells; what a pairing has made, if that was it.
     func take(_ event: ManagementEvent, as local: DeviceAddress) -> KernelKeyring.Pairing? {
         switch event {
         case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
             underWay.insert(peer)
+            asked.insert(peer)
         case .newIdentityKey(let key, let resolved, _):
             if let resolved {
                 identities[resolved] = key.peer
                 if underWay.remove(resolved) != nil { underWay.insert(key.peer) }
+                if asked.remove(resolved) != nil { asked.insert(key.peer) }
             }
         case .newLongTermKey(let key, _): over(with: key.peer)
         case .authenticationFailed(let peer, _), .unpaired(let peer): over(with: peer)
         case .disconnected(let peer, _):
             over(with: peer)
+            asked.remove(peer)
             identities = identities.filter { $0.value != peer }
         default: break
         }

@@ -150,7 +150,8 @@ extension Adapter {
 
     /// Goes on with a link's end, and with what is waited for until packets have left.
     private func advance(_ link: Link) {
-        guard link.ending.isActive else { return }
+        // What is not waited for any more is not watched any more.
+        guard link.ending.isActive || link.isWatchingDepartures else { return }
         link.ending.advance(
             under: LinkEnding.Conditions(
                 unsent: unsent(on: link), isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,

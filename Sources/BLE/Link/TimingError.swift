@@ -1,4 +1,5 @@
 import BLECore
+import GATTServer
 import HCI
 
 /// Why times cannot be: what is out of its range, and what it was. Those of connections are in Core
@@ -29,6 +30,19 @@ extension TimingError: CustomStringConvertible {
         case .outOfRange(let name, let range, let value):
             "\(name) is \(range.lowerBound) to \(range.upperBound), not \(value)"
         }
+    }
+}
+
+extension GenericServices.PreferredConnection {
+    /// What a peripheral would like: the characteristic Peripheral Preferred Connection Parameters (Core Specification
+    /// 5.4, Vol 3, Part C, 12.3).
+    ///
+    /// - Throws: `BLEError.timing` for times that no link can have.
+    public init(_ timing: ConnectionOptions.Timing) throws(BLEError) {
+        let parameters = try timing.checked()
+        self.init(
+            minimumInterval: parameters.intervalMin.rawValue, maximumInterval: parameters.intervalMax.rawValue,
+            latency: parameters.latency, timeout: parameters.supervisionTimeout.rawValue)
     }
 }
 

@@ -1,9 +1,10 @@
+import BLE
 import BLECore
 
 /// CONFIG.yaml.
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
-        case name, advertise, beacons, security, mtu, prepareQueue, strict, standardServices, services
+        case name, advertise, beacons, security, connection, mtu, prepareQueue, strict, standardServices, services
     }
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
@@ -34,6 +35,7 @@ extension ServeConfiguration {
             beacons.append(try AdvertiseSettings(beacon: node, context))
         }
         if let node = fields[.security] { security = try SecurityConfiguration(node) }
+        if let node = fields[.connection] { connection = try ConnectionOptions.Timing(node) }
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
         if let node = fields[.strict], try !node.bool() {
@@ -54,6 +56,11 @@ extension ServeConfiguration {
                 fields.position(of: .services), "the service \(service.uuid) is added already",
                 hint: "with standardServices: false the database is exactly what the file says")
         }
+        if !hasStandardServices, connection != nil {
+            throw ConfigurationError(
+                fields.position(of: .connection), "the GAP service would say this, and is not added",
+                hint: "its characteristic 2a04 can be one of the file's")
+        }
         if !hasStandardServices, services.isEmpty {
             throw ConfigurationError(fields.position(of: .services), "there is nothing to serve")
         }
@@ -69,6 +76,29 @@ extension SecurityConfiguration {
         io = try fields[.io]?.word(InputOutput.self) ?? io
         isBonding = try fields[.bonding]?.bool() ?? isBonding
         isSecureConnectionsOnly = try fields[.secureConnectionsOnly]?.bool() ?? isSecureConnectionsOnly
+    }
+}
+
+extension ConnectionOptions.Timing {
+    private enum Key: String, CaseIterable { case interval, latency, supervision }
+
+    /// `connection:`.
+    fileprivate init(_ node: YAMLNode) throws(ConfigurationError) {
+        let fields = try YAMLFields<Key>(node, "connection")
+        self.init()
+        if let node = fields[.interval] {
+            let text = try node.text()
+            interval = try node.located { () throws(BadInput) in
+                try ClosedRange(text: text, within: .microseconds(7500) ... .seconds(4))
+            }
+        }
+        latency = try fields[.latency]?.integer("the latency", in: 0...499) ?? latency
+        supervisionTimeout = try fields[.supervision]?.duration() ?? supervisionTimeout
+        do {
+            _ = try GenericServices.PreferredConnection(self)
+        } catch {
+            throw ConfigurationError(node.position, error.description)
+        }
     }
 }
 

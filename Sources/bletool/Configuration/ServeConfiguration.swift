@@ -1,3 +1,4 @@
+import BLE
 import BLECore
 
 /// What CONFIG.yaml says: a GATT server and how it advertises itself. A value of this type can work, as
@@ -11,6 +12,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var beacons: [AdvertiseSettings] = []
     /// How centrals pair.
     var security = SecurityConfiguration()
+    /// How links should keep time, which the GAP service says.
+    var connection: ConnectionOptions.Timing?
     /// The greatest ATT_MTU that the server agrees to, 23 to 517.
     var mtu = 517
     /// How many prepared writes one central may queue.

@@ -1,4 +1,5 @@
 import ATT
+import BLE
 import BLECore
 import GATTServer
 
@@ -32,7 +33,8 @@ extension ServeConfiguration {
     var generic: GenericServices? {
         guard hasStandardServices else { return nil }
         return GenericServices(
-            deviceName: name ?? "bletool", appearance: advertising.content.appearance?.rawValue ?? 0)
+            deviceName: name ?? "bletool", appearance: advertising.content.appearance?.rawValue ?? 0,
+            preferredConnection: connection.flatMap { try? .init($0) })
     }
 }
 
