@@ -42,7 +42,7 @@ extension Adapter {
     }
 
     /// Throws when a link cannot be like that.
-    private func check(_ options: ConnectionOptions) throws(BLEError) {
+    func check(_ options: ConnectionOptions) throws(BLEError) {
         _ = try options.timing?.checked()
         guard options.establishmentAttempts > 0 else {
             throw .invalidRequest("a link needs one attempt at least")
@@ -144,7 +144,7 @@ extension Adapter {
 extension Adapter {
     /// Brings a link to what one of its users wants: how it keeps time, what it sends on, its security, and the
     /// MTU. What is so already is left alone.
-    private func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
+    func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
             let link = try link(user.link)
             try await link.preparation.enter(self, of: user.link, at: \.preparation)

@@ -34,15 +34,16 @@ extension TimingError: CustomStringConvertible {
 }
 
 extension GenericServices.PreferredConnection {
-    /// What a peripheral would like: the characteristic Peripheral Preferred Connection Parameters (Core Specification
-    /// 5.4, Vol 3, Part C, 12.3).
+    /// What a peripheral would like: the characteristic Peripheral Preferred Connection Parameters (Core
+    /// Specification 5.4, Vol 3, Part C, 12.3).
     ///
     /// - Throws: `BLEError.timing` for times that no link can have.
     public init(_ timing: ConnectionOptions.Timing) throws(BLEError) {
         let parameters = try timing.checked()
         self.init(
-            minimumInterval: parameters.intervalMin.rawValue, maximumInterval: parameters.intervalMax.rawValue,
-            latency: parameters.latency, timeout: parameters.supervisionTimeout.rawValue)
+            minimumInterval: parameters.intervalMin.rawValue,
+            maximumInterval: parameters.intervalMax.rawValue, latency: parameters.latency,
+            timeout: parameters.supervisionTimeout.rawValue)
     }
 }
 

@@ -4,7 +4,8 @@ import BLECore
 /// CONFIG.yaml.
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
-        case name, advertise, beacons, security, connection, mtu, prepareQueue, strict, standardServices, services
+        case name, advertise, beacons, security, connection, mtu, prepareQueue, strict, standardServices,
+            services
     }
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
