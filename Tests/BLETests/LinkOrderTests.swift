@@ -103,6 +103,40 @@ import VirtualController
         }
     }
 
+    @Test("procedures that wait end with the bearer, and nothing of them is sent") func endedBearer()
+        async throws
+    {
+        try await LinkedHosts.run(extended: true) { hosts in
+            let (port, connection, server, loop) = (
+                hosts.port, hosts.connection, hosts.server, hosts.bed.loop
+            )
+            port.play { command in
+                switch command.opcode {
+                case .leSetPHY, .disconnect:
+                    [CommandStatus(status: .success, opcode: command.opcode).packet]
+                default: nil
+                }
+            }
+            port.forget()
+            let updates = (0..<2).map { _ in
+                Task(executorPreference: loop) {
+                    try await connection.setPHYs(transmit: .le2M, receive: .le2M)
+                }
+            }
+            await hosts.bed.wait(.seconds(1))
+            let end = loop.now
+            await server.breakBearer(of: hosts.central)
+            for update in updates { #expect(await thrown(by: update) == .peer("silent")) }
+            #expect(loop.now == end)
+            port.tell(
+                LEPHYUpdateComplete(
+                    status: .success, connection: LinkedHosts.handle, transmit: .le2M, receive: .le2M
+                ).packet)
+            await hosts.bed.wait(.seconds(1))
+            #expect(port.opcodes.filter { $0 == .leSetPHY }.count == 1)
+        }
+    }
+
     @Test("what waits to be sent about a link does not meet the next one of its handle") func lateDisconnect()
         async throws
     {
@@ -157,4 +191,11 @@ import VirtualController
 /// How a task failed.
 private func thrown(by task: Task<some Sendable, any Error>) async -> BLEError? {
     if case .failure(let error) = await task.result { error as? BLEError } else { nil }
+}
+
+extension Adapter {
+    /// Ends the ATT bearer to a central, as after a request that was not answered in time.
+    fileprivate func breakBearer(of central: Central) {
+        if let link = links[central.link] { fail(link, .peer("silent")) }
+    }
 }

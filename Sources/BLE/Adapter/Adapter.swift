@@ -321,6 +321,7 @@ extension Adapter {
         wakeForScanner()
         wakeForAdvertiser()
         for link in links.values { wake(by: link.deadline) }
+        loadOwedKeys()
     }
 
     private func portClosed(_ error: PortError) {

@@ -15,20 +15,29 @@ extension CentralManager {
     /// The link is the central's: `disconnect` leaves it, and does not end it. `PeripheralManager.disconnect` ends it.
     ///
     /// - Parameter central: one of a peripheral manager of the same adapter.
-    /// - Throws: `BLEError.disconnected` when its link has ended; what `connect` throws for the options.
+    /// - Throws: `BLEError.disconnected` when its link has ended; `BLEError.invalidRequest` for a central of another
+    ///   adapter; what `connect` throws for the options.
     public func peripheral(
         of central: Central, options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
-        Peripheral(adapter, try await adapter.join(central.link, options), central.address)
+        let user = try await adapter.join(central, options)
+        return Peripheral(adapter, user, await adapter.peer(of: user.link) ?? central.address)
     }
 }
 
 extension Adapter {
-    /// Joins a link that is there.
-    fileprivate func join(_ id: LinkID, _ options: ConnectionOptions) async throws(BLEError) -> LinkUser {
+    /// Joins the link that a central has made.
+    fileprivate func join(
+        _ central: Central, _ options: ConnectionOptions
+    ) async throws(BLEError) -> LinkUser {
         try check(options)
+        let link = try linkThatTakes(central.link)
+        // Adapters count their links alike.
+        guard link.peer == central.address else {
+            throw .invalidRequest("\(central) is a central of another adapter")
+        }
         connecting.nextTicket += 1
-        let user = try linkThatTakes(id).join(ConnectTicket(number: connecting.nextTicket))
+        let user = link.join(ConnectTicket(number: connecting.nextTicket))
         try await prepare(user, options)
         noteConnected(user)
         return user

@@ -23,6 +23,7 @@ extension Adapter {
         let settings = KernelPairingSettings(options: security.options, before: information.current)
         let commands = try settings.setUp(information.supported)
         kernelPairing?.before = information.current
+        kernelPairing?.keyring.isAsking = security.options.delegate.ioCapability != .noInputNoOutput
         do throws(BLEError) {
             for command in commands { try await tellKernel(command) }
             guard security.options.isBonding else { return }
@@ -61,7 +62,7 @@ extension Adapter {
         }
         // Also those that the kernel has made: another load may have taken them from it before they were kept.
         let new = change.added.filter { $0.local == identity }
-        if !new.isEmpty { try? await loadKernelKeys() }
+        if !new.isEmpty { loadKeysSoon() }
     }
 
     /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
@@ -75,6 +76,7 @@ extension Adapter {
         guard let before = kernelPairing?.before else { return }
         kernelPairing?.before = nil
         kernelPairing?.watch.take()?.cancel()
+        kernelPairing?.keyring.isAsking = false
         for command in KernelPairingSettings(options: security.options, before: before).tearDown {
             try? await tellKernel(command)
         }
@@ -93,8 +95,11 @@ extension Adapter {
     /// Acts on what the kernel tells of pairings and keys.
     func heardOfPairing(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
-        let made = pairing.take(event, as: identity)
+        let now = loop.now
+        let made = pairing.keyring.take(event, as: identity, with: links.values.map(\.peer), at: now)
+        pairing.endQuestions(at: now)
         if let made { kernelPaired(made) }
+        loadOwedKeys()
         switch event {
         case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
         case .confirmationRequest(let peer, isPlain: false, let value):
@@ -164,22 +169,18 @@ extension Adapter {
         if let link { kernelPaired(link, made) }
         // What was made without this process, or for one link only, must not stand for the bond at the next one.
         if isKnown, link == nil || !isBonding(made) { loadKeysSoon() }
+        if link == nil, isBonding(made) {
+            log.info(
+                "\(made.bond.peer) has paired, not on a link that is certainly of this process: it is not kept"
+            )
+        }
     }
 
-    /// The link on which a pairing has made keys, if that is certain. The kernel names the identity that the peer says it has:
-    /// where it does not tell the address before, that may be the device itself, one that has said so before, and one whose
-    /// address nothing can resolve.
+    /// The link of this process on which a pairing has made keys, if that is certain.
     private func link(of made: KernelKeyring.Pairing) -> Link? {
-        if let name = made.resolved { return links.values.first { $0.peer == name } }
-        guard let pairing = kernelPairing else { return nil }
-        let peer = made.bond.peer
-        let possible = links.values.filter {
-            $0.peer == peer || $0.peer.kind == .nonResolvable || pairing.identity(of: $0.peer) == peer
-        }
-        let pairs = possible.filter { pairing.hasAsked(about: $0.peer) || securings.contains($0.id) }
-        if pairs.count == 1 { return pairs[0] }
-        guard pairs.isEmpty, possible.count == 1, possible[0].peer.kind != .nonResolvable else { return nil }
-        return possible[0]
+        guard let name = made.link else { return nil }
+        let possible = links(to: name)
+        return possible.count == 1 ? possible[0] : nil
     }
 
     /// Whether what a pairing has made is kept by this process. Where bluetoothd runs, it is that one's.
@@ -268,16 +269,27 @@ extension Adapter {
     }
 
     private func loadKeysSoon() {
-        Task(executorPreference: loop) { await self.loadKeysAgain() }
+        kernelPairing?.isLoadOwed = true
+        loadOwedKeys()
     }
 
-    private func loadKeysAgain() async {
-        if kernelPairing?.isSetUp == true, security.options.isBonding { try? await loadKernelKeys() }
+    /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing: it forgets all others at that,
+    /// also those that such a device is just being given.
+    func loadOwedKeys() {
+        guard let pairing = kernelPairing, pairing.isLoadOwed else { return }
+        if let quiet = pairing.keyring.quiet(after: loop.now) { return wake(by: quiet) }
+        pairing.isLoadOwed = false
+        guard pairing.isSetUp, security.options.isBonding else { return }
+        Task(executorPreference: loop) { try? await self.loadKernelKeys() }
     }
 
-    /// The link of this process to the device that the kernel calls so.
+    /// The links of this process to the device that the kernel calls so.
+    private func links(to peer: DeviceAddress) -> [Link] {
+        links.values.filter { $0.peer == peer || kernelPairing?.keyring.identity(of: $0.peer) == peer }
+    }
+
     private func kernelLink(to peer: DeviceAddress) -> Link? {
-        links.values.first { $0.peer == peer }
-            ?? links.values.first { kernelPairing?.identity(of: $0.peer) == peer }
+        let links = links(to: peer)
+        return links.first { $0.peer == peer } ?? links.first
     }
 }

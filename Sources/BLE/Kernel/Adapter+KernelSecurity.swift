@@ -21,6 +21,10 @@ extension Adapter {
         defer { link.elevation.leave() }
         noteSecurity(of: link)
         guard !link.security.reaches(level) else { return }
+        if kernelPairing?.isSetUp == true, link.protection.bond == nil {
+            // The kernel asks nothing in a pairing that it begins where nothing is to be shown or entered.
+            kernelPairing?.keyring.begin(link.peer, at: loop.now)
+        }
         do throws(BLEError) {
             // The time limit of pairing (Core Specification 5.4, Vol 3, Part H, 3.4).
             try await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
@@ -56,7 +60,7 @@ extension Adapter {
     /// the wait is short.
     private func keysKnown(to link: Link) async {
         let id = link.id
-        guard kernelPairing?.isUnderWay(with: link.peer) == true else { return }
+        guard kernelPairing?.keyring.isPairing(link.peer, at: loop.now) == true else { return }
         _ = try? await withDeadline(.seconds(2), on: loop, orThrow: .cancelled) { () throws(BLEError) in
             try await self.toldKeys(of: id)
         }
@@ -84,6 +88,7 @@ extension Adapter {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
         link.end(error)
+        endProcedures(of: link, error)
         end(link, cause)
     }
 }

@@ -2,20 +2,21 @@ import BLECore
 import HCISocket
 import SMP
 
-/// Puts the keys of a pairing together, which the kernel tells one by one when it has all of them: the peer's
-/// identity, what signs, then what encrypts. LE legacy pairing has a key for each role: each makes the bond anew.
+/// What the kernel tells of pairings: which devices are pairing, who they say that they are, and their keys, which it tells
+/// one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy pairing has a key for
+/// each role: each makes the bond anew.
 struct KernelKeyring {
     /// What a pairing has made.
     struct Pairing: Hashable {
         var bond: Bond
         /// Whether it is for the next link too: both sides wanted a bond, and the peer can be known again.
         var isKept: Bool
-        /// The address that the peer had until it told its identity, if that was another one.
-        var resolved: DeviceAddress?
+        /// The address by which the link is known that it was made on; nil where that is uncertain.
+        var link: DeviceAddress?
     }
 
     private struct Keys {
-        var resolved: DeviceAddress?
+        var link: DeviceAddress?
         var identity: UInt128?
         var peerSigning: UInt128?
         var localSigning: UInt128?
@@ -23,23 +24,79 @@ struct KernelKeyring {
         var peripheral: Management.LongTermKey?
     }
 
+    /// How long a pairing may take of which nothing is told: after 30 s without a packet it has failed (Core Specification
+    /// 5.4, Vol 3, Part H, 3.4), and one that distributes no keys ends untold.
+    static let timeLimit = Duration.seconds(60)
+
+    /// Whether the kernel asks something in every pairing that another device begins. Without input and output it does not.
+    var isAsking = false
     /// The keys of pairings whose links are there.
     private var keys: [DeviceAddress: Keys] = [:]
+    /// The identities of peers whose links began under another address, which they are known by here.
+    private var identities: [DeviceAddress: DeviceAddress] = [:]
+    /// Peers, as the kernel knows them, that are pairing, and when they have failed at the latest.
+    private var underWay: [DeviceAddress: Instant] = [:]
+
+    /// The address by which the kernel knows the peer of a link now.
+    func identity(of peer: DeviceAddress) -> DeviceAddress { identities[peer] ?? peer }
+
+    /// Whether the peer of a link is pairing.
+    func isPairing(_ peer: DeviceAddress, at now: Instant) -> Bool {
+        underWay[identity(of: peer)].map { $0 > now } ?? false
+    }
+
+    /// When no device is pairing any more if nothing more is told; nil when none is.
+    func quiet(after now: Instant) -> Instant? { underWay.values.max().flatMap { $0 > now ? $0 : nil } }
+
+    /// The peer of a link begins to pair, or is asked about.
+    mutating func begin(_ peer: DeviceAddress, at now: Instant) {
+        underWay[identity(of: peer)] = now.advanced(by: Self.timeLimit)
+    }
 
     /// Takes what the kernel tells. When that was a key that encrypts, what its pairing has made up to now, as the
-    /// device `local`.
-    mutating func take(_ event: ManagementEvent, as local: DeviceAddress) -> Pairing? {
+    /// device `local`, which has links to these peers.
+    mutating func take(
+        _ event: ManagementEvent, as local: DeviceAddress, with links: [DeviceAddress] = [], at now: Instant
+    ) -> Pairing? {
         switch event {
+        case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
+            begin(peer, at: now)
         // With it every pairing begins in which the peer tells its identity.
         case .newIdentityKey(let key, let resolved, _):
-            keys[key.peer] = Keys(resolved: resolved, identity: key.value)
+            let link = resolved ?? pairing(as: key.peer, with: links, at: now)
+            keys[key.peer] = Keys(link: link, identity: key.value)
+            if let link, link != key.peer {
+                let limit = underWay.removeValue(forKey: identity(of: link))
+                if let limit { underWay[key.peer] = limit }
+                identities[link] = key.peer
+            }
         case .newSigningKey(let key, _):
             set(key.value, in: key.isLocal ? \.localSigning : \.peerSigning, of: key.peer)
-        case .newLongTermKey(let key, let isKept): return take(key, isKept, as: local)
-        case .disconnected(let peer, _), .unpaired(let peer): keys[peer] = nil
+        case .newLongTermKey(let key, let isKept):
+            underWay[key.peer] = nil
+            return take(key, isKept, as: local)
+        case .authenticationFailed(let peer, _): underWay[peer] = nil
+        case .unpaired(let peer):
+            underWay[peer] = nil
+            keys[peer] = nil
+        case .disconnected(let peer, _):
+            underWay[peer] = nil
+            keys[peer] = nil
+            identities = identities.filter { $0.value != peer }
         default: break
         }
         return nil
+    }
+
+    /// The address of the link whose peer says that it is `peer`, where the kernel does not tell it: that may be the device
+    /// itself, one that has said so before, and one whose address nothing resolves. Only one of them may be pairing.
+    private func pairing(
+        as peer: DeviceAddress, with links: [DeviceAddress], at now: Instant
+    ) -> DeviceAddress? {
+        let pairing = isAsking ? underWay.filter { $0.value > now }.map(\.key) : links.map(identity(of:))
+        let candidates = pairing.filter { $0 == peer || $0.kind == .nonResolvable || $0.kind == .reserved }
+        guard candidates.count == 1, isAsking || candidates[0] == peer else { return nil }
+        return candidates[0]
     }
 
     private mutating func take(
@@ -49,7 +106,7 @@ struct KernelKeyring {
         guard key.kind != .debugP256 else { return nil }
         if key.strength.isSecureConnections {
             if keys[key.peer]?.central != nil { keys[key.peer] = nil }
-            keys[key.peer, default: Keys()].central = key
+            keys[key.peer, default: Keys(link: key.peer)].central = key
             keys[key.peer]?.peripheral = key
         } else {
             set(key, in: key.isForCentral ? \.central : \.peripheral, of: key.peer)
@@ -61,15 +118,16 @@ struct KernelKeyring {
         bond.peerIdentityKey = keys.identity
         bond.peerSigningKey = keys.peerSigning
         bond.localSigningKey = keys.localSigning
-        return Pairing(bond: bond, isKept: isKept, resolved: keys.resolved)
+        return Pairing(bond: bond, isKept: isKept, link: keys.link)
     }
 
-    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are.
+    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are. Without an
+    /// identity key they carry the name of the link itself.
     private mutating func set<Key>(
         _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress
     ) {
         if keys[peer]?[keyPath: slot] != nil { keys[peer] = nil }
-        keys[peer, default: Keys()][keyPath: slot] = key
+        keys[peer, default: Keys(link: peer)][keyPath: slot] = key
     }
 }
 

@@ -114,6 +114,8 @@ extension Adapter {
 
     private func submit(_ command: MachineCommand, _ number: UInt64, of link: Link) throws(BLEError) {
         if let end { throw end }
+        // The handle may be another link's when its turn has come.
+        _ = try handle(of: link.id)
         if recovery.isUnderWay {
             throw .hci(.operationCancelledByHost, command: command.packet.opcode)
         }
@@ -142,6 +144,11 @@ extension Adapter {
     ) {
         guard let id = linkOfHandle[handle] else { return }
         end(procedure, on: id, status == .success ? .success(()) : .failure(.hci(status, command: command)))
+    }
+
+    /// Ends the waits for procedures of a link that takes none any more.
+    func endProcedures(of link: Link, _ error: BLEError) {
+        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
     }
 
     /// The controller's name for a link.

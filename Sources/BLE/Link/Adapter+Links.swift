@@ -99,7 +99,7 @@ extension Adapter {
 
     private func endWaits(on link: Link, _ error: BLEError) {
         link.end(error)
-        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
+        endProcedures(of: link, error)
         securings.resume(link.id, with: .failure(error))
         operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
     }
@@ -486,6 +486,7 @@ extension Adapter {
             let error = BLEError(.closed(closure))
             link.closing = error
             link.end(error)
+            endProcedures(of: link, error)
             end(link)
         }
     }

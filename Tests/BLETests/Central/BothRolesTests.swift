@@ -27,6 +27,15 @@ import Testing
         }
     }
 
+    @Test("a central of another adapter has no server here") func otherAdapter() async throws {
+        try await LinkedHosts.run { hosts in
+            let error = await failure { () throws(BLEError) in
+                _ = try await CentralManager(hosts.client).peripheral(of: hosts.central)
+            }
+            #expect(error == .invalidRequest("\(hosts.central) is a central of another adapter"))
+        }
+    }
+
     @Test("of a central that has gone there is none") func gone() async throws {
         try await LinkedHosts.run { hosts in
             await hosts.device.disconnect()

@@ -7,6 +7,8 @@ import Testing
 
 private let local = DeviceAddress(0x0001, type: .public)
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+private let start = Instant(nanoseconds: 0)
+private let unresolvable = DeviceAddress(0x0922_11cc_bbaa, type: .random)
 private let private1 = DeviceAddress(0x4422_11cc_bbaa, type: .random)
 
 private func key(
@@ -30,8 +32,8 @@ private func signing(isLocal: Bool, _ value: UInt128) -> ManagementEvent {
 extension KernelKeyring {
     /// What the last of some events makes; nothing before it may make anything.
     fileprivate mutating func last(of events: [ManagementEvent]) -> Pairing? {
-        for event in events.dropLast() { #expect(take(event, as: local) == nil) }
-        return events.last.flatMap { take($0, as: local) }
+        for event in events.dropLast() { #expect(take(event, as: local, at: start) == nil) }
+        return events.last.flatMap { take($0, as: local, at: start) }
     }
 }
 
@@ -48,7 +50,7 @@ struct KernelKeyringTests {
         bond.centralKey = LongTermKey(4)
         bond.peripheralKey = LongTermKey(4)
         (bond.peerIdentityKey, bond.peerSigningKey, bond.localSigningKey) = (1, 2, 3)
-        #expect(made == KernelKeyring.Pairing(bond: bond, isKept: true, resolved: private1))
+        #expect(made == KernelKeyring.Pairing(bond: bond, isKept: true, link: private1))
         #expect(bond.kernelKeys == [key(.authenticatedP256, 4)])
         #expect(bond.kernelIdentityKey == Management.IdentityKey(peer: lamp, value: 1))
     }
@@ -86,6 +88,66 @@ struct KernelKeyringTests {
             .disconnected(lamp, reason: 1), .newLongTermKey(key(.unauthenticatedP256, 11), isKept: true),
         ])
         #expect(third?.bond.localSigningKey == nil)
+    }
+
+    /// How a pairing ends whose device tells who it is, though nothing resolves its address.
+    private func link(
+        after events: [(second: Int, ManagementEvent)], isAsking: Bool = true, links: [DeviceAddress] = [],
+    ) -> DeviceAddress? {
+        var keyring = KernelKeyring()
+        keyring.isAsking = isAsking
+        let all =
+            events + [
+                (
+                    60,
+                    .newIdentityKey(Management.IdentityKey(peer: lamp, value: 1), resolved: nil, isKept: true)
+                ),
+                (60, .newLongTermKey(key(.authenticatedP256, 4), isKept: true)),
+            ]
+        var made: KernelKeyring.Pairing?
+        for (second, event) in all {
+            made = keyring.take(
+                event, as: local, with: links, at: start.advanced(by: .seconds(second)))
+        }
+        return made?.link
+    }
+
+    private func asks(_ peer: DeviceAddress) -> ManagementEvent {
+        .confirmationRequest(peer, isPlain: true, value: 0)
+    }
+
+    @Test("the link that pairs as a device is the only one that can be that and is pairing")
+    func certainLink() {
+        #expect(link(after: [(50, asks(lamp))]) == lamp)
+        #expect(link(after: [(50, asks(unresolvable))]) == unresolvable)
+        #expect(link(after: [(50, asks(lamp)), (51, asks(private1))]) == lamp)
+        #expect(link(after: [(50, asks(lamp)), (51, asks(unresolvable))]) == nil)
+        #expect(link(after: []) == nil)
+        // What has ended is no candidate.
+        let failed = ManagementEvent.authenticationFailed(unresolvable, .authenticationFailed)
+        #expect(link(after: [(50, asks(unresolvable)), (50, failed), (51, asks(lamp))]) == lamp)
+        let gone = ManagementEvent.disconnected(unresolvable, reason: 1)
+        #expect(link(after: [(50, asks(unresolvable)), (50, gone), (51, asks(lamp))]) == lamp)
+        #expect(link(after: [(0, asks(unresolvable)), (51, asks(lamp))]) == lamp)
+        // One that has said so before.
+        let before = ManagementEvent.newIdentityKey(
+            Management.IdentityKey(peer: lamp, value: 1), resolved: private1, isKept: true)
+        #expect(link(after: [(50, before), (51, asks(lamp))]) == lamp)
+    }
+
+    @Test("where the kernel asks nothing, a pairing is on the link to that device, unless another can be it")
+    func unaskedLink() {
+        #expect(link(after: [], isAsking: false, links: [private1, lamp]) == lamp)
+        #expect(link(after: [], isAsking: false, links: [unresolvable, lamp]) == nil)
+        #expect(link(after: [], isAsking: false, links: [unresolvable]) == nil)
+    }
+
+    @Test("keys without an identity key have the name of their own link")
+    func withoutIdentity() {
+        var keyring = KernelKeyring()
+        keyring.isAsking = true
+        let made = keyring.last(of: [.newLongTermKey(key(.authenticatedP256, 4), isKept: true)])
+        #expect(made?.link == lamp)
     }
 
     @Test("a debug key makes no bond")

@@ -367,6 +367,45 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("a device behind an address that nothing resolves is known by its identity when it pairs again")
+    func unresolvableAgain() async throws {
+        let user = User()
+        try await run(try security(user)) { host in
+            let hidden = DeviceAddress(0x0909_0909_0909, type: .random)
+            _ = await host.link(to: hidden, over: KernelSocket(on: host.loop))
+            host.kernel.tell(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
+            #expect(await user.next() == "authorize")
+            host.kernel.tell(
+                0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
+            host.kernel.tell(0x000a, longTermKey(kind: 2))
+            await host.wait(.seconds(1))
+            #expect(await host.adapter.bonds.map(\.peer) == [lamp])
+            host.kernel.tell(0x000f, lampOctets + [0, 0x2a, 0, 0, 0])
+            #expect(await user.next() == "compare 000042")
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.seconds(1))
+            #expect(await host.adapter.bonds.map(\.strength.isAuthenticated) == [true])
+        }
+    }
+
+    @Test(
+        "the kernel is given keys when no device pairs, for it forgets all others", arguments: [true, false])
+    func loadsWait(isTold: Bool) async throws {
+        try await run(try security(User())) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            // A device of another program.
+            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.seconds(59))
+            #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
+            #expect(host.commands.count == 5)
+            // A pairing that distributes no keys ends untold.
+            if isTold { host.kernel.tell(0x0011, stranger + [5]) }
+            await host.wait(.milliseconds(isTold ? 1 : 1001))
+            #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
+        }
+    }
+
     @Test("what another device pairs as a bonded one is not that one's, while that has a link itself")
     func bothLinked() async throws {
         let user = User(isWilling: false)
