@@ -24,6 +24,17 @@ public struct GATTServer: Sendable {
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
+        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter of all others.
+        private(set) var subscribers: [AttributeHandle: [ClientID]] = [:]
+
+        mutating func note(_ client: ClientID, subscribes: Bool, to handle: AttributeHandle) {
+            var all = subscribers.removeValue(forKey: handle) ?? []
+            let place = all.firstIndex { $0.rawValue >= client.rawValue } ?? all.endIndex
+            let isThere = place < all.count && all[place] == client
+            if subscribes, !isThere { all.insert(client, at: place) }
+            if !subscribes, isThere { all.remove(at: place) }
+            if !all.isEmpty { subscribers[handle] = all }
+        }
     }
 
     /// What is known of one client, and what is open on its bearers.
@@ -321,8 +332,24 @@ extension GATTServer {
     /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
     /// (Part C, 10.3.2).
     public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
-        centrals.compactMap { client in
+        (shared.subscribers[handle] ?? []).compactMap { client in
             wish(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
+        }
+    }
+
+    /// What clients are to be sent of values that were set, in the order of their numbers.
+    public func deliveries(
+        of updates: [ValueUpdate], truncating: Bool = false
+    ) -> [(client: ClientID, delivery: Delivery)] {
+        var clients = updates.first.flatMap { shared.subscribers[$0.handle] } ?? []
+        if updates.count > 1 {
+            clients = Set(updates.flatMap { shared.subscribers[$0.handle] ?? [] }).sorted {
+                $0.rawValue < $1.rawValue
+            }
+        }
+        return clients.compactMap { client in
+            let delivery = delivery(of: updates, to: client, truncating: truncating)
+            return delivery.isEmpty ? nil : (client, delivery)
         }
     }
 

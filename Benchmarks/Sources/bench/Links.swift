@@ -6,7 +6,14 @@ import HCISocket
 /// Whole hosts on an air in this process: what goes over their links, and what a link costs.
 func measureLinks() async throws {
     print("")
-    try await measureNotifications()
+    // The first run also sets up what every process needs once.
+    _ = try await measureNotifications(beside: 0)
+    let alone = try await measureNotifications(beside: 0)
+    line("a notification over a virtual link", "\(Int(alone)) ns", "(\(Int(1e9 / alone)) a second)")
+    let busy = try await measureNotifications(beside: 31)
+    line(
+        "the same, beside 31 links that do nothing", "\(Int(busy)) ns",
+        "(\(Int((busy / alone * 100).rounded())) % of that; aim: at most 120)")
     try await measureIdleLinks(32)
 }
 
@@ -27,15 +34,24 @@ private func serve(on air: AirServer, links: Int) async throws -> (PeripheralMan
     return (peripheral, handle)
 }
 
-/// Notifications of 20 octets, from `update` to the stream of the client.
-private func measureNotifications() async throws {
+/// The nanoseconds that a notification of 20 octets takes from `update` to the stream of the client, beside links that do
+/// nothing.
+private func measureNotifications(beside idle: Int) async throws -> Double {
     let loop = EventLoop.shared
     let air = AirServer(on: loop)
-    let (peripheral, handle) = try await serve(on: air, links: 1)
-    let client = try await Adapter.open(on: await air.attach(), name: "client")
+    let (peripheral, handle) = try await serve(on: air, links: idle + 1)
     let address = await peripheral.adapter.address
-    try await CentralManager(client).withConnection(to: address) { device in
-        guard let value = try await device.discover().characteristics(0x2a6e).first else { return }
+    var others: [Adapter] = []
+    for _ in 0..<idle {
+        let other = try await Adapter.open(on: await air.attach())
+        _ = try await CentralManager(other).connect(to: address)
+        others.append(other)
+    }
+    let client = try await Adapter.open(on: await air.attach(), name: "client")
+    let spent = try await CentralManager(client).withConnection(to: address) { device in
+        guard let value = try await device.discover().characteristics(0x2a6e).first else {
+            throw BLEError.notFound("2a6e")
+        }
         let values = try await device.values(of: value)
         let count = 20_000
         let start = ContinuousClock.now
@@ -51,14 +67,10 @@ private func measureNotifications() async throws {
             if received == count { break }
         }
         try await sender.value
-        let spent = (ContinuousClock.now - start) / count
-        let nanoseconds = Double(spent.components.attoseconds) / 1e9
-        print(
-            "a notification over a virtual link".padded(46), "\(Int(nanoseconds)) ns".leftPadded(10),
-            "(\(Int(1e9 / nanoseconds)) a second)")
+        return (ContinuousClock.now - start) / count
     }
-    await client.close()
-    await peripheral.adapter.close()
+    for adapter in others + [client, peripheral.adapter] { await adapter.close() }
+    return Double(spent.components.attoseconds) / 1e9
 }
 
 /// What memory grows by with each link that does nothing: both ends of it, and the two simulated

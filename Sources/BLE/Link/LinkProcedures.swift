@@ -19,7 +19,7 @@ import SMP
 /// ```
 struct LinkProcedures: Sendable {
     /// What begins a procedure.
-    enum Start: Sendable {
+    indirect enum Start: Sendable {
         /// A command, whose answer comes to `answered`.
         case command(MachineCommand)
         /// A request for connection parameters over L2CAP signalling.

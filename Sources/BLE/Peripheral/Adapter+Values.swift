@@ -14,12 +14,11 @@ extension Adapter {
         let update = server.updates.begin()
         do throws(BLEError) {
             let updates = try store(values)
-            for client in server.gatt.centrals {
+            for (client, delivery) in server.gatt.deliveries(of: updates, truncating: truncating) {
                 let id = LinkID(number: client.rawValue)
                 guard centrals?.contains(where: { $0.link == id }) ?? true, let link = try? linkThatTakes(id)
                 else { continue }
-                let delivery = server.gatt.delivery(of: updates, to: client, truncating: truncating)
-                if !delivery.isEmpty { send(delivery, to: link, as: update) }
+                send(delivery, to: link, as: update)
             }
             try await untilEnd(of: update)
         } catch {

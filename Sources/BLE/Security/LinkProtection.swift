@@ -12,7 +12,7 @@ enum GivenKey: Hashable, Sendable {
     /// That of a pairing which has failed.
     case failed
     /// That of a bond.
-    case bond(Bond)
+    indirect case bond(Bond)
 }
 
 /// What keeps a link of ours safe: the bond with its peer, and the key of a pairing.

@@ -74,11 +74,12 @@ extension ClientState {
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
         _ shared: inout GATTServer.Shared
     ) {
-        guard let index = shared.database.index(of: handle), configurations[handle] ?? [] != configuration
+        guard configurations[handle] ?? [] != configuration else { return }
+        configurations[handle] = configuration.isEmpty ? nil : configuration
+        shared.note(id, subscribes: !configuration.isEmpty, to: handle)
+        guard let index = shared.database.index(of: handle), shared.database.attributes[index].role == nil
         else { return }
         let uuid = shared.database.attributes[index].type
-        configurations[handle] = configuration.isEmpty ? nil : configuration
-        guard shared.database.attributes[index].role == nil else { return }
         if configuration.isEmpty {
             shared.events.append(.unsubscribed(central: id, handle: handle, uuid: uuid))
         } else {

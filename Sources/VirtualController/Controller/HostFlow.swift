@@ -84,7 +84,7 @@ extension VirtualController {
     /// The bytes of data that the host takes now. When it has all that its peer's host has sent as one, the
     /// peer is told.
     mutating func give(_ data: DataForHost) -> [UInt8] {
-        if data.isWhole, let index = links.firstIndex(where: { $0.id == data.link }) {
+        if data.isWhole, let index = links.indices.first(where: { links[$0].id == data.link }) {
             send(.acknowledged, on: index)
         }
         return HCIPacket.acl(data.packet).encoded

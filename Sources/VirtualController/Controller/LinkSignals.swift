@@ -81,8 +81,8 @@ extension VirtualController {
     /// Takes data from the host. A packet for no connection is dropped, as one for a connection that has
     /// just ended must be; one that finds no buffer is dropped and told.
     mutating func take(_ packet: ACLPacket, at now: Instant) {
-        guard let index = links.firstIndex(where: { $0.handle == packet.handle }) else { return }
-        let buffered = links.reduce(0) { $0 + $1.buffered }
+        guard let index = links.indices.first(where: { links[$0].handle == packet.handle }) else { return }
+        let buffered = links.indices.reduce(0) { $0 + links[$1].buffered }
         guard buffered < Int(configuration.aclPackets),
             packet.data.count <= Int(configuration.aclPacketLength)
         else { return tell(DataBufferOverflow(linkType: .acl)) }

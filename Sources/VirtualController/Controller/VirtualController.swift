@@ -116,8 +116,11 @@ extension VirtualController {
     public var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
-        return links.reduce(trains) {
-            earlier(earlier($0, $1.connectionEvent), earlier($1.deadline, $1.payloadDeadline))
+        // By index: closures get copies of links, and this is asked for with every packet.
+        return links.indices.reduce(trains) {
+            earlier(
+                earlier($0, links[$1].connectionEvent),
+                earlier(links[$1].deadline, links[$1].payloadDeadline))
         }
     }
 
@@ -128,7 +131,7 @@ extension VirtualController {
         endScan(at: now)
         endSyncs(at: now)
         holdConnectionEvents(at: now)
-        while let index = links.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
+        while let index = links.indices.first(where: { links[$0].deadline.map { $0 <= now } ?? false }) {
             let link = links[index]
             // The peer may believe that the link is there, and now misses this end.
             transmit(.link(link.id, .silence), to: link.peer)
@@ -220,7 +223,7 @@ extension VirtualController {
         case .train(let packet): hear(packet, rssi: rssi, at: now)
         case .connectionRequest(let request): accept(request, from: sender, rssi: rssi)
         case .link(let link, let signal):
-            guard let index = links.firstIndex(where: { $0.id == link }) else { return }
+            guard let index = links.indices.first(where: { links[$0].id == link }) else { return }
             links[index].rssi = rssi
             hear(signal, on: index, at: now)
         }
