@@ -23,7 +23,6 @@ extension Adapter {
         let settings = KernelPairingSettings(options: security.options, before: information.current)
         let commands = try settings.setUp(information.supported)
         kernelPairing?.before = information.current
-        kernelPairing?.keyring.isAsking = security.options.delegate.ioCapability != .noInputNoOutput
         do throws(BLEError) {
             for command in commands { try await tellKernel(command) }
             guard security.options.isBonding else { return }
@@ -61,8 +60,7 @@ extension Adapter {
             try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
         }
         // Also those that the kernel has made: another load may have taken them from it before they were kept.
-        let new = change.added.filter { $0.local == identity }
-        if !new.isEmpty { loadKeysSoon() }
+        loadKeysSoon(for: change.added.filter { $0.local == identity }.map(\.peer))
     }
 
     /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
@@ -76,7 +74,6 @@ extension Adapter {
         guard let before = kernelPairing?.before else { return }
         kernelPairing?.before = nil
         kernelPairing?.watch.take()?.cancel()
-        kernelPairing?.keyring.isAsking = false
         for command in KernelPairingSettings(options: security.options, before: before).tearDown {
             try? await tellKernel(command)
         }
@@ -168,7 +165,7 @@ extension Adapter {
         let isKnown = security.options.bonds.record(made.bond.id) != nil
         if let link { kernelPaired(link, made) }
         // What was made without this process, or for one link only, must not stand for the bond at the next one.
-        if isKnown, link == nil || !isBonding(made) { loadKeysSoon() }
+        if isKnown, link == nil || !isBonding(made) { loadKeysSoon(for: [made.bond.peer]) }
         if link == nil, isBonding(made) {
             log.info(
                 "\(made.bond.peer) has paired, not on a link that is certainly of this process: it is not kept"
@@ -216,7 +213,7 @@ extension Adapter {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
         if security.options.bonds.record(bond.id) != nil {
-            loadKeysSoon()
+            loadKeysSoon(for: [bond.peer])
             fail(link, error, .authenticationFailure)
         } else {
             Task(executorPreference: loop) {
@@ -231,7 +228,7 @@ extension Adapter {
         guard let pairing = kernelPairing else { return }
         link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
         noteSecurity(of: link)
-        loadKeysSoon()
+        loadKeysSoon(for: [bond.peer])
         if let claim = pairing.claims[bond.id], links[claim.link] != nil {
             guard claim.link == link.id else { return refuse(bond, of: link) }
             pairing.claims[bond.id]?.bond = bond
@@ -268,19 +265,33 @@ extension Adapter {
         fail(link, error, .authenticationFailure)
     }
 
-    private func loadKeysSoon() {
-        kernelPairing?.isLoadOwed = true
+    /// Gives the kernel the keys of all bonds when no device is pairing, because it has not those of these peers.
+    private func loadKeysSoon(for peers: [DeviceAddress]) {
+        kernelPairing?.owed.formUnion(peers)
         loadOwedKeys()
     }
 
     /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing: it forgets all others at that,
     /// also those that such a device is just being given.
     func loadOwedKeys() {
-        guard let pairing = kernelPairing, pairing.isLoadOwed else { return }
+        guard let pairing = kernelPairing, !pairing.owed.isEmpty, pairing.loading.isEmpty else { return }
+        guard pairing.isSetUp, security.options.isBonding else {
+            pairing.owed = []
+            return
+        }
         if let quiet = pairing.keyring.quiet(after: loop.now) { return wake(by: quiet) }
-        pairing.isLoadOwed = false
-        guard pairing.isSetUp, security.options.isBonding else { return }
-        Task(executorPreference: loop) { try? await self.loadKernelKeys() }
+        (pairing.loading, pairing.owed) = (pairing.owed, [])
+        Task(executorPreference: loop) { await self.loadKeys() }
+    }
+
+    private func loadKeys() async {
+        do throws(BLEError) {
+            try await loadKernelKeys()
+        } catch {
+            log.warning("the kernel does not take the keys of bonds: \(error)")
+        }
+        kernelPairing?.loading = []
+        loadOwedKeys()
     }
 
     /// The links of this process to the device that the kernel calls so.

@@ -21,10 +21,6 @@ extension Adapter {
         defer { link.elevation.leave() }
         noteSecurity(of: link)
         guard !link.security.reaches(level) else { return }
-        if kernelPairing?.isSetUp == true, link.protection.bond == nil {
-            // The kernel asks nothing in a pairing that it begins where nothing is to be shown or entered.
-            kernelPairing?.keyring.begin(link.peer, at: loop.now)
-        }
         do throws(BLEError) {
             // The time limit of pairing (Core Specification 5.4, Vol 3, Part H, 3.4).
             try await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
@@ -47,6 +43,12 @@ extension Adapter {
         try await waitForKernel(on: id) { () throws(BLEError) in
             do throws(PortError) {
                 try channel.port.require(level)
+                if kernelPairing?.isSetUp == true, let link = links[id], link.role == .central,
+                    link.protection.bond == nil
+                {
+                    // Before 5.7, Linux asks nothing in a pairing that it begins where nothing is to be shown or entered.
+                    kernelPairing?.keyring.begin(link.peer, at: loop.now)
+                }
             } catch  where error.errno == .invalidArgument {
                 throw .adapter(
                     .unsupported("pairing: the kernel has it only when management switched the adapter on"))

@@ -17,6 +17,8 @@ struct KernelKeyring {
 
     private struct Keys {
         var link: DeviceAddress?
+        /// When others are not of the same pairing.
+        var end: Instant
         var identity: UInt128?
         var peerSigning: UInt128?
         var localSigning: UInt128?
@@ -24,15 +26,16 @@ struct KernelKeyring {
         var peripheral: Management.LongTermKey?
     }
 
-    /// How long a pairing may take of which nothing is told: after 30 s without a packet it has failed (Core Specification
-    /// 5.4, Vol 3, Part H, 3.4), and one that distributes no keys ends untold.
-    static let timeLimit = Duration.seconds(60)
+    /// How long a pairing may take of which nothing is told. It has failed after 30 s without a packet (Core Specification
+    /// 5.4, Vol 3, Part H, 3.4), and of the question, the answer, the encryption and the last key each may take that long.
+    /// One that distributes no keys ends untold.
+    static let timeLimit = Duration.seconds(120)
+    /// How long the keys of one pairing may take: the kernel tells all at once.
+    static let burst = Duration.seconds(5)
 
-    /// Whether the kernel asks something in every pairing that another device begins. Without input and output it does not.
-    var isAsking = false
     /// The keys of pairings whose links are there.
     private var keys: [DeviceAddress: Keys] = [:]
-    /// The identities of peers whose links began under another address, which they are known by here.
+    /// The identities of peers whose links, of this process, began under another address.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     /// Peers, as the kernel knows them, that are pairing, and when they have failed at the latest.
     private var underWay: [DeviceAddress: Instant] = [:]
@@ -53,36 +56,39 @@ struct KernelKeyring {
         underWay[identity(of: peer)] = now.advanced(by: Self.timeLimit)
     }
 
+    /// A link of this process to a peer has ended.
+    mutating func forget(_ peer: DeviceAddress) { identities[peer] = nil }
+
     /// Takes what the kernel tells. When that was a key that encrypts, what its pairing has made up to now, as the
-    /// device `local`, which has links to these peers.
+    /// device `local`, whose process has links to these peers.
     mutating func take(
-        _ event: ManagementEvent, as local: DeviceAddress, with links: [DeviceAddress] = [], at now: Instant
+        _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
+        at now: Instant
     ) -> Pairing? {
         switch event {
         case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
             begin(peer, at: now)
+            // Of an earlier pairing without a key that encrypts.
+            keys[peer] = nil
         // With it every pairing begins in which the peer tells its identity.
         case .newIdentityKey(let key, let resolved, _):
-            let link = resolved ?? pairing(as: key.peer, with: links, at: now)
-            keys[key.peer] = Keys(link: link, identity: key.value)
+            let link = resolved ?? pairing(as: key.peer, at: now)
+            keys[key.peer] = Keys(link: link, end: now + Self.burst, identity: key.value)
             if let link, link != key.peer {
-                let limit = underWay.removeValue(forKey: identity(of: link))
-                if let limit { underWay[key.peer] = limit }
-                identities[link] = key.peer
+                if let limit = underWay.removeValue(forKey: link) { underWay[key.peer] = limit }
+                if links().contains(link) { identities[link] = key.peer }
             }
         case .newSigningKey(let key, _):
-            set(key.value, in: key.isLocal ? \.localSigning : \.peerSigning, of: key.peer)
+            set(key.value, in: key.isLocal ? \.localSigning : \.peerSigning, of: key.peer, at: now)
         case .newLongTermKey(let key, let isKept):
-            underWay[key.peer] = nil
-            return take(key, isKept, as: local)
+            let made = take(key, isKept, as: local, at: now)
+            // Where that is uncertain, the one that it is not goes on.
+            if made?.link != nil { underWay[key.peer] = nil }
+            return made
         case .authenticationFailed(let peer, _): underWay[peer] = nil
-        case .unpaired(let peer):
+        case .unpaired(let peer), .disconnected(let peer, _):
             underWay[peer] = nil
             keys[peer] = nil
-        case .disconnected(let peer, _):
-            underWay[peer] = nil
-            keys[peer] = nil
-            identities = identities.filter { $0.value != peer }
         default: break
         }
         return nil
@@ -90,26 +96,24 @@ struct KernelKeyring {
 
     /// The address of the link whose peer says that it is `peer`, where the kernel does not tell it: that may be the device
     /// itself, one that has said so before, and one whose address nothing resolves. Only one of them may be pairing.
-    private func pairing(
-        as peer: DeviceAddress, with links: [DeviceAddress], at now: Instant
-    ) -> DeviceAddress? {
-        let pairing = isAsking ? underWay.filter { $0.value > now }.map(\.key) : links.map(identity(of:))
-        let candidates = pairing.filter { $0 == peer || $0.kind == .nonResolvable || $0.kind == .reserved }
-        guard candidates.count == 1, isAsking || candidates[0] == peer else { return nil }
-        return candidates[0]
+    private func pairing(as peer: DeviceAddress, at now: Instant) -> DeviceAddress? {
+        let candidates = underWay.filter { candidate, limit in
+            limit > now
+                && (candidate == peer || candidate.kind == .nonResolvable || candidate.kind == .reserved)
+        }
+        return candidates.count == 1 ? candidates.first?.key : nil
     }
 
     private mutating func take(
-        _ key: Management.LongTermKey, _ isKept: Bool, as local: DeviceAddress
+        _ key: Management.LongTermKey, _ isKept: Bool, as local: DeviceAddress, at now: Instant
     ) -> Pairing? {
         // It protects nothing, and the kernel forgets it with the link.
         guard key.kind != .debugP256 else { return nil }
         if key.strength.isSecureConnections {
-            if keys[key.peer]?.central != nil { keys[key.peer] = nil }
-            keys[key.peer, default: Keys(link: key.peer)].central = key
+            set(key, in: \.central, of: key.peer, at: now)
             keys[key.peer]?.peripheral = key
         } else {
-            set(key, in: key.isForCentral ? \.central : \.peripheral, of: key.peer)
+            set(key, in: key.isForCentral ? \.central : \.peripheral, of: key.peer, at: now)
         }
         guard let keys = keys[key.peer] else { return nil }
         var bond = Bond(with: key.peer, as: local, key.strength)
@@ -124,10 +128,10 @@ struct KernelKeyring {
     /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are. Without an
     /// identity key they carry the name of the link itself.
     private mutating func set<Key>(
-        _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress
+        _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress, at now: Instant
     ) {
-        if keys[peer]?[keyPath: slot] != nil { keys[peer] = nil }
-        keys[peer, default: Keys(link: peer)][keyPath: slot] = key
+        if let earlier = keys[peer], earlier[keyPath: slot] != nil || earlier.end <= now { keys[peer] = nil }
+        keys[peer, default: Keys(link: peer, end: now + Self.burst)][keyPath: slot] = key
     }
 }
 

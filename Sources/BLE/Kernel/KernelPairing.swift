@@ -14,12 +14,17 @@ final class KernelPairing {
     var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
     /// What the kernel has told.
     var keyring = KernelKeyring()
-    /// Whether the kernel is to have the keys of all bonds again, when no device is pairing.
-    var isLoadOwed = false
+    /// Identities whose keys the kernel has not, or not those of their bonds: it is to have all of them again, when no device
+    /// is pairing. And those for which it is just getting them.
+    var owed: Set<DeviceAddress> = []
+    var loading: Set<DeviceAddress> = []
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
+
+    /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
+    func proves(_ peer: DeviceAddress) -> Bool { !owed.contains(peer) && !loading.contains(peer) }
 
     /// Ends what was asked about peers that do not pair any more.
     func endQuestions(at now: Instant) {

@@ -30,7 +30,7 @@ extension Adapter {
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let bond = bond(with: peer)
+        let bond = kernelPairing?.proves(peer) == false ? nil : bond(with: peer)
         let link = Link(
             id, to: peer, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
             pairing: securityManager(
@@ -76,6 +76,7 @@ extension Adapter {
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(false))
+        kernelPairing?.keyring.forget(link.peer)
         // Of a peer that has told who it is, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts

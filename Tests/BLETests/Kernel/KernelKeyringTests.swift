@@ -32,8 +32,8 @@ private func signing(isLocal: Bool, _ value: UInt128) -> ManagementEvent {
 extension KernelKeyring {
     /// What the last of some events makes; nothing before it may make anything.
     fileprivate mutating func last(of events: [ManagementEvent]) -> Pairing? {
-        for event in events.dropLast() { #expect(take(event, as: local, at: start) == nil) }
-        return events.last.flatMap { take($0, as: local, at: start) }
+        for event in events.dropLast() { #expect(take(event, as: local, with: [private1], at: start) == nil) }
+        return events.last.flatMap { take($0, as: local, with: [private1], at: start) }
     }
 }
 
@@ -92,22 +92,22 @@ struct KernelKeyringTests {
 
     /// How a pairing ends whose device tells who it is, though nothing resolves its address.
     private func link(
-        after events: [(second: Int, ManagementEvent)], isAsking: Bool = true, links: [DeviceAddress] = [],
+        after events: [(second: Int, ManagementEvent)]
     ) -> DeviceAddress? {
         var keyring = KernelKeyring()
-        keyring.isAsking = isAsking
         let all =
             events + [
                 (
-                    60,
+                    120,
                     .newIdentityKey(Management.IdentityKey(peer: lamp, value: 1), resolved: nil, isKept: true)
                 ),
-                (60, .newLongTermKey(key(.authenticatedP256, 4), isKept: true)),
+                (120, .newLongTermKey(key(.authenticatedP256, 4), isKept: true)),
             ]
         var made: KernelKeyring.Pairing?
         for (second, event) in all {
             made = keyring.take(
-                event, as: local, with: links, at: start.advanced(by: .seconds(second)))
+                event, as: local, with: [private1, lamp, unresolvable],
+                at: start.advanced(by: .seconds(second)))
         }
         return made?.link
     }
@@ -118,36 +118,72 @@ struct KernelKeyringTests {
 
     @Test("the link that pairs as a device is the only one that can be that and is pairing")
     func certainLink() {
-        #expect(link(after: [(50, asks(lamp))]) == lamp)
-        #expect(link(after: [(50, asks(unresolvable))]) == unresolvable)
-        #expect(link(after: [(50, asks(lamp)), (51, asks(private1))]) == lamp)
-        #expect(link(after: [(50, asks(lamp)), (51, asks(unresolvable))]) == nil)
+        #expect(link(after: [(110, asks(lamp))]) == lamp)
+        #expect(link(after: [(110, asks(unresolvable))]) == unresolvable)
+        #expect(link(after: [(110, asks(lamp)), (111, asks(private1))]) == lamp)
+        #expect(link(after: [(110, asks(lamp)), (111, asks(unresolvable))]) == nil)
         #expect(link(after: []) == nil)
         // What has ended is no candidate.
         let failed = ManagementEvent.authenticationFailed(unresolvable, .authenticationFailed)
-        #expect(link(after: [(50, asks(unresolvable)), (50, failed), (51, asks(lamp))]) == lamp)
+        #expect(link(after: [(110, asks(unresolvable)), (110, failed), (111, asks(lamp))]) == lamp)
         let gone = ManagementEvent.disconnected(unresolvable, reason: 1)
-        #expect(link(after: [(50, asks(unresolvable)), (50, gone), (51, asks(lamp))]) == lamp)
-        #expect(link(after: [(0, asks(unresolvable)), (51, asks(lamp))]) == lamp)
+        #expect(link(after: [(110, asks(unresolvable)), (110, gone), (111, asks(lamp))]) == lamp)
+        #expect(link(after: [(0, asks(unresolvable)), (111, asks(lamp))]) == lamp)
         // One that has said so before.
         let before = ManagementEvent.newIdentityKey(
             Management.IdentityKey(peer: lamp, value: 1), resolved: private1, isKept: true)
-        #expect(link(after: [(50, before), (51, asks(lamp))]) == lamp)
-    }
-
-    @Test("where the kernel asks nothing, a pairing is on the link to that device, unless another can be it")
-    func unaskedLink() {
-        #expect(link(after: [], isAsking: false, links: [private1, lamp]) == lamp)
-        #expect(link(after: [], isAsking: false, links: [unresolvable, lamp]) == nil)
-        #expect(link(after: [], isAsking: false, links: [unresolvable]) == nil)
+        #expect(link(after: [(110, before), (111, asks(lamp))]) == lamp)
     }
 
     @Test("keys without an identity key have the name of their own link")
     func withoutIdentity() {
         var keyring = KernelKeyring()
-        keyring.isAsking = true
         let made = keyring.last(of: [.newLongTermKey(key(.authenticatedP256, 4), isKept: true)])
         #expect(made?.link == lamp)
+    }
+
+    @Test(
+        "an identity that another device has told without a key that encrypts is not that of the next pairing"
+    )
+    func identityAlone() {
+        let isLater: [ManagementEvent] = [
+            asks(lamp), .newLongTermKey(key(.authenticatedP256, 4), isKept: true),
+        ]
+        var keyring = KernelKeyring()
+        let asked = keyring.last(of: [identity(1)] + isLater)
+        #expect(asked?.link == lamp)
+        #expect(asked?.bond.peerIdentityKey == nil)
+        // Out of band, nothing is asked.
+        keyring = KernelKeyring()
+        #expect(keyring.last(of: [identity(1)]) == nil)
+        let made = keyring.take(isLater[1], as: local, with: [], at: start.advanced(by: .seconds(5)))
+        #expect(made?.link == lamp)
+        #expect(made?.bond.peerIdentityKey == nil)
+    }
+
+    @Test("keys of a device that is not certain end no other pairing")
+    func uncertainKeys() {
+        var keyring = KernelKeyring()
+        let told = ManagementEvent.newIdentityKey(
+            Management.IdentityKey(peer: lamp, value: 1), resolved: nil, isKept: true)
+        let made = keyring.last(of: [
+            asks(unresolvable), asks(lamp), told, .newLongTermKey(key(.unauthenticatedP256, 4), isKept: true),
+        ])
+        #expect(made?.link == nil)
+        #expect(keyring.isPairing(lamp, at: start))
+        #expect(keyring.isPairing(unresolvable, at: start))
+    }
+
+    @Test("a device that has told who it is is known by that as long as its link is there")
+    func identityOfALink() {
+        var keyring = KernelKeyring()
+        #expect(keyring.last(of: [identity(1), .disconnected(lamp, reason: 1)]) == nil)
+        #expect(keyring.identity(of: private1) == lamp)
+        keyring.forget(private1)
+        #expect(keyring.identity(of: private1) == private1)
+        // Links of other programs do not end here.
+        _ = keyring.take(identity(1), as: local, with: [], at: start)
+        #expect(keyring.identity(of: private1) == private1)
     }
 
     @Test("a debug key makes no bond")

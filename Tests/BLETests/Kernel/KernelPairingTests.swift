@@ -171,6 +171,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.tell(code, parameters)
             #expect(await user.next() == "withdrawn")
             // A bond that is new is loaded.
+            await host.wait(.milliseconds(1))
             #expect(host.commands.count == (code == 0x000a ? 7 : 5))
         }
     }
@@ -396,13 +397,31 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             // A device of another program.
             host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
             host.kernel.tell(0x000a, longTermKey(kind: 3))
-            await host.wait(.seconds(59))
+            await host.wait(.seconds(119))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
             #expect(host.commands.count == 5)
             // A pairing that distributes no keys ends untold.
             if isTold { host.kernel.tell(0x0011, stranger + [5]) }
             await host.wait(.milliseconds(isTold ? 1 : 1001))
             #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
+        }
+    }
+
+    @Test("while the kernel has not the keys of a bond, a link does not show that it is that device's")
+    func owedKeys() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            // A device of another program pairs, and another one has taken the place of the bond's in the kernel.
+            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.milliseconds(1))
+            let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            #expect(await host.adapter.isBonded(link) == false)
+            await host.adapter.lose(link)
+            host.kernel.tell(0x0011, stranger + [5])
+            #expect(await host.kernel.nextCommand() == Self.reloaded)
+            await host.wait(.milliseconds(1))
+            let next = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            #expect(await host.adapter.isBonded(next) == true)
         }
     }
 
@@ -458,6 +477,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
 
 extension Adapter {
     fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
+    fileprivate func isBonded(_ id: LinkID) -> Bool? { links[id].map { $0.protection.bond != nil } }
     fileprivate func lose(_ id: LinkID) { if let link = links[id] { drop(link, .unknown) } }
 
     /// Whether the link can be used no more, and is being ended.
