@@ -60,6 +60,9 @@ fuzz: setup ## every parser and machine under libFuzzer, 20 s each, or SECONDS_E
 pace: build ## the tests of two hosts, with four packets at each connection event
 	BLETOOL_CONNECTION_EVENTS=4 $(SWIFT) test --skip-build --filter '^BLETests\.'
 
+model: build ## random users of three hosts, whose wishes must come true or be refused
+	BLETOOL_MODEL_RUNS=100 BLETOOL_MODEL_SEED=$$(date +%j) $(SWIFT) test --skip-build --filter HostModelTests
+
 memory: build ## thousands of connections, and the memory that they leave behind
 	BLETOOL_MEASURE_MEMORY=1 $(SWIFT) test --skip-build --filter CycleTests
 
@@ -72,4 +75,4 @@ docs: setup ## the documentation as a site in .build/docs, every link checked
 check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help install installed small setup build demo test verify plain pace memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help install installed small setup build demo test verify plain pace model memory lab peers dissectors speed bench fuzz races docs check

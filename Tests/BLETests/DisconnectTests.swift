@@ -1,9 +1,10 @@
-import BLE
 import BLECore
 import HCI
 import HCISocket
 import SystemPackage
 import Testing
+
+@testable import BLE
 
 /// Why links end, as both sides are told.
 struct DisconnectTests {
@@ -82,6 +83,38 @@ struct DisconnectTests {
             #expect(event == .disconnected(hosts.central, .unknown))
             #expect(hosts.bed.loop.now == before + .seconds(5) + .seconds(4))
             #expect(await hosts.server.linkCount == 0)
+        }
+    }
+
+    @Test(arguments: [true, false]) func aControllerThatHasNotTakenItIsAskedAgain(isRefused: Bool)
+        async throws
+    {
+        try await LinkedHosts.run { hosts in
+            let server = hosts.server
+            let refusals = Lock(0)
+            hosts.port.play { command in
+                switch command.opcode {
+                // It takes no command beside one that it does not answer.
+                case .leRand where !isRefused: return []
+                case .disconnect
+                where isRefused
+                    && refusals.withLock({
+                        $0 += 1; return $0 < 3
+                    }):
+                    return [CommandStatus(status: .commandDisallowed, opcode: command.opcode).packet]
+                default: return nil
+                }
+            }
+            let silent = hosts.bed.task { if !isRefused { await server.sendTolerant(LERand()) } }
+            await hosts.bed.wait(.milliseconds(1))
+            let before = hosts.bed.loop.now
+            await PeripheralManager(server).disconnect(hosts.central)
+            // A second for each refusal, and the time that a command has.
+            let limit: Duration = isRefused ? .seconds(2) : .seconds(4)
+            #expect(before.duration(until: hosts.bed.loop.now) <= limit)
+            await hosts.bed.wait(.seconds(1))
+            #expect(await hosts.client.linkCount == 0)
+            _ = try await silent.value
         }
     }
 

@@ -29,7 +29,7 @@ private struct PlayedEnding {
 
     mutating func begin(_ cause: DisconnectCause = .userTerminated) -> Bool { ending.begin(cause) }
     mutating func proceed() { ending.proceed(at: conditions.now) }
-    mutating func answered() { ending.answered(at: conditions.now) }
+    mutating func answered(isTaken: Bool = true) { ending.answered(isTaken: isTaken, at: conditions.now) }
     mutating func wait(_ number: UInt64) { ending.wait(number, at: conditions.now) }
 }
 
@@ -122,6 +122,31 @@ private struct PlayedEnding {
         #expect(played.after(3.9) == [])
         #expect(played.after(0.1) == [.gone])
         #expect(played.after(100) == [] && played.limit == nil)
+    }
+
+    @Test("a controller that does not take the command is asked again, and waited for as long") func refusal()
+    {
+        var played = PlayedEnding()
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == told)
+        played.answered(isTaken: false)
+        #expect(played.events() == [] && played.limit == 1)
+        #expect(played.after(1) == told && played.limit == nil)
+        played.answered()
+        #expect(played.events() == [] && played.limit == 4)
+        #expect(played.after(4) == [.givenUp])
+        // One that never takes it has as much time.
+        played = PlayedEnding()
+        _ = played.begin()
+        played.proceed()
+        #expect(played.events() == told)
+        for _ in 1...4 {
+            played.answered(isTaken: false)
+            #expect(played.after(1) == told)
+        }
+        played.answered(isTaken: false)
+        #expect(played.after(1) == [.givenUp])
     }
 
     @Test("who waits for packets is told when they have left, when they stall, and when the bearer ends")

@@ -51,6 +51,9 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         shared.withLock { $0.rules.append(Rule(opcode: opcode, behaviour: behaviour, times: times)) }
     }
 
+    /// All commands are met as they should be from now on.
+    func forgive() { shared.withLock { $0.rules = [] } }
+
     /// What the host has asked for, in order.
     var heard: [HCIOpcode] { shared.withLock { $0.heard } }
 

@@ -42,8 +42,13 @@ extension Adapter {
     /// Serves one value, 0xfff1, which begins with `value`, and advertises.
     @discardableResult
     func serve(_ value: [UInt8] = [1], maximumLinks: Int = 1) async throws -> Advertising {
-        let peripheral = PeripheralManager(self)
-        try await peripheral.publish([
+        try await publishSample(value)
+        return try await advertise(maximumLinks: maximumLinks)
+    }
+
+    /// Serves one value, 0xfff1, which begins with `value`.
+    func publishSample(_ value: [UInt8] = [1]) async throws {
+        try await PeripheralManager(self).publish([
             GATTService(
                 Sample.service,
                 characteristics: [
@@ -51,7 +56,6 @@ extension Adapter {
                         Sample.value, properties: [.read, .write, .notify], value: .stored(value))
                 ])
         ])
-        return try await advertise(maximumLinks: maximumLinks)
     }
 
     /// Advertises its name.

@@ -82,6 +82,15 @@ public actor AirServer {
         return host
     }
 
+    /// Sets how strong two controllers hear each other, in dBm; nil when they do not, as when one is carried away: links
+    /// between them end with their supervision timeout if that is not taken back before. Does nothing when there is no
+    /// controller with one of the addresses.
+    public func setRSSI(_ rssi: Int8?, between one: DeviceAddress, and other: DeviceAddress) {
+        guard let one = air.controller(with: one), let other = air.controller(with: other) else { return }
+        air.setRSSI(rssi, between: one, and: other, at: loop.now)
+        pump()
+    }
+
     /// Waits until the air has been without controllers for `duration`, or the task is cancelled.
     public func idle(for duration: Duration) async {
         while true {

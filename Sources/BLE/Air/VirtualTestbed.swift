@@ -71,6 +71,12 @@ public struct VirtualTestbed: Sendable {
         return adapter
     }
 
+    /// Sets how strong two hosts hear each other, in dBm, which is -50 before; nil when they do not, as when one is carried
+    /// away: links between them end with their supervision timeout if that is not taken back before.
+    public func setRSSI(_ rssi: Int8?, between one: Adapter, and other: Adapter) async {
+        await air.setRSSI(rssi, between: await one.address, and: await other.address)
+    }
+
     /// Lets everything happen that does within `duration`.
     public func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
 }

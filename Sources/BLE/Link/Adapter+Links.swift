@@ -192,11 +192,16 @@ extension Adapter {
         submit(disconnect, of: .link(link.id))
     }
 
-    /// The controller has answered the command that ends a link. What it says is for the log: the event counts.
+    /// The controller has answered the command that ends a link, which is not its end.
     func linkAnswered(_ answer: CommandAnswer, of id: LinkID) {
-        if case .done = answer {} else { log.debug("\(HCIOpcode.disconnect): \(answer)") }
+        let isTaken =
+            switch answer {
+            case .done, .refused(.unknownConnectionIdentifier): true
+            default: false
+            }
+        if !isTaken { log.debug("\(HCIOpcode.disconnect): \(answer)") }
         guard let link = links[id] else { return }
-        link.ending.answered(at: loop.now)
+        link.ending.answered(isTaken: isTaken, at: loop.now)
         advance(link)
     }
 

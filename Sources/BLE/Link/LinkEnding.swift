@@ -49,6 +49,8 @@ struct LinkEnding: Sendable {
         case sending(Leaving)
         /// The controller has not answered.
         case disconnecting
+        /// It has not taken the command, and is asked again then.
+        case refused(until: Instant)
         /// It is to tell of the end.
         case disconnected(until: Instant)
         /// It has not; what it has of the link's data it keeps until then (Vol 6, Part B, 5.1.6).
@@ -81,6 +83,8 @@ struct LinkEnding: Sendable {
 
     private var phase = Phase.up
     private var cause = DisconnectCause.userTerminated
+    /// When the end is waited for no more, once the controller was asked for it.
+    private var limit: Instant?
     private var waits: [(number: UInt64, leaving: Leaving)] = []
     private var events: [Event] = []
 
@@ -107,7 +111,8 @@ struct LinkEnding: Sendable {
     var deadline: Instant? {
         var earliest: Instant?
         switch phase {
-        case .asking(let limit), .disconnected(let limit), .silent(let limit): earliest = limit
+        case .asking(let limit), .refused(let limit), .disconnected(let limit), .silent(let limit):
+            earliest = limit
         case .sending(let leaving): earliest = leaving.limit
         case .up, .begun, .disconnecting, .gone: break
         }
@@ -144,10 +149,15 @@ extension LinkEnding {
 // MARK: - What becomes of it
 
 extension LinkEnding {
-    /// The controller has answered the command that ends the link, or has not in time. Which of these counts for nothing:
-    /// the event does, and comes where the link ends otherwise, too.
-    mutating func answered(at now: Instant) {
-        if phase == .disconnecting { phase = .disconnected(until: now + .seconds(5)) }
+    /// The controller has answered the command that ends the link, or has not in time. That is not the end, which an event
+    /// tells, also where the link ends otherwise. A controller that has refused, or was not told at all because it was silent,
+    /// still has the link, and is asked again a second later.
+    mutating func answered(isTaken: Bool = true, at now: Instant) {
+        guard phase == .disconnecting else { return }
+        let limit = limit ?? now + .seconds(5)
+        self.limit = limit
+        let next = now + .seconds(1)
+        phase = isTaken || next >= limit ? .disconnected(until: limit) : .refused(until: next)
     }
 
     /// Goes on as far as what is known now allows.
@@ -166,6 +176,9 @@ extension LinkEnding {
             }
             phase = .disconnecting
             events.append(.disconnect(cause, unsent: conditions.unsent))
+        case .refused(let limit) where now >= limit:
+            phase = .disconnecting
+            events.append(.disconnect(cause, unsent: 0))
         case .disconnected(let limit) where now >= limit:
             phase = .silent(until: now + conditions.supervisionTimeout)
             events.append(.givenUp)

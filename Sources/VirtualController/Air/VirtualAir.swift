@@ -86,6 +86,14 @@ extension VirtualAir {
         index(of: id).map { seats[$0].controller }
     }
 
+    /// The controller with that address, public or random static.
+    public func controller(with address: DeviceAddress) -> ControllerID? {
+        seats.first {
+            $0.controller.configuration.publicAddress == address
+                || $0.controller.settings.randomAddress == address
+        }?.controller.id
+    }
+
     /// Adds a controller, as it is after power-on. The process, if it is known, is told to others that want
     /// a name which this controller holds.
     public mutating func add(

@@ -1,0 +1,379 @@
+import BLECore
+import GATTClient
+import HCISocket
+import VirtualController
+
+@testable import BLE
+
+/// Hosts on one air whose users do things at random, and what must hold when nothing happens any more: who wants to be on air
+/// is, and nobody else; whoever waits for a device that can be connected to has it; both ends of a link have it, and use it;
+/// what ends in any other way than its user wants is told.
+///
+/// Under virtual time.
+final class HostModel: @unchecked Sendable {
+    // Sendable: touched on the loop only.
+
+    /// Something that has begun and may have ended.
+    private final class Attempt<Value: Sendable>: @unchecked Sendable {
+        // Sendable: touched on the loop only.
+        var result: Result<Value, any Error>?
+        var task: Task<Void, Never>?
+
+        /// What has come of it, if that is good.
+        var value: Value? { try? result?.get() }
+
+        /// Waits for it, and for nothing when it was given up before.
+        func ended() async -> Value? {
+            await task?.value
+            return value
+        }
+    }
+
+    private final class User: @unchecked Sendable {
+        // Sendable: touched on the loop only.
+        let connect: Attempt<Peripheral>
+        var values: Attempt<Void>?
+        var last: [UInt8]?
+
+        init(_ connect: Attempt<Peripheral>) { self.connect = connect }
+    }
+
+    private final class Scan: @unchecked Sendable {
+        // Sendable: touched on the loop only.
+        var seen: Set<DeviceAddress> = []
+        var stream: Attempt<Void>?
+    }
+
+    private final class Host {
+        let adapter: Adapter
+        let port: ScriptedPort
+        let address: DeviceAddress
+        var advertising: Attempt<Advertising>?
+        var scan: Scan?
+        var users: [Int: [User]] = [:]
+        /// Whether its controller did something else than it should.
+        var isMeddled = false
+
+        init(_ adapter: Adapter, _ port: ScriptedPort) async {
+            (self.adapter, self.port, address) = (adapter, port, await adapter.address)
+        }
+    }
+
+    /// How many centrals a host takes.
+    private static let links = 2
+
+    private let bed: VirtualTestbed
+    private let listener: Adapter
+    private let hosts: [Host]
+    /// What ends something, and what is done with links.
+    private var others: [(name: String, attempt: Attempt<Void>)] = []
+    private var complaints: [String] = []
+
+    private init(_ bed: VirtualTestbed, _ listener: Adapter, _ hosts: [Host]) {
+        (self.bed, self.listener, self.hosts) = (bed, listener, hosts)
+    }
+
+    /// Lets users do these things, one after the other; what does not hold afterwards.
+    static func run(
+        _ steps: [HostStep], hosts count: Int, extended: Bool, pace: Int?
+    ) async throws -> [String] {
+        try await VirtualTestbed.run(conditions: .init(packetsPerConnectionEvent: pace)) { bed in
+            var hosts: [Host] = []
+            for number in 0..<count {
+                let port = ScriptedPort(await bed.port(extended: extended), on: bed.loop)
+                let host = await Host(try await bed.host("host \(number)", on: port), port)
+                try await host.adapter.publishSample()
+                hosts.append(host)
+            }
+            let model = HostModel(bed, try await bed.host("listener"), hosts)
+            for step in steps { await model.take(step) }
+            await model.settle()
+            await model.check()
+            await model.end()
+            return model.complaints
+        }
+    }
+}
+
+// MARK: - What happens
+
+extension HostModel {
+    private func begin<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) -> Attempt<Value> {
+        let attempt = Attempt<Value>()
+        attempt.task = Task(executorPreference: bed.loop) {
+            do { attempt.result = .success(try await body()) } catch { attempt.result = .failure(error) }
+        }
+        return attempt
+    }
+
+    private func doBeside(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+        others.append((name, begin(body)))
+    }
+
+    private func take(_ step: HostStep) async {
+        switch step {
+        case .advertise(let number):
+            let host = hosts[number]
+            guard host.advertising == nil else { return }
+            host.advertising = begin { [adapter = host.adapter] in
+                try await adapter.advertise(maximumLinks: Self.links)
+            }
+        case .stopAdvertising(let number): stopAdvertising(hosts[number])
+        case .scan(let number):
+            let host = hosts[number]
+            guard host.scan == nil else { return }
+            var options = ScanOptions()
+            options.repeats = .all
+            host.scan = scan(by: host.adapter, options)
+        case .stopScan(let number):
+            hosts[number].scan?.stream?.task?.cancel()
+            hosts[number].scan = nil
+        case .connect(let one, let other):
+            guard hosts[one].users[other, default: []].count < 2 else { return }
+            let (adapter, peer) = (hosts[one].adapter, hosts[other].adapter)
+            let user = User(begin { try await adapter.connect(to: peer, timeout: nil) })
+            hosts[one].users[other, default: []].append(user)
+        case .leave(let one, let other):
+            guard let user = hosts[one].users[other]?.popLast() else { return }
+            leave(user, "\(step)")
+        case .expel(let one, let other):
+            let (server, central) = (hosts[other].adapter, hosts[one].address)
+            doBeside("\(step)") {
+                if let central = await server.central(at: central) {
+                    await PeripheralManager(server).disconnect(central)
+                }
+            }
+        case .subscribe(let one, let other):
+            guard let user = hosts[one].users[other]?.last, user.values == nil,
+                let device = user.connect.value
+            else { return }
+            user.values = begin {
+                for try await received in try await device.values(of: try await device.sample()) {
+                    user.last = received.value
+                }
+            }
+        case .unsubscribe(let one, let other):
+            guard let user = hosts[one].users[other]?.last else { return }
+            user.values?.task?.cancel()
+            user.values = nil
+        case .write(let one, let other):
+            guard let device = hosts[one].users[other]?.last?.connect.value else { return }
+            doBeside("\(step)") { try await device.write([9], to: try await device.sample()) }
+        case .separate(let one, let other):
+            await bed.setRSSI(nil, between: hosts[one].adapter, and: hosts[other].adapter)
+        case .reunite(let one, let other):
+            await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
+        case .meddle(let number, let command, let fault):
+            hosts[number].isMeddled = true
+            for opcode in command.opcodes {
+                hosts[number].port.script(opcode, fault.behaviour(for: opcode), times: 1)
+            }
+        case .wait(let milliseconds): await bed.wait(.milliseconds(milliseconds))
+        }
+    }
+
+    private func stopAdvertising(_ host: Host) {
+        guard let advertising = host.advertising else { return }
+        host.advertising = nil
+        if let begun = advertising.value {
+            doBeside("stop") { await begun.stop() }
+        } else {
+            advertising.task?.cancel()
+            doBeside("stop") { await advertising.ended()?.stop() }
+        }
+    }
+
+    private func leave(_ user: User, _ name: String) {
+        if let device = user.connect.value {
+            doBeside(name) { await device.disconnect() }
+        } else {
+            user.connect.task?.cancel()
+            doBeside(name) { await user.connect.ended()?.disconnect() }
+        }
+    }
+
+    private func scan(by adapter: Adapter, _ options: ScanOptions) -> Scan {
+        let scan = Scan()
+        scan.stream = begin {
+            for try await found in CentralManager(adapter).scan(options) {
+                if let address = found.address { scan.seen.insert(address) }
+            }
+        }
+        return scan
+    }
+}
+
+// MARK: - What must hold
+
+extension HostModel {
+    /// Nothing keeps anybody any more from what is wanted.
+    private func settle() async {
+        for host in hosts { host.port.forgive() }
+        for one in hosts.indices {
+            for other in hosts.indices where other > one {
+                await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
+            }
+        }
+        await bed.wait(.seconds(180))
+    }
+
+    private func expect(_ holds: Bool, _ complaint: @autoclosure () -> String) {
+        if !holds { complaints.append(complaint()) }
+    }
+
+    private func check() async {
+        for (name, attempt) in others { expect(attempt.result != nil, "\(name) has not ended") }
+        let onAir = await heardAdvertisers()
+        for (number, host) in hosts.enumerated() {
+            let links = await host.adapter.modelLinks
+            let centrals = links.count { $0.role == .peripheral }
+            expect(
+                onAir.contains(host.address) == (isAdvertising(number) && centrals < Self.links),
+                "host \(number) is\(onAir.contains(host.address) ? "" : " not") on air, with \(centrals) centrals"
+            )
+            for link in links { await check(link, of: number) }
+            for (other, users) in host.users {
+                for user in users { await check(user, of: number, to: other, onAir) }
+            }
+            check(host.scan, of: number, onAir.subtracting([host.address]))
+        }
+    }
+
+    /// Whether a host wants to be on air, and has not been told that it is not.
+    private func isAdvertising(_ number: Int) -> Bool {
+        guard let advertising = hosts[number].advertising else { return false }
+        switch advertising.result {
+        case nil:
+            complaints.append("host \(number) has not begun to advertise")
+            return false
+        case .failure(let error):
+            expect(hosts[number].isMeddled, "host \(number) does not advertise: \(error)")
+            return false
+        case .success(let advertising):
+            guard let end = advertising.record.end else { return true }
+            expect(hosts[number].isMeddled, "host \(number) advertises no more: \(end)")
+            return false
+        }
+    }
+
+    private func heardAdvertisers() async -> Set<DeviceAddress> {
+        var options = ScanOptions()
+        options.repeats = .all
+        let scan = scan(by: listener, options)
+        for host in hosts { host.scan?.seen = [] }
+        await bed.wait(.seconds(15))
+        scan.stream?.task?.cancel()
+        await scan.stream?.task?.value
+        return scan.seen
+    }
+
+    private func check(_ link: Adapter.ModelLink, of number: Int) async {
+        guard let other = hosts.firstIndex(where: { $0.address == link.peer }) else {
+            return complaints.append("host \(number) has a link to \(link.peer)")
+        }
+        let isMirrored = await hosts[other].adapter.modelLinks.contains {
+            $0.peer == hosts[number].address && $0.role != link.role
+        }
+        expect(isMirrored, "host \(other) has not the link that \(number) has to it as \(link.role)")
+        if link.role == .central {
+            let users = hosts[number].users[other, default: []]
+            expect(!users.isEmpty, "host \(number) keeps a link to \(other) that is of no use")
+        }
+    }
+
+    private func check(
+        _ user: User, of number: Int, to other: Int, _ onAir: Set<DeviceAddress>
+    ) async {
+        let name = "host \(number)"
+        let device: Peripheral
+        switch user.connect.result {
+        case nil:
+            return expect(
+                !onAir.contains(hosts[other].address), "\(name) still connects to \(other), which is on air")
+        case .failure(BLEError.disconnected):
+            // There was a link, which ended before it was ready.
+            return
+        case .failure(let error):
+            return expect(
+                hosts[number].isMeddled || hosts[other].isMeddled, "\(name) has no link to \(other): \(error)"
+            )
+        case .success(let peripheral): device = peripheral
+        }
+        guard await hosts[number].adapter.modelLinks.contains(where: { $0.peer == hosts[other].address })
+        else {
+            let end = begin { try await device.disconnection() }
+            await bed.wait(.milliseconds(1))
+            end.task?.cancel()
+            expect(end.result != nil, "\(name) is not told that its link to \(other) has ended")
+            return expect(user.values.map { $0.result != nil } ?? true, "\(name) still waits for values")
+        }
+        // Of a link before.
+        guard await device.state == .connected else { return }
+        await use(device, user, "\(name) and \(other)", hosts[other].adapter)
+    }
+
+    private func use(_ device: Peripheral, _ user: User, _ name: String, _ server: Adapter) async {
+        let round = begin {
+            let value = try await device.sample()
+            try await device.write([1], to: value)
+            return try await device.read(value)
+        }
+        let manager = PeripheralManager(server)
+        await bed.wait(.seconds(10))
+        switch round.result {
+        case nil: complaints.append("\(name): a read does not end")
+        case .success(let value): expect(value == [1], "\(name): \(value) was read")
+        case .failure(let error): complaints.append("\(name): \(error)")
+        }
+        guard let values = user.values, let handle = await manager.valueHandle(of: Sample.value) else {
+            return
+        }
+        expect(values.result == nil, "\(name): the values have ended: \(values.result.debugDescription)")
+        let update = begin { _ = try await manager.update(handle, to: [77]) }
+        await bed.wait(.seconds(5))
+        expect(update.result != nil, "\(name): an update does not end")
+        expect(user.last == [77], "\(name): no value comes")
+    }
+
+    private func check(_ scan: Scan?, of number: Int, _ onAir: Set<DeviceAddress>) {
+        guard let scan else { return }
+        guard let end = scan.stream?.result else {
+            return expect(
+                onAir.isSubset(of: scan.seen), "host \(number) does not hear \(onAir.subtracting(scan.seen))")
+        }
+        expect(hosts[number].isMeddled, "the scan of host \(number) has ended: \(end)")
+    }
+
+    /// When nobody wants anything any more, nothing is left.
+    private func end() async {
+        for (number, host) in hosts.enumerated() {
+            stopAdvertising(host)
+            await take(.stopScan(number))
+            for (other, users) in host.users { for _ in users { await take(.leave(number, from: other)) } }
+        }
+        await bed.wait(.seconds(60))
+        for (name, attempt) in others { expect(attempt.result != nil, "\(name) has not ended at the end") }
+        let onAir = await heardAdvertisers()
+        expect(onAir.isEmpty, "\(onAir) are on air at the end")
+        for (number, host) in hosts.enumerated() {
+            let links = await host.adapter.modelLinks
+            expect(links.isEmpty, "host \(number) has links at the end: \(links)")
+        }
+    }
+}
+
+extension Adapter {
+    /// A link as the model sees it.
+    fileprivate struct ModelLink: Sendable {
+        let peer: DeviceAddress
+        let role: LinkRole
+    }
+
+    fileprivate var modelLinks: [ModelLink] { links.values.map { ModelLink(peer: $0.peer, role: $0.role) } }
+
+    fileprivate func central(at address: DeviceAddress) -> Central? {
+        links.values.first { $0.peer == address && $0.role == .peripheral }.map { Central($0) }
+    }
+}
