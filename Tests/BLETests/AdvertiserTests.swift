@@ -657,6 +657,28 @@ import Testing
         #expect(played.run() == ["on ef"])
     }
 
+    @Test("a controller that refuses to end what is on air is asked once more") func refusedEnd() throws {
+        for answers in [[HCIStatus.commandDisallowed], [.commandDisallowed, .commandDisallowed]] {
+            var played = PlayedAdvertiser()
+            let id = try played.advertise(Self.beacon)
+            _ = played.settle()
+            played.stop(id)
+            #expect(played.next() == "off ef")
+            played.answer(.refused(answers[0]))
+            #expect(played.next() == nil)
+            #expect(played.events == ["started 1", "ended 1: stopped"])
+            played.wait(.seconds(1))
+            if answers.count > 1 {
+                #expect(played.next() == "off ef")
+                played.answer(.refused(answers[1]))
+                #expect(played.settle() == ["remove ef"])
+            } else {
+                #expect(played.settle() == ["off ef", "remove ef"])
+            }
+            #expect(played.events == ["started 1", "ended 1: stopped", "off air 1"])
+        }
+    }
+
     @Test("a controller that was not reset may have on air what it was told") func comesBack() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)

@@ -8,6 +8,8 @@ let fuzzer: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 
 func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
@@ -18,7 +20,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [Swift
 
 let package = Package(
     name: "fuzz",
-    dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
     targets: [
         library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
         library("HCI", ["BLECore", deque]),
@@ -30,13 +36,21 @@ let package = Package(
         library("VirtualController", ["HCI", "BLECore", deque, heap]),
         library(
             "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
+        .systemLibrary(name: "CLinux", path: "Libraries/CLinux"),
+        library("HCISocket", ["HCI", "CLinux", "BLECore", deque, heap, system]),
+        library(
+            "BLE",
+            [
+                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", deque, system, logging,
+            ]),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
                 "CFuzzer",
                 "BLECore", "HCI", "ATT", "GATT", "GATTServer", "GATTClient", "SMP", "VirtualController",
-                "Recordings",
+                "Recordings", "HCISocket", "BLE",
             ],
             path: "Sources/FuzzTargets",
             swiftSettings: fuzzer,

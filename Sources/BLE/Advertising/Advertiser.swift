@@ -466,6 +466,12 @@ extension Advertiser {
             // What another process has left behind on a shared controller may have a train.
             change.steps.prepend(contentsOf: [.endTrain, .remove(isLast: true)])
             self.change = change
+        case (.disable, .refused(let status))
+        where status != .unknownAdvertisingIdentifier && slots[set]?.air == .on:
+            // It may be on: it is asked for once more.
+            doubt(set)
+            slots[set]?.silence = conditions.now + .seconds(1)
+            endChange()
         case (.disable, _):
             // It is off, or was not on.
             slots[set]?.air = .off

@@ -37,6 +37,10 @@ extension Adapter {
                     throw .connectFailed(reason)
                 }
                 log.info("the connection to \(peer) was not established (\(reason)); trying again")
+                // Two that connect to each other would keep each other from it, in step for ever.
+                var random = SplitMix64(seed: identity.value &+ UInt64(attempts))
+                let pause = attempts > 1 ? Int.random(in: 0...300, using: &random) : 0
+                _ = await loop.sleep(for: .milliseconds(pause))
             }
         }
     }

@@ -230,7 +230,7 @@ extension HostModel {
             let links = await host.adapter.modelLinks
             let centrals = links.count { $0.role == .peripheral }
             expect(
-                onAir.contains(host.address) == (isAdvertising(number) && centrals < Self.links),
+                onAir.contains(host.address) == (isAdvertising(number, centrals) && centrals < Self.links),
                 "host \(number) is\(onAir.contains(host.address) ? "" : " not") on air, with \(centrals) centrals"
             )
             for link in links { await check(link, of: number) }
@@ -242,11 +242,11 @@ extension HostModel {
     }
 
     /// Whether a host wants to be on air, and has not been told that it is not.
-    private func isAdvertising(_ number: Int) -> Bool {
+    private func isAdvertising(_ number: Int, _ centrals: Int) -> Bool {
         guard let advertising = hosts[number].advertising else { return false }
         switch advertising.result {
         case nil:
-            complaints.append("host \(number) has not begun to advertise")
+            expect(centrals >= Self.links, "host \(number) has not begun to advertise")
             return false
         case .failure(let error):
             expect(hosts[number].isMeddled, "host \(number) does not advertise: \(error)")

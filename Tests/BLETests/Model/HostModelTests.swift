@@ -12,6 +12,49 @@ import Testing
     private static let first = UInt64(setting("BLETOOL_MODEL_SEED") ?? 0)
     private static let runs = UInt64(setting("BLETOOL_MODEL_RUNS") ?? 2)
 
+    /// What has failed once, with the fewest steps.
+    private static let found: [(kind: Int, [HostStep])] = [
+        // The controller kept a link that the host had forgotten.
+        (
+            4,
+            [
+                .meddle(1, .disconnect, .refusal), .connect(0, to: 1), .advertise(1),
+                .wait(milliseconds: 7000),
+                .expel(0, by: 1),
+            ]
+        ),
+        (
+            7,
+            [
+                .meddle(0, .cancel, .silence), .connect(0, to: 1), .advertise(1), .leave(0, from: 1),
+                .wait(milliseconds: 7000), .advertise(0), .connect(2, to: 0),
+            ]
+        ),
+        // Each had a link that was not established whenever the other one's request came.
+        (
+            0,
+            [
+                .connect(0, to: 1), .connect(2, to: 1), .wait(milliseconds: 1000), .advertise(2),
+                .wait(milliseconds: 1000), .advertise(1), .connect(1, to: 2),
+            ]
+        ),
+        // What was to go was told as gone, though the controller had refused that.
+        (
+            7,
+            [
+                .advertise(1), .connect(0, to: 1), .wait(milliseconds: 10), .meddle(1, .advertise, .refusal),
+                .stopAdvertising(1), .wait(milliseconds: 1),
+            ]
+        ),
+    ]
+
+    @Test("what has failed once", arguments: found.indices) func again(index: Int) async throws {
+        let (kind, steps) = Self.found[index]
+        let complaints = try await HostModel.run(
+            steps, hosts: Self.hosts, extended: kind & 1 > 0, pace: kind & 2 > 0 ? 3 : nil)
+        #expect(complaints.isEmpty)
+    }
+
     @Test("whatever users do, in the end they have what they want, or know why not", arguments: 0..<8)
     func anyOrder(kind: Int) async throws {
         let (extended, pace, faults) = (kind & 1 > 0, kind & 2 > 0 ? 3 : nil as Int?, kind & 4 > 0)

@@ -15,6 +15,7 @@ private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("smp", fuzzSMP),
     ("pairing", fuzzPairing),
     ("virtual-air", fuzzVirtualAir),
+    ("host", fuzzHost),
     ("recordings", fuzzRecordings),
     ("dissector", fuzzDissector),
 ]
