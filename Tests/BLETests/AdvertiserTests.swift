@@ -679,6 +679,21 @@ import Testing
         }
     }
 
+    @Test("a stop does not hurry what was refused") func refusedUpdate() throws {
+        var played = PlayedAdvertiser()
+        let id = try played.advertise(Self.service)
+        _ = played.settle()
+        var slow = Self.service
+        slow.interval = .seconds(5)
+        try played.update(id, to: slow)
+        #expect(played.next() == "off ef")
+        played.answer(.refused(.commandDisallowed))
+        played.stop(id)
+        #expect(played.next() == nil)
+        played.wait(.seconds(1))
+        #expect(played.settle() == ["off ef", "remove ef"])
+    }
+
     @Test("a controller that was not reset may have on air what it was told") func comesBack() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)

@@ -128,6 +128,8 @@ struct Advertiser: Sendable {
         /// Until when the controller, which has not answered, is told nothing of it, and how often in a row that was so.
         var silence: Instant?
         var silences = 0
+        /// Whether that is since it has refused to end it, which is not asked for again before.
+        var hasRefused = false
         /// Whether the controller may know it.
         var isTold = false
         /// Whether it has all that it is to send.
@@ -298,7 +300,9 @@ extension Advertiser {
 
     /// A controller that was silent is told what is wanted now.
     private mutating func askAgain(of id: AdvertisingID) {
-        for handle in slots.keys where slots[handle]?.owner == id { slots[handle]?.silence = nil }
+        for handle in slots.keys where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
+            slots[handle]?.silence = nil
+        }
     }
 
     /// Chooses the commands as soon as nothing is in use.
@@ -471,10 +475,12 @@ extension Advertiser {
             // It may be on: it is asked for once more.
             doubt(set)
             slots[set]?.silence = conditions.now + .seconds(1)
+            slots[set]?.hasRefused = true
             endChange()
         case (.disable, _):
             // It is off, or was not on.
             slots[set]?.air = .off
+            slots[set]?.hasRefused = false
         case (.remove, _):
             slots[set]?.silences = 0
             slots[set]?.isTold = false

@@ -60,7 +60,14 @@ extension Adapter {
             try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
         }
         // Also those that the kernel has made: another load may have taken them from it before they were kept.
-        loadKeysSoon(for: change.added.filter { $0.local == identity }.map(\.peer))
+        let new = change.added.filter { $0.local == identity }
+        guard !new.isEmpty else { return }
+        // It has those of its own pairings already, if another load has not taken them before they were kept.
+        loadKeysSoon(
+            insteadOf: new.filter { id in
+                let bond = security.options.bonds.record(id)?.bond
+                return bond.map { kernelPairing?.keyring.holds($0) == false } ?? false
+            }.map(\.peer))
     }
 
     /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
@@ -165,7 +172,7 @@ extension Adapter {
         let isKnown = security.options.bonds.record(made.bond.id) != nil
         if let link { kernelPaired(link, made) }
         // What was made without this process, or for one link only, must not stand for the bond at the next one.
-        if isKnown, link == nil || !isBonding(made) { loadKeysSoon(for: [made.bond.peer]) }
+        if isKnown, link == nil || !isBonding(made) { loadKeysSoon(insteadOf: [made.bond.peer]) }
         if link == nil, isBonding(made) {
             log.info(
                 "\(made.bond.peer) has paired, not on a link that is certainly of this process: it is not kept"
@@ -213,7 +220,7 @@ extension Adapter {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
         if security.options.bonds.record(bond.id) != nil {
-            loadKeysSoon(for: [bond.peer])
+            loadKeysSoon(insteadOf: [bond.peer])
             fail(link, error, .authenticationFailure)
         } else {
             Task(executorPreference: loop) {
@@ -228,7 +235,7 @@ extension Adapter {
         guard let pairing = kernelPairing else { return }
         link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
         noteSecurity(of: link)
-        loadKeysSoon(for: [bond.peer])
+        loadKeysSoon(insteadOf: [bond.peer])
         if let claim = pairing.claims[bond.id], links[claim.link] != nil {
             guard claim.link == link.id else { return refuse(bond, of: link) }
             pairing.claims[bond.id]?.bond = bond
@@ -265,32 +272,44 @@ extension Adapter {
         fail(link, error, .authenticationFailure)
     }
 
-    /// Gives the kernel the keys of all bonds when no device is pairing, because it has not those of these peers.
-    private func loadKeysSoon(for peers: [DeviceAddress]) {
-        kernelPairing?.owed.formUnion(peers)
+    /// Gives the kernel the keys of all bonds when no device is pairing, in place of others that it has for these peers.
+    private func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
+        guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
+        pairing.distrusted.formUnion(peers)
+        pairing.isLoadOwed = true
         loadOwedKeys()
     }
 
     /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing: it forgets all others at that,
     /// also those that such a device is just being given.
     func loadOwedKeys() {
-        guard let pairing = kernelPairing, !pairing.owed.isEmpty, pairing.loading.isEmpty else { return }
-        guard pairing.isSetUp, security.options.isBonding else {
-            pairing.owed = []
+        guard let pairing = kernelPairing, pairing.isLoadOwed, !pairing.isLoading, pairing.isSetUp else {
             return
         }
-        if let quiet = pairing.keyring.quiet(after: loop.now) { return wake(by: quiet) }
-        (pairing.loading, pairing.owed) = (pairing.owed, [])
+        let now = loop.now
+        if let wait = [pairing.keyring.quiet(after: now), pairing.loadsAgain].compactMap(\.self).max(),
+            wait > now
+        {
+            return wake(by: wait)
+        }
+        (pairing.isLoading, pairing.isLoadOwed) = (true, false)
         Task(executorPreference: loop) { await self.loadKeys() }
     }
 
     private func loadKeys() async {
+        guard let pairing = kernelPairing else { return }
+        let replaced = pairing.distrusted
         do throws(BLEError) {
             try await loadKernelKeys()
+            // What was claimed meanwhile is loaded again.
+            if !pairing.isLoadOwed { pairing.distrusted.subtract(replaced) }
+            pairing.loadsAgain = nil
         } catch {
             log.warning("the kernel does not take the keys of bonds: \(error)")
+            pairing.isLoadOwed = true
+            pairing.loadsAgain = loop.now + .seconds(10)
         }
-        kernelPairing?.loading = []
+        pairing.isLoading = false
         loadOwedKeys()
     }
 

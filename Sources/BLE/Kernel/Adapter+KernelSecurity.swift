@@ -118,6 +118,7 @@ extension Adapter {
         let id = link.id
         switch status {
         case .success:
+            kernelPairing?.keyring.encrypted(link.peer, at: loop.now)
             Task(executorPreference: loop) {
                 await self.sendTolerant(ReadRSSI(connection: connection))
                 await self.noteSecurity(of: id)

@@ -30,6 +30,8 @@ struct KernelKeyring {
     /// 5.4, Vol 3, Part H, 3.4), and of the question, the answer, the encryption and the last key each may take that long.
     /// One that distributes no keys ends untold.
     static let timeLimit = Duration.seconds(120)
+    /// How long a pairing may be silent.
+    static let silence = Duration.seconds(30)
     /// How long the keys of one pairing may take: the kernel tells all at once.
     static let burst = Duration.seconds(5)
 
@@ -54,6 +56,19 @@ struct KernelKeyring {
     /// The peer of a link begins to pair, or is asked about.
     mutating func begin(_ peer: DeviceAddress, at now: Instant) {
         underWay[identity(of: peer)] = now.advanced(by: Self.timeLimit)
+    }
+
+    /// A link of this process to a peer is encrypted: if that was by pairing, its keys follow, or there are none.
+    mutating func encrypted(_ peer: DeviceAddress, at now: Instant) {
+        let name = identity(of: peer)
+        if let limit = underWay[name] { underWay[name] = min(limit, now + Self.silence) }
+    }
+
+    /// Whether the keys that the kernel has told last for a bond's peer, on a link that is there, are those of the bond.
+    func holds(_ bond: Bond) -> Bool {
+        guard let keys = keys[bond.peer] else { return false }
+        return keys.central.map { LongTermKey($0) } == bond.centralKey
+            && keys.peripheral.map { LongTermKey($0) } == bond.peripheralKey
     }
 
     /// A link of this process to a peer has ended.
@@ -83,7 +98,7 @@ struct KernelKeyring {
         case .newLongTermKey(let key, let isKept):
             let made = take(key, isKept, as: local, at: now)
             // Where that is uncertain, the one that it is not goes on.
-            if made?.link != nil { underWay[key.peer] = nil }
+            if made?.link != nil || key.kind == .debugP256 { underWay[key.peer] = nil }
             return made
         case .authenticationFailed(let peer, _): underWay[peer] = nil
         case .unpaired(let peer), .disconnected(let peer, _):

@@ -14,17 +14,19 @@ final class KernelPairing {
     var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
     /// What the kernel has told.
     var keyring = KernelKeyring()
-    /// Identities whose keys the kernel has not, or not those of their bonds: it is to have all of them again, when no device
-    /// is pairing. And those for which it is just getting them.
-    var owed: Set<DeviceAddress> = []
-    var loading: Set<DeviceAddress> = []
+    /// Whether the kernel is to have the keys of all bonds, when no device is pairing, and not before this moment.
+    var isLoadOwed = false
+    var loadsAgain: Instant?
+    var isLoading = false
+    /// Identities whose keys in the kernel are not those of their bonds, until it has been given these again.
+    var distrusted: Set<DeviceAddress> = []
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
 
     /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
-    func proves(_ peer: DeviceAddress) -> Bool { !owed.contains(peer) && !loading.contains(peer) }
+    func proves(_ peer: DeviceAddress) -> Bool { !distrusted.contains(peer) }
 
     /// Ends what was asked about peers that do not pair any more.
     func endQuestions(at now: Instant) {

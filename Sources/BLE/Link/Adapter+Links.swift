@@ -30,7 +30,7 @@ extension Adapter {
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let bond = kernelPairing?.proves(peer) == false ? nil : bond(with: peer)
+        let bond = provenBond(with: peer)
         let link = Link(
             id, to: peer, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
             pairing: securityManager(
@@ -188,7 +188,10 @@ extension Adapter {
             // dies of closing one that has received nothing and has lost its link.
             guard hasFailed else { return }
         }
-        guard let disconnect, !recovery.isUnderWay else { return link.ending.answered(at: loop.now) }
+        // A controller that is brought back may keep its links.
+        guard let disconnect, !recovery.isUnderWay else {
+            return link.ending.answered(isTaken: disconnect == nil, at: loop.now)
+        }
         submit(disconnect, of: .link(link.id))
     }
 

@@ -28,7 +28,7 @@ extension Adapter {
     func renewBonds() {
         for link in links.values {
             let known = link.protection.bond?.id
-            let bond = known.map { store.record($0)?.bond } ?? bond(with: link.peer)
+            let bond = known.map { store.record($0)?.bond } ?? provenBond(with: link.peer)
             if bond == nil, let known { clients.cache.forget(known.peer) }
             if bond != link.protection.bond { take(bond, for: link) }
         }
@@ -66,6 +66,12 @@ extension Adapter {
 
     /// The bond with the device that has that address, or an identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
+
+    /// The same, unless an encrypted link does not show that its peer is that device.
+    func provenBond(with peer: DeviceAddress) -> Bond? {
+        let bond = bond(with: peer)
+        return bond.flatMap { kernelPairing?.proves($0.peer) == false ? nil : $0 }
+    }
 
     /// Keeps what a pairing has made, and the link has it. The peer itself says who it is, so a bond that is worth
     /// more is not given up for that.

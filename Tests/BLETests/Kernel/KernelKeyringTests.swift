@@ -186,6 +186,17 @@ struct KernelKeyringTests {
         #expect(keyring.identity(of: private1) == private1)
     }
 
+    @Test("a pairing has half a minute for its keys when its link is encrypted, and ends with a debug key")
+    func encrypted() {
+        var keyring = KernelKeyring()
+        #expect(keyring.last(of: [asks(lamp)]) == nil)
+        #expect(keyring.quiet(after: start) == start.advanced(by: .seconds(120)))
+        keyring.encrypted(lamp, at: start.advanced(by: .seconds(1)))
+        #expect(keyring.quiet(after: start) == start.advanced(by: .seconds(31)))
+        #expect(keyring.last(of: [.newLongTermKey(key(.debugP256, 4), isKept: false)]) == nil)
+        #expect(keyring.quiet(after: start) == nil)
+    }
+
     @Test("a debug key makes no bond")
     func debug() {
         var keyring = KernelKeyring()

@@ -425,6 +425,38 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("keys that the kernel does not take are given to it again") func refusedLoad() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            host.kernel.refusals = [
+                { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
+            ]
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.seconds(9))
+            // Until then, a link does not show that it is the bonded device's, also when other bonds change.
+            let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            await host.adapter.removeBond(with: DeviceAddress(0x1234, type: .public))
+            await host.adapter.renewBonds()
+            #expect(await host.adapter.isBonded(link) == false)
+            host.kernel.refusals = []
+            let before = host.commands.count
+            await host.wait(.seconds(2))
+            #expect(host.commands.dropFirst(before).first == Self.reloaded)
+        }
+    }
+
+    @Test("a device that has just been bonded shows it at its next link, though others pair")
+    func comingBack() async throws {
+        try await run(try security(User())) { host in
+            let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.milliseconds(1))
+            await host.adapter.lose(link)
+            let next = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            #expect(await host.adapter.isBonded(next) == true)
+        }
+    }
+
     @Test("what another device pairs as a bonded one is not that one's, while that has a link itself")
     func bothLinked() async throws {
         let user = User(isWilling: false)

@@ -1,0 +1,59 @@
+import ATT
+import BLECore
+import GATT
+import GATTServer
+import Synchronization
+import Testing
+
+/// Requests whose handlers answer after the time limit of a transaction: what they wanted does not happen any more.
+struct OverdueTests {
+    private final class Asked: Sendable {
+        private let answers = Mutex<[PendingAnswer]>([])
+
+        func note(_ pending: PendingAnswer) { answers.withLock { $0.append(pending) } }
+        func take() -> PendingAnswer? { answers.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+    }
+
+    private func client(_ asked: Asked) throws -> ServedClient {
+        try ServedClient([
+            GATTService(
+                0xff00,
+                characteristics: [
+                    GATTCharacteristic(
+                        0xff01, properties: [.read, .write], value: .stored([1]),
+                        onWrite: { request in
+                            asked.note(request.pending)
+                            return .later
+                        })
+                ])
+        ])
+    }
+
+    @Test("a write that is accepted too late is not made") func write() throws {
+        let asked = Asked()
+        var client = try client(asked)
+        #expect(client.ask("120300aa") == [])
+        client.connection.expire(at: try #require(client.connection.deadline))
+        #expect(client.sent() == ["011200000e"])
+        let pending = try #require(asked.take())
+        client.connection.complete(pending, with: .success([]), serving: &client.server)
+        #expect(client.sent() == [])
+        #expect(client.server.database[3]?.value == [1])
+    }
+
+    @Test("what was prepared is forgotten with an execution that comes too late") func prepared() throws {
+        let asked = Asked()
+        var client = try client(asked)
+        #expect(client.ask("1603000000aabb") == ["1703000000aabb"])
+        #expect(client.ask("1801") == [])
+        client.connection.expire(at: try #require(client.connection.deadline))
+        #expect(client.sent() == ["011800000e"])
+        client.connection.complete(try #require(asked.take()), with: .success([]), serving: &client.server)
+        // A shorter value does not get the end of the one before.
+        #expect(client.ask("1603000000cc") == ["1703000000cc"])
+        #expect(client.ask("1801") == [])
+        client.connection.complete(try #require(asked.take()), with: .success([]), serving: &client.server)
+        #expect(client.sent() == ["19"])
+        #expect(client.server.database[3]?.value == [0xcc])
+    }
+}
