@@ -694,6 +694,23 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"])
     }
 
+    @Test("a stop hurries what is silent, also after it was refused") func silentAfterRefusal() throws {
+        var played = PlayedAdvertiser()
+        let id = try played.advertise(Self.service)
+        _ = played.settle()
+        var slow = Self.service
+        slow.interval = .seconds(5)
+        try played.update(id, to: slow)
+        #expect(played.next() == "off ef")
+        played.answer(.refused(.commandDisallowed))
+        played.wait(.seconds(1))
+        #expect(played.next() == "off ef")
+        played.answer(.silent)
+        #expect(played.next() == nil)
+        played.stop(id)
+        #expect(played.settle() == ["off ef", "remove ef"])
+    }
+
     @Test("a controller that was not reset may have on air what it was told") func comesBack() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)

@@ -385,6 +385,7 @@ extension Advertiser {
             slots[handle]?.hold = nil
             slots[handle]?.silence = nil
             slots[handle]?.silences = 0
+            slots[handle]?.hasRefused = false
         }
         retry()
         guard change != nil else { return }
@@ -933,6 +934,7 @@ extension Advertiser {
         guard let slot = slots[set] else { return }
         slots[set]?.silence = conditions.now + .seconds(1 << min(slot.silences, 5))
         slots[set]?.silences += 1
+        slots[set]?.hasRefused = false
         let error = BLEError.controllerSilent(command: command.packet.opcode)
         guard let index = index(of: slot.owner) else {
             if slot.air.isPossible {

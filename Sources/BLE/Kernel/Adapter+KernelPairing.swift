@@ -276,6 +276,7 @@ extension Adapter {
     private func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
         pairing.distrusted.formUnion(peers)
+        withholdBonds(from: pairing)
         pairing.isLoadOwed = true
         loadOwedKeys()
     }
@@ -299,11 +300,15 @@ extension Adapter {
     private func loadKeys() async {
         guard let pairing = kernelPairing else { return }
         let replaced = pairing.distrusted
+        for peer in replaced { pairing.keyring.replace(peer) }
         do throws(BLEError) {
             try await loadKernelKeys()
-            // What was claimed meanwhile is loaded again.
-            if !pairing.isLoadOwed { pairing.distrusted.subtract(replaced) }
             pairing.loadsAgain = nil
+            // What was claimed meanwhile is loaded again.
+            if !pairing.isLoadOwed {
+                pairing.distrusted.subtract(replaced)
+                renewBonds()
+            }
         } catch {
             log.warning("the kernel does not take the keys of bonds: \(error)")
             pairing.isLoadOwed = true

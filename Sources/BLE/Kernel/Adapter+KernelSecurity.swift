@@ -119,6 +119,7 @@ extension Adapter {
         switch status {
         case .success:
             kernelPairing?.keyring.encrypted(link.peer, at: loop.now)
+            loadOwedKeys()
             Task(executorPreference: loop) {
                 await self.sendTolerant(ReadRSSI(connection: connection))
                 await self.noteSecurity(of: id)

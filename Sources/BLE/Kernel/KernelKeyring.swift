@@ -19,6 +19,8 @@ struct KernelKeyring {
         var link: DeviceAddress?
         /// When others are not of the same pairing.
         var end: Instant
+        /// Whether the kernel has been given others since the first of them was told.
+        var isReplaced = false
         var identity: UInt128?
         var peerSigning: UInt128?
         var localSigning: UInt128?
@@ -64,9 +66,13 @@ struct KernelKeyring {
         if let limit = underWay[name] { underWay[name] = min(limit, now + Self.silence) }
     }
 
-    /// Whether the keys that the kernel has told last for a bond's peer, on a link that is there, are those of the bond.
+    /// The kernel is given other keys for a peer, or none.
+    mutating func replace(_ peer: DeviceAddress) { keys[peer]?.isReplaced = true }
+
+    /// Whether the keys that the kernel has for a bond's peer are those of the bond, as far as it has told on a link that
+    /// is there.
     func holds(_ bond: Bond) -> Bool {
-        guard let keys = keys[bond.peer] else { return false }
+        guard let keys = keys[bond.peer], !keys.isReplaced else { return false }
         return keys.central.map { LongTermKey($0) } == bond.centralKey
             && keys.peripheral.map { LongTermKey($0) } == bond.peripheralKey
     }

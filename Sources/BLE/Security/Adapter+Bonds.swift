@@ -28,9 +28,23 @@ extension Adapter {
     func renewBonds() {
         for link in links.values {
             let known = link.protection.bond?.id
-            let bond = known.map { store.record($0)?.bond } ?? provenBond(with: link.peer)
+            let bond = known.map { store.record($0)?.bond } ?? newBond(of: link)
             if bond == nil, let known { clients.cache.forget(known.peer) }
             if bond != link.protection.bond { take(bond, for: link) }
+        }
+    }
+
+    /// The bond of a link that had none. A link that the kernel has encrypted meanwhile is not encrypted with its key.
+    private func newBond(of link: Link) -> Bond? {
+        guard let bond = provenBond(with: link.peer) else { return nil }
+        let isForeign = kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? .none).level > .none
+        return isForeign ? nil : bond
+    }
+
+    /// Takes the bonds from links of which the kernel would encrypt the next with other keys: that would not show who they are.
+    func withholdBonds(from pairing: KernelPairing) {
+        for link in links.values where !link.protection.isRestored {
+            if let bond = link.protection.bond, !pairing.proves(bond.peer) { take(nil, for: link) }
         }
     }
 

@@ -1,4 +1,5 @@
 import BLECore
+import HCI
 import HCISocket
 import SMP
 import Testing
@@ -29,6 +30,8 @@ private struct User: PairingDelegate {
     let ioCapability = IOCapability.keyboardDisplay
     var isWilling = true
     var hesitates = false
+    /// Answers when something comes.
+    var consent: AsyncStream<Void>?
     let asked = AsyncStream<String>.makeStream()
 
     /// The next question.
@@ -39,6 +42,10 @@ private struct User: PairingDelegate {
 
     private func note(_ question: String) async {
         asked.continuation.yield(question)
+        if let consent {
+            for await _ in consent {}
+            asked.continuation.yield("answered")
+        }
         guard hesitates else { return }
         // Ends with the task.
         let (never, continuation) = AsyncStream<Void>.makeStream()
@@ -425,6 +432,83 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("when the user lets a device take a bond's place, only its new keys show that it is there")
+    func replacedKeys() async throws {
+        let (consent, answer) = AsyncStream<Void>.makeStream()
+        let user = User(consent: consent)
+        try await claim(user) { host, link in
+            await host.wait(.seconds(1))
+            // The kernel has the bond's keys again, which the user then gives up.
+            host.kernel.refusals = [
+                { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
+            ]
+            answer.finish()
+            #expect(await user.next() == "answered")
+            await host.wait(.seconds(1))
+            #expect(await host.adapter.security(of: link)?.isBonded == true)
+            let early = await host.link(
+                to: lamp, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x41)))
+            #expect(await host.adapter.isBonded(early) == false)
+            host.kernel.refusals = []
+            await host.wait(.seconds(11))
+            let late = await host.link(
+                to: lamp, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x42)))
+            #expect(await host.adapter.isBonded(late) == true)
+        }
+    }
+
+    @Test("a link that is encrypted before the kernel has a bond's keys again is not the bonded device's")
+    func foreignEncryption() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            host.kernel.refusals = [
+                { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
+            ]
+            // One link has begun before another device takes the place of the bond's, others after that.
+            let sockets = [0x40, 0x41, 0x42].map {
+                KernelSocket(on: host.loop, handle: ConnectionHandle($0))
+            }
+            var links = [await host.link(to: lamp, over: sockets[0])]
+            #expect(await host.adapter.isBonded(links[0]) == true)
+            host.kernel.tell(
+                0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.milliseconds(1))
+            for socket in sockets.dropFirst() { links.append(await host.link(to: lamp, over: socket)) }
+            for socket in sockets.dropLast() { socket.reach(.high) }
+            await host.wait(.milliseconds(1))
+            host.kernel.refusals = []
+            await host.wait(.seconds(11))
+            try await host.adapter.keepBond(with: DeviceAddress(0x1234, type: .public))
+            await host.wait(.seconds(1))
+            for link in links.dropLast() {
+                #expect(await host.adapter.security(of: link) == LinkSecurity(level: .authenticated))
+                #expect(await host.adapter.isBonded(link) == false)
+            }
+            // What is encrypted with the bond's keys is so with these.
+            #expect(await host.adapter.isBonded(links[2]) == true)
+        }
+    }
+
+    @Test("a pairing without keys is over 30 s after it has encrypted its link") func keyless() async throws {
+        let user = User()
+        try await run(try security(user)) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            let other = DeviceAddress(0x0909_0909_0909, type: .random)
+            _ = await host.link(to: other, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x41)))
+            host.kernel.tell(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
+            #expect(await user.next() == "authorize")
+            #expect(await host.kernel.nextCommand() == .userConfirmationReply(other))
+            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            await host.wait(.milliseconds(1))
+            host.port.say(
+                EncryptionChange(status: .success, connection: ConnectionHandle(0x41), mode: .on).packet)
+            await host.wait(.seconds(29))
+            #expect(host.commands.last == .userConfirmationReply(other))
+            await host.wait(.seconds(2))
+            #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
+        }
+    }
+
     @Test("keys that the kernel does not take are given to it again") func refusedLoad() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             host.kernel.refusals = [
@@ -508,6 +592,14 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
 }
 
 extension Adapter {
+    fileprivate func keepBond(with peer: DeviceAddress) throws {
+        try security.options.bonds.insert(
+            Bond(
+                with: peer, as: identity,
+                PairingStrength(isAuthenticated: false, isSecureConnections: true)))
+        renewBonds()
+    }
+
     fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
     fileprivate func isBonded(_ id: LinkID) -> Bool? { links[id].map { $0.protection.bond != nil } }
     fileprivate func lose(_ id: LinkID) { if let link = links[id] { drop(link, .unknown) } }
