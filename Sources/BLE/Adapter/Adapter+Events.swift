@@ -50,10 +50,7 @@ extension Adapter {
         guard event.status == .success else { return }
         if kernel != nil {
             // The socket tells the end; this tells why.
-            kernelReasons[event.connection] = event.reason
-            kernelLinks[event.connection] = nil
-            kernelServed.remove(event.connection)
-            kernelCentrals.remove(event.connection)
+            kernelLinks.end(event.connection, event.reason)
             linkMadeRoomForAdvertising()
             meetPostponed()
         } else if let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {

@@ -87,12 +87,7 @@ public actor Adapter {
     /// The largest ATT packet that new links take.
     var mtu = ATTMTU.maximum
     /// What the raw socket told of links that the kernel has.
-    var kernelLinks: [ConnectionHandle: RadioParameters] = [:]
-    var kernelReasons: [ConnectionHandle: HCIStatus] = [:]
-    /// The kernel's links whose channel this process has had.
-    var kernelServed: Set<ConnectionHandle> = []
-    /// The kernel's links in which this adapter is the peripheral, as the raw socket tells them.
-    var kernelCentrals: Set<ConnectionHandle> = []
+    var kernelLinks = KernelLinks()
     var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
     var privacy: PrivacyState

@@ -98,12 +98,12 @@ extension Adapter {
             isPaused: privacy.isChanging || recovery.isSuspended,
             isRecovering: recovery.isUnderWay, ownAddressType: ownAddressType,
             addressOnAir: ownAddressType == .random ? addressOnAir : nil, centrals: connectedCentrals,
-            links: max(links.count, kernelCentrals.count), now: loop.now)
+            links: max(links.count, kernelLinks.peripheralCount), now: loop.now)
     }
 
     /// How many centrals are connected. Of the kernel's links the raw socket tells before their sockets come.
     private var connectedCentrals: Int {
-        max(links.values.count { $0.role == .peripheral }, kernelCentrals.count)
+        max(links.values.count { $0.role == .peripheral }, kernelLinks.peripheralCount)
     }
 
     /// Whether one advertisement more would be refused.

@@ -101,7 +101,13 @@ extension Adapter {
 
     /// Nobody waits for a device any more.
     private func abandon(_ peer: DeviceAddress) {
-        connecting.pending.removeValue(forKey: peer)?.kernel?.cancel()
+        if let attempt = connecting.pending.removeValue(forKey: peer)?.kernel {
+            attempt.cancel()
+            // Unless the controller is one of those that the kernel trusts with both roles.
+            if kernelLinks.peripheralCount > 0 {
+                log.warning("the kernel may connect to no device while a central is connected to \(name)")
+            }
+        }
         endLook(for: peer)
     }
 

@@ -80,13 +80,11 @@ extension Adapter {
         guard kernel == nil else {
             detachKernelLink(of: event.connection, radio)
             // The kernel has the link; its socket comes by itself.
-            kernelLinks[event.connection] = radio
-            kernelReasons[event.connection] = nil
-            kernelServed.remove(event.connection)
-            if event.role == .peripheral {
-                kernelCentrals.insert(event.connection)
-                expectChannel(of: event.connection)
-            }
+            let isPeripheral = event.role == .peripheral
+            kernelLinks.begin(
+                event.connection, radio, isPeripheral: isPeripheral,
+                hasChannel: linkOfHandle[event.connection] != nil)
+            if isPeripheral { expectChannel(of: event.connection) }
             return
         }
         guard let told = event.peer.deviceAddress else { return }
@@ -113,12 +111,12 @@ extension Adapter {
     /// ended, though its channel is not closed yet.
     private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
-        if link.radio == .unknown, kernelReasons[handle] == nil {
+        if link.radio == .unknown, kernelLinks.reason(of: handle) == nil {
             link.radio = radio
             noteParameters(of: link)
         } else {
             linkOfHandle[handle] = nil
-            (link.handle, link.reason) = (nil, kernelReasons[handle])
+            (link.handle, link.reason) = (nil, kernelLinks.reason(of: handle))
         }
     }
 

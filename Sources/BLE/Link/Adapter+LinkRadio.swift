@@ -80,10 +80,7 @@ extension Adapter {
 
     /// The controller has told something of the link with that handle.
     func changeLink(with handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
-        if var radio = kernelLinks[handle] {
-            change(&radio)
-            kernelLinks[handle] = radio
-        }
+        kernelLinks.change(handle, change)
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
         let before = link.radio
         change(&link.radio)

@@ -326,10 +326,7 @@ extension Adapter {
         link.handle = try? channel.port.connectionHandle()
         if let handle = link.handle {
             linkOfHandle[handle] = id
-            kernelServed.insert(handle)
-            // Of a link that was there before this process nothing is known, and an end was another one's.
-            link.radio = kernelLinks[handle] ?? .unknown
-            if kernelLinks[handle] == nil { kernelReasons[handle] = nil }
+            link.radio = kernelLinks.channelCame(of: handle) ?? .unknown
         }
         try channel.port.start(
             PacketPortHandlers(
@@ -361,15 +358,7 @@ extension Adapter {
 
     private func socketEnded(_ id: LinkID, _ error: PortError) {
         guard let link = links[id] else { return }
-        var told = link.reason
-        if let handle = link.handle {
-            told = kernelReasons.removeValue(forKey: handle)
-            if told == nil {
-                // The event was lost, or the adapter is off: it must not keep the place of a link.
-                kernelLinks[handle] = nil
-                kernelCentrals.remove(handle)
-            }
-        }
+        let told = link.handle.map { kernelLinks.channelEnded(of: $0) } ?? link.reason
         drop(link, told.map { .status($0) } ?? DisconnectReason(error))
     }
 }

@@ -17,9 +17,7 @@ extension Adapter {
     }
 
     private func missChannel(of connection: ConnectionHandle) async {
-        guard let kernel = kernel?.kernel, end == nil, kernelCentrals.contains(connection),
-            !kernelServed.contains(connection)
-        else { return }
+        guard let kernel = kernel?.kernel, end == nil, kernelLinks.lacksChannel(connection) else { return }
         // Reads files, which the loop must not wait for.
         let daemon = await kernel.files.bluetoothDaemonElsewhere()
         note(.centralTaken(by: daemon))

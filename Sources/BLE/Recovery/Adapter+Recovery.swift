@@ -89,7 +89,7 @@ extension Adapter {
 
     /// A link has ended: the last one may have kept the controller from being brought back.
     func meetPostponed() {
-        guard links.isEmpty, kernelLinks.isEmpty, let fault = recovery.postponed else { return }
+        guard links.isEmpty, kernelLinks.count == 0, let fault = recovery.postponed else { return }
         recovery.postponed = nil
         meet(fault)
     }
@@ -125,8 +125,6 @@ extension Adapter {
         note(.recovering(fault, by: step))
         if kernel == nil || step == .powerCycle || costLinksAlready(fault) {
             kernelLinks.removeAll()
-            kernelCentrals.removeAll()
-            kernelServed.removeAll()
             for link in Array(links.values) { drop(link, .status(.hardwareFailure)) }
         }
         Task(executorPreference: loop) { await self.recover(by: step, from: fault) }

@@ -135,7 +135,7 @@ import VirtualController
             await host.wait(.milliseconds(1))
             socket.lose()
             #expect(try await device.disconnection() == .status(.connectionTimeout))
-            #expect(await host.adapter.kernelCentrals == [handle])
+            #expect(await host.adapter.kernelLinks.lacksChannel(handle))
             await other.close()
         }
     }
@@ -157,6 +157,30 @@ import VirtualController
             await host.wait(.seconds(10))
             #expect(host.health == [])
             await other.close()
+        }
+    }
+
+    @Test(
+        "a central whose channel comes before its link is told was not taken by another program, one without is"
+    )
+    func channels() async throws {
+        try await KernelHost.run { host in
+            var health = host.adapter.health().makeAsyncIterator()
+            try await host.adapter.serve([7], maximumLinks: 3)
+            let central = DeviceAddress(7, type: .public)
+            _ = await host.link(
+                to: central, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x40)))
+            for handle in [0x40, 0x41] {
+                host.kernel.say(
+                    LEConnectionComplete(
+                        connection: ConnectionHandle(rawValue: UInt16(handle)), role: .peripheral,
+                        peer: HCIAddress(central), interval: ConnectionInterval(rawValue: 24), latency: 0,
+                        supervisionTimeout: Centiseconds(rawValue: 100)
+                    ).packet)
+            }
+            guard case .centralTaken? = try await health.next() else { throw BLEError.notFound("that") }
+            #expect(await !host.adapter.kernelLinks.lacksChannel(ConnectionHandle(0x40)))
+            #expect(await host.adapter.kernelLinks.lacksChannel(ConnectionHandle(0x41)))
         }
     }
 

@@ -139,12 +139,12 @@ address() { hciconfig "$1" | sed -n 's/.*BD Address: \([^ ]*\).*/\1/p'; }
 
 no_adapters() { [ -z "$(ls /sys/class/bluetooth)" ]; }
 
-# Two dual-mode controllers that hear each other and nobody else, as hci0 and hci1, both down.
+# $radios dual-mode controllers, two by default, that hear each other and nobody else, as hci0 and so on, all down.
 air() {
     wait_for 10 no_adapters || die 'the adapters of the scenario before are still there'
-    background btvirt btvirt -l2 "$@"
+    background btvirt btvirt "-l${radios:-2}" "$@"
     # mgmt lists an adapter when the kernel has set it up.
-    wait_for 10 output 'with 2 items' btmgmt info || die 'no adapters'
+    wait_for 10 output "with ${radios:-2} items" btmgmt info || die 'no adapters'
 }
 
 # Through mgmt, because an adapter that `hciconfig up` powered has no SMP. LE is off until asked for.

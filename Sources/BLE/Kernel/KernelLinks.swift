@@ -1,0 +1,69 @@
+import HCI
+
+/// The links of a kernel adapter, of all processes, as the raw socket tells of them: before their channels come, and why
+/// they have ended.
+struct KernelLinks {
+    private struct Entry {
+        var radio: RadioParameters
+        /// Whether the adapter is the peripheral.
+        let isPeripheral: Bool
+        /// Whether this process has had the link's channel.
+        var hasChannel: Bool
+    }
+
+    private var entries: [ConnectionHandle: Entry] = [:]
+    /// Why links ended whose channels have not told their end yet.
+    private var reasons: [ConnectionHandle: HCIStatus] = [:]
+
+    var count: Int { entries.count }
+    /// How many links there are in which the adapter is the peripheral.
+    var peripheralCount: Int { entries.values.count(where: \.isPeripheral) }
+
+    /// A link has begun. Its channel may have come before.
+    mutating func begin(
+        _ handle: ConnectionHandle, _ radio: RadioParameters, isPeripheral: Bool, hasChannel: Bool
+    ) {
+        entries[handle] = Entry(radio: radio, isPeripheral: isPeripheral, hasChannel: hasChannel)
+        reasons[handle] = nil
+    }
+
+    /// A link's channel has come; what is known of the link. It may have begun before this process did: then an end that
+    /// was told was another link's.
+    mutating func channelCame(of handle: ConnectionHandle) -> RadioParameters? {
+        entries[handle]?.hasChannel = true
+        if entries[handle] == nil { reasons[handle] = nil }
+        return entries[handle]?.radio
+    }
+
+    /// Whether a link is there in which the adapter is the peripheral, and whose channel this process has not had.
+    func lacksChannel(_ handle: ConnectionHandle) -> Bool {
+        entries[handle].map { $0.isPeripheral && !$0.hasChannel } ?? false
+    }
+
+    /// What is known of a link has changed.
+    mutating func change(_ handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
+        if var radio = entries[handle]?.radio {
+            change(&radio)
+            entries[handle]?.radio = radio
+        }
+    }
+
+    /// A link has ended.
+    mutating func end(_ handle: ConnectionHandle, _ reason: HCIStatus) {
+        entries[handle] = nil
+        reasons[handle] = reason
+    }
+
+    /// Why the last link with that handle has ended; nil while it is there, or when that was told to its channel.
+    func reason(of handle: ConnectionHandle) -> HCIStatus? { reasons[handle] }
+
+    /// A link's channel has ended: why the link did. When that was not told, the event was lost, or the adapter is off.
+    mutating func channelEnded(of handle: ConnectionHandle) -> HCIStatus? {
+        if let reason = reasons.removeValue(forKey: handle) { return reason }
+        entries[handle] = nil
+        return nil
+    }
+
+    /// The adapter was switched off, or its controller reset.
+    mutating func removeAll() { entries.removeAll() }
+}
