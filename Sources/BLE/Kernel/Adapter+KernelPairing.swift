@@ -272,49 +272,37 @@ extension Adapter {
         fail(link, error, .authenticationFailure)
     }
 
-    /// Gives the kernel the keys of all bonds when no device is pairing, in place of others that it has for these peers.
+    /// Gives the kernel the keys of all bonds soon, in place of others that it has for these peers.
     private func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
-        pairing.distrusted.formUnion(peers)
+        pairing.loads.owe(insteadOf: peers)
         withholdBonds(from: pairing)
-        pairing.isLoadOwed = true
         loadOwedKeys()
     }
 
-    /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing: it forgets all others at that,
-    /// also those that such a device is just being given.
+    /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing.
     func loadOwedKeys() {
-        guard let pairing = kernelPairing, pairing.isLoadOwed, !pairing.isLoading, pairing.isSetUp else {
-            return
-        }
+        guard let pairing = kernelPairing, pairing.isSetUp else { return }
         let now = loop.now
-        if let wait = [pairing.keyring.quiet(after: now), pairing.loadsAgain].compactMap(\.self).max(),
-            wait > now
-        {
-            return wake(by: wait)
+        switch pairing.loads.next(quiet: pairing.keyring.quiet(after: now), at: now) {
+        case .none: break
+        case .wait(let moment): wake(by: moment)
+        case .load(let replaced):
+            for peer in replaced { pairing.keyring.replace(peer) }
+            Task(executorPreference: loop) { await self.loadKeys() }
         }
-        (pairing.isLoading, pairing.isLoadOwed) = (true, false)
-        Task(executorPreference: loop) { await self.loadKeys() }
     }
 
     private func loadKeys() async {
-        guard let pairing = kernelPairing else { return }
-        let replaced = pairing.distrusted
-        for peer in replaced { pairing.keyring.replace(peer) }
+        var isDone = true
         do throws(BLEError) {
             try await loadKernelKeys()
-            pairing.loadsAgain = nil
-            // What was claimed meanwhile is loaded again.
-            if !pairing.isLoadOwed {
-                pairing.distrusted.subtract(replaced)
-                renewBonds()
-            }
         } catch {
             log.warning("the kernel does not take the keys of bonds: \(error)")
-            pairing.isLoadOwed = true
-            pairing.loadsAgain = loop.now + .seconds(10)
+            isDone = false
         }
-        pairing.isLoading = false
+        guard let pairing = kernelPairing else { return }
+        if pairing.loads.ended(isDone: isDone, at: loop.now) { renewBonds() }
         loadOwedKeys()
     }
 

@@ -14,19 +14,15 @@ final class KernelPairing {
     var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
     /// What the kernel has told.
     var keyring = KernelKeyring()
-    /// Whether the kernel is to have the keys of all bonds, when no device is pairing, and not before this moment.
-    var isLoadOwed = false
-    var loadsAgain: Instant?
-    var isLoading = false
-    /// Identities whose keys in the kernel are not those of their bonds, until it has been given these again.
-    var distrusted: Set<DeviceAddress> = []
+    /// When the kernel is given the keys of all bonds.
+    var loads = KernelKeyLoads()
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
 
     /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
-    func proves(_ peer: DeviceAddress) -> Bool { !distrusted.contains(peer) }
+    func proves(_ peer: DeviceAddress) -> Bool { loads.proves(peer) }
 
     /// Ends what was asked about peers that do not pair any more.
     func endQuestions(at now: Instant) {
