@@ -259,5 +259,5 @@ import Testing
 
 extension Adapter {
     /// How many devices are waited for.
-    fileprivate var sought: Int { connecting.pending.count }
+    fileprivate var sought: Int { connecting.devices.count }
 }

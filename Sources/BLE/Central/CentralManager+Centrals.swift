@@ -14,7 +14,9 @@ extension CentralManager {
     ///
     /// The link is the central's: `disconnect` leaves it, and does not end it. `PeripheralManager.disconnect` ends it.
     ///
-    /// - Parameter central: one of a peripheral manager of the same adapter.
+    /// - Parameters:
+    ///   - central: one of a peripheral manager of the same adapter.
+    ///   - options: what is brought about on the link; how it is made is ignored.
     /// - Throws: `BLEError.disconnected` when its link has ended; `BLEError.invalidRequest` for a central of another
     ///   adapter; what `connect` throws for the options.
     public func peripheral(
@@ -36,8 +38,7 @@ extension Adapter {
         guard link.peer == central.address else {
             throw .invalidRequest("\(central) is a central of another adapter")
         }
-        connecting.nextTicket += 1
-        let user = link.join(ConnectTicket(number: connecting.nextTicket))
+        let user = link.join(connecting.nextTicket())
         try await prepare(user, options)
         noteConnected(user)
         return user

@@ -59,22 +59,18 @@ extension Adapter {
         _ peer: DeviceAddress, _ options: ConnectionOptions
     ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
         if let end { throw end }
-        connecting.nextTicket += 1
-        let ticket = ConnectTicket(number: connecting.nextTicket)
-        let request = ConnectState.Request(ticket: ticket, options: options)
-        if connecting.pending[peer] != nil {
-            connecting.pending[peer]?.requests.append(request)
-            return .pending(ticket)
-        }
+        let ticket = connecting.nextTicket()
         let present = link(to: peer)
-        if let present, present.isUsable { return .done(present.join(ticket)) }
-        connecting.pending[peer] = ConnectState.Pending(requests: [request])
+        if !connecting.isWaiting(for: peer), let present, present.isUsable {
+            return .done(present.join(ticket))
+        }
+        let isFirst = connecting.wait(.init(ticket: ticket, options: options), for: peer)
         // A link that is about to end makes room for the next one then.
-        guard present == nil else { return .pending(ticket) }
+        guard isFirst, present == nil else { return .pending(ticket) }
         do throws(BLEError) {
             try seek(peer)
         } catch {
-            connecting.pending[peer] = nil
+            _ = connecting.remove(peer)
             throw error
         }
         return .pending(ticket)
@@ -91,17 +87,15 @@ extension Adapter {
     }
 
     private func cancel(_ ticket: ConnectTicket) {
-        for (peer, pending) in connecting.pending
-        where pending.requests.contains(where: { $0.ticket == ticket }) {
-            connecting.pending[peer]?.requests.removeAll { $0.ticket == ticket }
-            if pending.requests.count == 1 { abandon(peer) }
-        }
+        if let peer = connecting.leave(ticket) { abandon(peer) }
         connects.resume(ticket, with: .failure(.cancelled))
     }
 
-    /// Nobody waits for a device any more.
-    private func abandon(_ peer: DeviceAddress) {
-        if let attempt = connecting.pending.removeValue(forKey: peer)?.kernel {
+    /// Nobody waits for a device any more; who did.
+    @discardableResult
+    private func abandon(_ peer: DeviceAddress) -> [ConnectState.Request] {
+        let (requests, attempt) = connecting.remove(peer)
+        if let attempt {
             attempt.cancel()
             // Unless the controller is one of those that the kernel trusts with both roles.
             if kernelLinks.peripheralCount > 0 {
@@ -109,25 +103,23 @@ extension Adapter {
             }
         }
         endLook(for: peer)
+        return requests
     }
 
     /// All who wait for a device hear why there is no link.
     func failPending(_ peer: DeviceAddress, _ error: BLEError) {
-        let requests = connecting.pending[peer]?.requests ?? []
-        abandon(peer)
-        for request in requests { connects.resume(request.ticket, with: .failure(error)) }
+        for request in abandon(peer) { connects.resume(request.ticket, with: .failure(error)) }
     }
 
     /// All who wait for any device hear why there is no link; the controller is told to stop.
     func failAllPending(_ error: BLEError) {
-        for peer in Array(connecting.pending.keys) { failPending(peer, error) }
+        for peer in connecting.devices { failPending(peer, error) }
     }
 
     /// A link is there: those who wait for one to `peer` have it. One that this host has made and that nobody
     /// wants any more is ended.
     func handOver(_ link: Link, to peer: DeviceAddress) {
-        let requests = connecting.pending[peer]?.requests ?? []
-        abandon(peer)
+        let requests = abandon(peer)
         // Before it is used, the peer may ask for security.
         if requests.contains(where: \.options.raisesSecurity) { link.raisesSecurity = true }
         for request in requests {
@@ -140,7 +132,7 @@ extension Adapter {
 
     /// A link is gone: those who waited for its end, to connect anew, have their turn.
     func seekAgain(_ peer: DeviceAddress) {
-        guard end == nil, let pending = connecting.pending[peer], pending.kernel == nil else { return }
+        guard end == nil, connecting.lacksAttempt(for: peer) else { return }
         do throws(BLEError) {
             try seek(peer)
         } catch {

@@ -95,7 +95,7 @@ extension Adapter {
         // An older link's end may have been what its controller's restart waited for, which ends this one, too.
         guard end == nil, !recovery.isUnderWay else { return }
         let wanted = isOurs ? connected(to: told, names) : identity(behind: told)
-        let mtu = connecting.pending[wanted]?.requests.first?.options.mtu
+        let mtu = connecting.firstOptions(for: wanted)?.mtu
         let id = addLink(
             to: wanted, as: isOurs ? .central : .peripheral, over: .acl(event.connection),
             onAir: AddressesOnAir(own: known?.own ?? addressOnAir, peer: known?.peerOnAir ?? told),

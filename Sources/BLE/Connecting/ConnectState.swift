@@ -6,7 +6,7 @@ struct ConnectTicket: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The connections that this process is making.
+/// The connections that this process is making: who waits for which device, and how that is looked for.
 struct ConnectState {
     /// A request for a link.
     struct Request {
@@ -15,21 +15,33 @@ struct ConnectState {
     }
 
     /// A device that requests wait for; they share the attempt.
-    struct Pending {
+    private struct Pending {
         /// Oldest first; never empty.
         var requests: [Request]
-        /// The kernel's attempt.
+        /// The kernel's attempt, and when the kernel was asked for it.
         var kernel: (any KernelAttempt)?
-        /// When the kernel was asked.
         var asked = Instant.zero
     }
 
-    var nextTicket: UInt64 = 0
-    var pending: [DeviceAddress: Pending] = [:]
+    private var lastTicket: UInt64 = 0
+    private var pending: [DeviceAddress: Pending] = [:]
     /// Peers that the host looks for, since the controller does not know their private addresses.
-    var searched: Set<DeviceAddress> = []
+    private var searched: Set<DeviceAddress> = []
     /// The addresses by which those are found, and who that is.
-    var routes: [DeviceAddress: DeviceAddress] = [:]
+    private var routes: [DeviceAddress: DeviceAddress] = [:]
+
+    // MARK: Who waits
+
+    /// The devices that are waited for.
+    var devices: [DeviceAddress] { Array(pending.keys) }
+
+    /// Whether a device is waited for.
+    func isWaiting(for peer: DeviceAddress) -> Bool { pending[peer] != nil }
+
+    /// The options of the oldest request for a device.
+    func firstOptions(for peer: DeviceAddress) -> ConnectionOptions? {
+        pending[peer]?.requests.first?.options
+    }
 
     /// The options of all who wait for one of those devices, oldest request first.
     func options(for devices: Set<DeviceAddress>) -> [ConnectionOptions] {
@@ -37,8 +49,62 @@ struct ConnectState {
             .sorted { $0.ticket.number < $1.ticket.number }.map(\.options)
     }
 
-    /// The device that is wanted by that address.
-    func wanted(by address: DeviceAddress) -> DeviceAddress { routes[address] ?? address }
+    /// A name for a request.
+    mutating func nextTicket() -> ConnectTicket {
+        lastTicket += 1
+        return ConnectTicket(number: lastTicket)
+    }
+
+    /// A request waits for a device; true when it is the first.
+    mutating func wait(_ request: Request, for peer: DeviceAddress) -> Bool {
+        let isFirst = pending[peer] == nil
+        pending[peer, default: Pending(requests: [])].requests.append(request)
+        return isFirst
+    }
+
+    /// A request waits no more; the device that none waits for any more by that, if there is one.
+    mutating func leave(_ ticket: ConnectTicket) -> DeviceAddress? {
+        for (peer, waiting) in pending where waiting.requests.contains(where: { $0.ticket == ticket }) {
+            guard waiting.requests.count > 1 else { return peer }
+            pending[peer]?.requests.removeAll { $0.ticket == ticket }
+        }
+        return nil
+    }
+
+    /// Nothing waits for a device any more: what did, and the kernel's attempt.
+    mutating func remove(_ peer: DeviceAddress) -> (requests: [Request], kernel: (any KernelAttempt)?) {
+        let waiting = pending.removeValue(forKey: peer)
+        return (waiting?.requests ?? [], waiting?.kernel)
+    }
+
+    /// Those who wait for a device wait for it by another name, which is known now.
+    mutating func rename(_ old: DeviceAddress, _ new: DeviceAddress) {
+        guard old != new, let waiting = pending.removeValue(forKey: old) else { return }
+        pending[new, default: Pending(requests: [])].requests += waiting.requests
+    }
+
+    // MARK: The kernel's attempts
+
+    /// The kernel tries to connect to a device.
+    mutating func began(_ attempt: any KernelAttempt, for peer: DeviceAddress, at now: Instant) {
+        pending[peer]?.kernel = attempt
+        pending[peer]?.asked = now
+    }
+
+    /// The kernel's attempt has ended; when it began, or nil when nothing waits for the device.
+    mutating func ended(for peer: DeviceAddress) -> Instant? {
+        pending[peer]?.kernel = nil
+        return pending[peer]?.asked
+    }
+
+    /// Whether something waits for a device, and the kernel is not asked for it.
+    func lacksAttempt(for peer: DeviceAddress) -> Bool { pending[peer].map { $0.kernel == nil } ?? false }
+
+    // MARK: What the host looks for
+
+    /// Whether the host looks for peers, and for this one.
+    var isSearching: Bool { !searched.isEmpty }
+    func isSearching(for peer: DeviceAddress) -> Bool { searched.contains(peer) }
 
     /// How to scan for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
     var search: ScanOptions? {
@@ -52,17 +118,43 @@ struct ConnectState {
         return options
     }
 
+    /// The device that is wanted by that address.
+    func wanted(by address: DeviceAddress) -> DeviceAddress { routes[address] ?? address }
+
+    /// The host looks for a peer.
+    mutating func search(for peer: DeviceAddress) { searched.insert(peer) }
+
+    /// A peer that the host looks for is heard with an address; those by which it was found before, or nil when that is
+    /// no news.
+    mutating func find(_ peer: DeviceAddress, as address: DeviceAddress) -> [DeviceAddress]? {
+        guard searched.contains(peer), routes[address] != peer else { return nil }
+        let before = addresses(of: peer)
+        for old in before { routes[old] = nil }
+        routes[address] = peer
+        return before
+    }
+
     /// The host does not look for a peer any more; the addresses by which it was found.
     mutating func endSearch(for peer: DeviceAddress) -> [DeviceAddress] {
         searched.remove(peer)
-        let addresses = routes.filter { $0.value == peer }.map(\.key)
-        for address in addresses { routes[address] = nil }
-        return addresses
+        let found = addresses(of: peer)
+        for address in found { routes[address] = nil }
+        return found
+    }
+
+    /// The host looks for none any more, though they may be found by the addresses that they had; those that it looked for.
+    mutating func endSearches() -> Set<DeviceAddress> {
+        defer { searched = [] }
+        return searched
+    }
+
+    private func addresses(of peer: DeviceAddress) -> [DeviceAddress] {
+        routes.filter { $0.value == peer }.map(\.key)
     }
 
     /// Nobody waits any more, and the kernel's attempts end.
     mutating func end() {
-        for pending in pending.values { pending.kernel?.cancel() }
+        for waiting in pending.values { waiting.kernel?.cancel() }
         pending.removeAll()
         searched.removeAll()
         routes.removeAll()

@@ -33,7 +33,7 @@ extension Adapter {
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
             initiator.forget(peer)
-            connecting.searched.insert(peer)
+            connecting.search(for: peer)
         } else {
             endSearch(for: peer)
             initiator.want(peer)
@@ -53,8 +53,8 @@ extension Adapter {
     /// The controller has not found the peers that it should know: they may be away, or it does not resolve.
     func helpController() {
         guard !privacy.list.isProven else { return }
-        for peer in connecting.pending.keys where privacy.list.knows(peer) && isLookingFor(peer) {
-            connecting.searched.insert(peer)
+        for peer in connecting.devices where privacy.list.knows(peer) && isLookingFor(peer) {
+            connecting.search(for: peer)
         }
         scanner.search(.peers, connecting.search, at: loop.now)
         reconcileScan()
@@ -64,14 +64,14 @@ extension Adapter {
     /// are called now.
     func lookAgain() {
         guard kernel == nil else { return }
-        for old in Array(connecting.pending.keys) {
+        for old in connecting.devices {
             let peer = identity(behind: old)
-            if peer != old, let moved = connecting.pending.removeValue(forKey: old) {
+            if peer != old {
+                connecting.rename(old, peer)
                 endLook(for: old)
-                connecting.pending[peer, default: .init(requests: [])].requests += moved.requests
             }
             // Another name of the device may have been served before.
-            guard connecting.pending[peer] != nil else { continue }
+            guard connecting.isWaiting(for: peer) else { continue }
             if let link = link(to: peer), link.isUsable {
                 handOver(link, to: peer)
                 continue
@@ -89,7 +89,7 @@ extension Adapter {
 
     /// Whether a device is looked for.
     private func isLookingFor(_ peer: DeviceAddress) -> Bool {
-        connecting.searched.contains(peer) || initiator.wanted.contains(peer)
+        connecting.isSearching(for: peer) || initiator.wanted.contains(peer)
     }
 
     /// The host does not look for a peer any more.
@@ -115,24 +115,18 @@ extension Adapter {
     func consider(_ report: AdvertisingReport, of hidden: DeviceAddress?) {
         guard report.type.contains(.connectable), let address = report.address else { return }
         let peer = hidden ?? address
-        guard connecting.searched.contains(peer), connecting.routes[address] != peer else { return }
+        guard let before = connecting.find(peer, as: address) else { return }
         // Its address before this one is not heard any more.
-        for (old, _) in connecting.routes.filter({ $0.value == peer }) {
-            connecting.routes[old] = nil
-            initiator.forget(old)
-        }
+        for old in before { initiator.forget(old) }
         log.debug("\(peer) is \(address)")
-        connecting.routes[address] = peer
         initiator.want(address)
         reconcileConnecting()
     }
 
     /// The scan that peers are looked for with was refused. Those that the controller looks for, too, it may find.
     func peerSearchFailed(_ error: BLEError) {
-        let searched = connecting.searched
         // None is looked for any more while others fail.
-        connecting.searched = []
-        for peer in searched {
+        for peer in connecting.endSearches() {
             if initiator.wanted.contains(peer) {
                 endSearch(for: peer)
                 initiator.want(peer)

@@ -132,7 +132,7 @@ extension Adapter {
         // What follows from one that is looked for may change the scan.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
         defer { for each in found { consider(each.report, of: each.peer) } }
-        let isLooking = !connecting.searched.isEmpty
+        let isLooking = connecting.isSearching
         return try scanner.receive(packet, at: loop.now) { report in
             let peer = hiddenPeer(of: report)
             if isLooking { found.append((report, peer)) }

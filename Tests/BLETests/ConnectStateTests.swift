@@ -1,0 +1,82 @@
+import BLECore
+import Testing
+
+@testable import BLE
+
+private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+private let lock = DeviceAddress(0xc102_0304_0507, type: .random)
+private let hidden = DeviceAddress(0x4422_11cc_bbaa, type: .random)
+private let hiddenLater = DeviceAddress(0x4533_11cc_bbaa, type: .random)
+
+extension ConnectState {
+    /// A request for `peer`, whose MTU names it.
+    fileprivate mutating func want(_ peer: DeviceAddress, mtu: UInt16) -> (ticket: ConnectTicket, isFirst: Bool)
+    {
+        var options = ConnectionOptions()
+        options.mtu = ATTMTU(mtu)
+        let ticket = nextTicket()
+        return (ticket, wait(Request(ticket: ticket, options: options), for: peer))
+    }
+
+    fileprivate func order(_ devices: DeviceAddress...) -> [Int] {
+        options(for: Set(devices)).map { $0.mtu.octets }
+    }
+}
+
+struct ConnectStateTests {
+    @Test("requests for a device share an attempt, which ends with the last of them") func sharing() {
+        var state = ConnectState()
+        let first = state.want(lamp, mtu: 50)
+        let other = state.want(lock, mtu: 60)
+        let second = state.want(lamp, mtu: 70)
+        #expect(first.isFirst && other.isFirst && !second.isFirst)
+        #expect(state.order(lamp, lock) == [50, 60, 70])
+        #expect(state.leave(first.ticket) == nil)
+        #expect(state.firstOptions(for: lamp)?.mtu.octets == 70)
+        #expect(state.leave(second.ticket) == lamp)
+        #expect(state.remove(lamp).requests.map(\.ticket) == [second.ticket])
+        #expect(!state.isWaiting(for: lamp) && state.isWaiting(for: lock))
+        // A request that is over waits for nothing.
+        #expect(state.leave(second.ticket) == nil)
+    }
+
+    @Test("those who wait for a device that has another name join those who know that") func renaming() {
+        var state = ConnectState()
+        _ = state.want(hidden, mtu: 50)
+        _ = state.want(lamp, mtu: 60)
+        state.rename(hidden, lamp)
+        #expect(state.devices == [lamp] && state.order(lamp) == [50, 60])
+        state.rename(hidden, lock)
+        #expect(state.devices == [lamp])
+        state.rename(lamp, lamp)
+        #expect(state.devices == [lamp])
+    }
+
+    @Test("a peer that the host looks for is wanted by the address that it was heard with last") func routes()
+    {
+        var state = ConnectState()
+        _ = state.want(lamp, mtu: 50)
+        #expect(state.find(lamp, as: hidden) == nil && state.search == nil)
+        state.search(for: lamp)
+        #expect(state.search?.repeats == .all && state.isSearching(for: lamp))
+        #expect(state.find(lamp, as: hidden) == [])
+        #expect(state.find(lamp, as: hidden) == nil)
+        #expect(state.wanted(by: hidden) == lamp && state.order(hidden) == [50])
+        #expect(state.find(lamp, as: hiddenLater) == [hidden])
+        #expect(state.wanted(by: hidden) == hidden && state.wanted(by: hiddenLater) == lamp)
+        #expect(state.endSearch(for: lamp) == [hiddenLater])
+        #expect(!state.isSearching && state.wanted(by: hiddenLater) == hiddenLater)
+    }
+
+    @Test("a search on LE Coded is one that a request for such a peer wants") func coded() {
+        var state = ConnectState()
+        var options = ConnectionOptions()
+        options.phys = [.leCoded]
+        _ = state.wait(.init(ticket: state.nextTicket(), options: options), for: lamp)
+        state.search(for: lock)
+        #expect(state.search?.phys.contains(.coded) == false)
+        state.search(for: lamp)
+        #expect(state.search?.phys.contains(.coded) == true)
+        #expect(state.endSearches() == [lamp, lock] && state.search == nil)
+    }
+}
