@@ -61,7 +61,7 @@ public actor Adapter {
     let securings = Waiters<LinkID, Void>()
     let idle = Waiters<UInt64, Void>()
     let power = Waiters<UInt64, Void>()
-    var nextIdle: UInt64 = 0
+    private var lastNumber: UInt64 = 0
 
     // What goes on.
     var identity: DeviceAddress
@@ -79,9 +79,6 @@ public actor Adapter {
     var links: [LinkID: Link] = [:]
     var linkOfHandle: [ConnectionHandle: LinkID] = [:]
     var nextLink = LinkID(number: 1)
-    var nextEnding: UInt64 = 0
-    var nextDeparture: UInt64 = 0
-    var nextProcedure: UInt64 = 0
     /// What becomes of connection parameters that peers ask for.
     var parameterRequests = ParameterRequestPolicy.accept
     /// The largest ATT packet that new links take.
@@ -183,6 +180,12 @@ public actor Adapter {
         let packet = HCIPacket.command(command).encoded
         capture?(.hostToController, packet.span)
         if port.isWritable { port.send(packet.span) }
+    }
+
+    /// A number for a wait that no other one has had.
+    func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
     }
 
     /// The address by which other devices know this adapter.

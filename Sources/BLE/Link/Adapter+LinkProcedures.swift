@@ -43,9 +43,9 @@ extension Adapter {
             adapter.procedures.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
             let link = try link(id)
-            nextProcedure += 1
-            link.procedures.ask(nextProcedure, for: procedure, name, by: start)
-            return .pending(ProcedureKey(link: id, number: nextProcedure))
+            let number = nextNumber()
+            link.procedures.ask(number, for: procedure, name, by: start)
+            return .pending(ProcedureKey(link: id, number: number))
         } then: {
             if let link = links[id] { proceed(with: link) }
         }
@@ -59,9 +59,8 @@ extension Adapter {
     /// Sees to the connection parameters that a peripheral was promised.
     func promise(_ wanted: ConnectionParameters, to link: Link) {
         guard let handle = link.handle else { return }
-        nextProcedure += 1
         let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
-        link.procedures.promise(nextProcedure, Self.connectionUpdate, by: .command(command))
+        link.procedures.promise(nextNumber(), Self.connectionUpdate, by: .command(command))
         proceed(with: link)
     }
 

@@ -226,9 +226,9 @@ extension Adapter {
             adapter.departures.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
             guard let link = links[id], link.closing == nil else { return .done(false) }
-            nextDeparture += 1
-            link.ending.wait(nextDeparture, at: loop.now)
-            return .pending(DepartureKey(link: id, number: nextDeparture))
+            let number = nextNumber()
+            link.ending.wait(number, at: loop.now)
+            return .pending(DepartureKey(link: id, number: number))
         } then: {
             if let link = links[id] { advance(link) }
         }
@@ -272,8 +272,7 @@ extension Adapter {
             if let user, !link.users.contains(user) {
                 return .done(.status(.connectionTerminatedByLocalHost))
             }
-            nextEnding += 1
-            return .pending(EndingKey(link: id, user: user, number: nextEnding))
+            return .pending(EndingKey(link: id, user: user, number: nextNumber()))
         }
     }
 

@@ -256,8 +256,7 @@ extension Adapter {
         try await power.wait(in: self) { adapter, number in
             adapter.power.resume(number, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
-            nextIdle += 1
-            return nextIdle
+            nextNumber()
         }
     }
 }

@@ -159,8 +159,7 @@ extension Adapter {
             try await idle.wait(in: self) { adapter, number in
                 adapter.idle.resume(number, with: .failure(.cancelled))
             } start: { () throws(BLEError) in
-                nextIdle += 1
-                return nextIdle
+                nextNumber()
             }
             return true
         } catch {

@@ -81,7 +81,12 @@ private struct FuzzedLink {
             let count = SMPCode(rawValue: code).octets ?? 3
             receive([code] + ((try? input.bytes(min(count - 1, input.remaining), "body")) ?? []), index)
         case 9: if (try? ends[index].machine.begin(.encryption, at: now)) != nil { ends[index].isOpen = true }
-        case 10: ends[index].machine.cancel(at: now)
+        case 10:
+            // A peripheral that takes back its wish for security is told no more of it.
+            if !ends[index].machine.isPairing, ends[index].machine.role == .responder {
+                ends[index].isOpen = false
+            }
+            ends[index].machine.cancel(at: now)
         case 11: answer(index, (try? input.u8("answer")) ?? 0)
         case 12: ends[index].machine.press(.digitEntered, at: now)
         case 13: ends[index].machine.encryptionChanged(isOn: false, at: now)
