@@ -110,11 +110,11 @@ public struct GATTServer: Sendable {
     /// - Parameters:
     ///   - client: the client.
     ///   - security: how safe its link is.
-    ///   - current: asks how safe it is now, where that changes without a word; only asked when the security that is
-    ///     known is not enough. It must not call the server.
+    ///   - current: asks how safe it is now, where that changes without a word; nil while that is uncertain. Only asked when
+    ///     the security that is known is not enough. It must not call the server.
     ///   - record: what `disconnect` gave.
     public mutating func connect(
-        _ client: ClientID, security: LinkSecurity = .none, current: (@Sendable () -> LinkSecurity)? = nil,
+        _ client: ClientID, security: LinkSecurity = .none, current: (@Sendable () -> LinkSecurity?)? = nil,
         record: GATTClientRecord? = nil
     ) {
         var state = ClientState(client, security: security, asking: current)

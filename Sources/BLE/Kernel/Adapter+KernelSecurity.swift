@@ -141,17 +141,19 @@ extension Adapter {
         if let security = kernelSecurity(of: link) { noteSecurity(security, of: link) }
     }
 
-    /// What the kernel says of a link's encryption; nil for links of ours.
+    /// What the kernel says of a link's encryption; nil for links of ours, and while the kernel raises it.
     func kernelSecurity(of link: Link) -> LinkSecurity? { currentSecurity(of: link)?() }
 
-    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events.
-    func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity)? {
+    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events. While the kernel raises it,
+    /// it tells the level that it was asked for, without a key.
+    func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity?)? {
         guard case .socket(let channel) = link.channel else { return nil }
         let isBonded = link.protection.isBonded
         return { [port = channel.port] in
             guard let (level, keySize) = try? port.security(), let level, level > .low else {
                 return LinkSecurity.none
             }
+            guard keySize > 0 else { return nil }
             return LinkSecurity(level: .init(level), keySize: keySize, isBonded: isBonded)
         }
     }

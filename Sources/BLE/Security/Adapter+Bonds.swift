@@ -37,7 +37,8 @@ extension Adapter {
     /// The bond of a link that had none. A link that the kernel has encrypted meanwhile is not encrypted with its key.
     private func newBond(of link: Link) -> Bond? {
         guard let bond = provenBond(with: link.peer) else { return nil }
-        let isForeign = kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? .none).level > .none
+        let isForeign =
+            kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .none
         return isForeign ? nil : bond
     }
 

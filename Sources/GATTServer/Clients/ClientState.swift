@@ -5,7 +5,7 @@ import BLECore
 struct ClientState: Sendable {
     let id: ClientID
     /// Asks what the link's security is now, where that can change without a word.
-    private let askSecurity: (@Sendable () -> LinkSecurity)?
+    private let askSecurity: (@Sendable () -> LinkSecurity?)?
     private(set) var security: LinkSecurity
     /// By value handle; those that are empty are not kept.
     private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
@@ -21,7 +21,7 @@ struct ClientState: Sendable {
     private var nextSignCounter: UInt32 = 0
     private var prepared = PrepareQueue()
 
-    init(_ id: ClientID, security: LinkSecurity, asking askSecurity: (@Sendable () -> LinkSecurity)?) {
+    init(_ id: ClientID, security: LinkSecurity, asking askSecurity: (@Sendable () -> LinkSecurity?)?) {
         (self.id, self.security, self.askSecurity) = (id, security, askSecurity)
     }
 }
@@ -34,8 +34,8 @@ extension ClientState {
     /// Why the link is not safe enough for `access`; nil when it is. What is known to be enough is not asked for again.
     mutating func refusal(of access: AttributeAccess, minimumKeySize: Int) -> ATTErrorCode? {
         guard let refusal = security.refusal(of: access, minimumKeySize: minimumKeySize) else { return nil }
-        guard let askSecurity else { return refusal }
-        security = askSecurity()
+        guard let current = askSecurity?() else { return refusal }
+        security = current
         return security.refusal(of: access, minimumKeySize: minimumKeySize)
     }
 
@@ -44,7 +44,7 @@ extension ClientState {
         func refuses(_ security: LinkSecurity) -> Bool {
             security.refusal(of: permissions.write, minimumKeySize: permissions.minimumKeySize) != nil
         }
-        return !refuses(security) || askSecurity.map { !refuses($0()) } ?? false
+        return !refuses(security) || askSecurity?().map { !refuses($0) } ?? false
     }
 
     /// Gives the key by which a bonded client signs its writes, and the least counter that it may use.

@@ -62,6 +62,66 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
+    @Test("what the kernel was asked for is not what a link has: while it pairs it tells that without a key")
+    func asked() async throws {
+        try await run { host, socket, id in
+            let first = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            socket.set(.medium, keySize: 0)
+            first.cancel()
+            #expect(await first.value == .cancelled)
+            let second = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(20))
+            #expect(await host.adapter.security(of: id) == LinkSecurity.none)
+            socket.reach(.medium)
+            #expect(await second.value == nil)
+            // What a link has, it keeps while it is raised.
+            let third = raising(host, id, .high)
+            socket.set(.high, keySize: 0)
+            _ = await host.loop.sleep(for: .seconds(1))
+            await host.adapter.look(at: id)
+            #expect(await host.adapter.security(of: id) == LinkSecurity(level: .encrypted))
+            socket.reach(.high)
+            #expect(await third.value == nil)
+        }
+    }
+
+    @Test("a central that is refused while the kernel pairs is told what it lacks, which is no longer key")
+    func refusedMeanwhile() async throws {
+        try await run { host, socket, id in
+            let answers = Lock<[[UInt8]]>([])
+            try socket.peer.start(
+                PacketPortHandlers(
+                    receive: { frame in answers.withLock { $0.append([UInt8](copying: frame)) } },
+                    writable: {},
+                    closed: { _ in }))
+            try await host.adapter.serve([
+                GATTService(0xfff0) {
+                    GATTCharacteristic(
+                        0xfff1, properties: .read, permissions: AttributePermissions(read: .encrypted),
+                        value: [7])
+                    GATTCharacteristic(
+                        0xfff2, properties: .read, permissions: AttributePermissions(read: .authenticated),
+                        value: [8])
+                }
+            ])
+            func read(_ handle: AttributeHandle) async -> [UInt8]? {
+                socket.peer.send(ATTRequest.read(handle).encoded.span)
+                _ = await host.loop.sleep(for: .seconds(1))
+                return answers.withLock { $0.last }
+            }
+            socket.set(.medium, keySize: 0)
+            #expect(await read(3) == [0x01, 0x0a, 0x03, 0x00, 0x05])
+            socket.set(.medium)
+            #expect(await read(3) == [0x0b, 7])
+            socket.set(.high, keySize: 0)
+            #expect(await read(3) == [0x0b, 7])
+            #expect(await read(5) == [0x01, 0x0a, 0x05, 0x00, 0x05])
+            socket.set(.high)
+            #expect(await read(5) == [0x0b, 8])
+        }
+    }
+
     @Test("a command is judged by what the link's security is now")
     func commands() async throws {
         try await run { host, socket, id in
@@ -271,6 +331,9 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
 }
 
 extension Adapter {
+    fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
+    fileprivate func look(at id: LinkID) { if let link = links[id] { noteSecurity(of: link) } }
+
     /// Has services, though there is no kernel that could be listened to.
     fileprivate func serve(_ services: [GATTService]) throws {
         server.gatt.publish(try AttributeDatabase(services, generic: nil), GATTServer.Configuration())
