@@ -182,6 +182,9 @@ public actor Adapter {
         if port.isWritable { port.send(packet.span) }
     }
 
+    /// Why nothing new is begun; nil: it is.
+    var refusal: BLEError? { end ?? (closing == nil ? nil : .adapter(.closed)) }
+
     /// A number for a wait that no other one has had.
     func nextNumber() -> UInt64 {
         lastNumber += 1

@@ -15,7 +15,7 @@ extension Adapter {
             adapter.advertiser.giveUp(id)
             adapter.reconcileAdvertising()
         } begin: { () throws(BLEError) in
-            if let end { throw end }
+            if let refusal { throw refusal }
             let id = try advertiser.advertise(
                 request, maximumLinks: maximumLinks, under: advertisingConditions)
             record = AdvertisingRecord(id)

@@ -58,7 +58,7 @@ extension Adapter {
     private func request(
         _ peer: DeviceAddress, _ options: ConnectionOptions
     ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
-        if let end { throw end }
+        if let refusal { throw refusal }
         let ticket = connecting.nextTicket()
         let present = link(to: peer)
         if !connecting.isWaiting(for: peer), let present, present.isUsable {

@@ -8,7 +8,7 @@ extension Adapter {
     /// Starts a scan whose advertisements go to `buffer`. It ends with the buffer.
     func startScan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
         do throws(BLEError) {
-            if let end { throw end }
+            if let refusal { throw refusal }
             try check(options)
         } catch {
             return buffer.finish(.failure(error))

@@ -10,7 +10,7 @@ extension Adapter {
         into buffer: StreamBuffer<PeriodicAdvertisement>
     ) {
         do throws(BLEError) {
-            if let end { throw end }
+            if let refusal { throw refusal }
             try options.check()
             guard capabilities.hasExtendedFamily, capabilities.features.contains(.periodicAdvertising) else {
                 throw .adapter(.unsupported("periodic advertising"))
