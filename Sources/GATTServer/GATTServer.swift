@@ -76,8 +76,7 @@ public struct GATTServer: Sendable {
         }
 
         mutating func abandonRequest(on bearer: BearerID) {
-            if bearer == .fixed { fixed.abandon() } else { others[bearer]?.abandon() }
-            state.cancelPreparedWrites()
+            if bearer == .fixed { fixed.abandon(&state) } else { others[bearer]?.abandon(&state) }
         }
 
         mutating func close(_ bearer: BearerID) { others[bearer] = nil }
@@ -191,7 +190,7 @@ public struct GATTServer: Sendable {
     }
 
     /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
-    /// and nothing of a long write stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
+    /// and of a long write whose execution it was nothing stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
     public mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }

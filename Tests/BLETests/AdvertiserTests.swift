@@ -537,6 +537,20 @@ import Testing
         #expect(played.settle() == ["data ee", "off ed", "remove ed", "parameters ed", "data ed", "on ed"])
     }
 
+    @Test("extended commands of others, which the controller refuses, take no legacy advertising off the air")
+    func refusedOthers() throws {
+        var played = PlayedAdvertiser(sets: nil, isShared: true)
+        let id = try played.advertise(Self.beacon)
+        _ = played.settle()
+        played.others(LEClearAdvertisingSets().packet)
+        played.others(LESetExtendedAdvertisingEnable(enable: false, sets: []).packet)
+        played.others(LERemoveAdvertisingSet(set: AdvertisingHandle(rawValue: 0xef)).packet)
+        played.wait(.seconds(1))
+        #expect(played.settle() == [])
+        played.stop(id)
+        #expect(played.settle() == ["off"])
+    }
+
     @Test("another program's legacy advertising is not ended, also when it has ended ours")
     func othersLegacy() throws {
         var played = PlayedAdvertiser(sets: nil, isShared: true)

@@ -29,6 +29,30 @@ struct PairingTests {
         }
     }
 
+    @Test("a central is told whether it lacks a key or need only use it") func whatIsLacking() async throws {
+        try await PairedHosts.run { hosts in
+            func refusal(of device: Peripheral) async throws -> ATTErrorCode? {
+                let values = try await device.discover().characteristics(0xaa01)
+                let refused = await failure { () throws(BLEError) in
+                    for value in values { _ = try await device.read(value) }
+                }
+                if case .att(let error)? = refused { return error.code }
+                return nil
+            }
+            var options = ConnectionOptions()
+            (options.raisesSecurity, options.encryptsIfBonded) = (false, false)
+            let stranger = try await hosts.connect(options)
+            #expect(try await refusal(of: stranger) == .insufficientAuthentication)
+            _ = try await stranger.pair()
+            await stranger.disconnect()
+            let bonded = try await hosts.connect(options)
+            #expect(try await refusal(of: bonded) == .insufficientEncryption)
+            #expect(try await bonded.security == .none)
+            for bond in await hosts.server.bonds { await hosts.server.removeBond(with: bond.peer) }
+            #expect(try await refusal(of: bonded) == .insufficientAuthentication)
+        }
+    }
+
     @Test(arguments: [
         (IOCapability.displayOnly, IOCapability.keyboardOnly, ["display"], ["enter"]),
         (.keyboardOnly, .displayOnly, ["enter"], ["display"]),

@@ -56,4 +56,28 @@ struct OverdueTests {
         #expect(client.sent() == ["19"])
         #expect(client.server.database[3]?.value == [0xcc])
     }
+
+    @Test("what was prepared stays so when another request is answered too late") func preparedBefore() throws
+    {
+        let asked = Asked()
+        var client = try ServedClient([
+            GATTService(
+                0xff00,
+                characteristics: [
+                    GATTCharacteristic(0xff01, properties: [.read, .write], value: .stored([1])),
+                    GATTCharacteristic(
+                        0xff02, properties: .read,
+                        onRead: { request in
+                            asked.note(request.pending)
+                            return .later
+                        }),
+                ])
+        ])
+        #expect(client.ask("1603000000aabb") == ["1703000000aabb"])
+        #expect(client.ask("0a0500") == [])
+        client.connection.expire(at: try #require(client.connection.deadline))
+        #expect(client.sent() == ["010a00000e"])
+        #expect(client.ask("1801") == ["19"])
+        #expect(client.server.database[3]?.value == [0xaa, 0xbb])
+    }
 }

@@ -98,7 +98,7 @@ extension Adapter {
             isPaused: privacy.isChanging || recovery.isSuspended,
             isRecovering: recovery.isUnderWay, ownAddressType: ownAddressType,
             addressOnAir: ownAddressType == .random ? addressOnAir : nil, centrals: connectedCentrals,
-            links: max(links.count, kernelLinks.peripheralCount), now: loop.now)
+            links: max(links.count, kernelLinks.count), now: loop.now)
     }
 
     /// How many centrals are connected. Of the kernel's links the raw socket tells before their sockets come.

@@ -998,7 +998,7 @@ extension Advertiser {
     ///
     /// While the controller is brought back those are the kernel's own, and all is begun anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
-        guard !isRecovering, let ended = ForeignAdvertising.ended(by: command) else { return }
+        guard !isRecovering, let ended = ForeignAdvertising.ended(by: command, under: family) else { return }
         let hit = slots.keys.filter { (ended.sets?.contains($0) ?? true) && slots[$0]?.air == .on }
         guard !hit.isEmpty else { return }
         events.append(.log("another program took our advertising off the air: it is put on again"))

@@ -8,10 +8,13 @@ struct ForeignAdvertising: Hashable, Sendable {
 
     /// What a command of somebody else's takes off the air, if it does (Core Specification 5.4, Vol 4, Part E,
     /// 7.3.2, 7.8.9, 7.8.56, 7.8.59, 7.8.60). The one advertiser of the legacy commands is theirs also when
-    /// they switch it on.
-    static func ended(by command: Span<UInt8>) -> ForeignAdvertising? {
+    /// they switch it on; a controller that has these refuses the extended ones.
+    static func ended(by command: Span<UInt8>, under family: CommandFamily) -> ForeignAdvertising? {
         guard let packet = try? HCICommandPacket(command) else { return nil }
         switch packet.opcode {
+        case .leSetExtendedAdvertisingEnable where family == .legacy,
+            .leRemoveAdvertisingSet where family == .legacy, .leClearAdvertisingSets where family == .legacy:
+            return nil
         case .leSetExtendedAdvertisingEnable:
             guard let command = try? LESetExtendedAdvertisingEnable(packet.parameters.span),
                 command.enable.value == false

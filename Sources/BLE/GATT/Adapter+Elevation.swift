@@ -11,8 +11,8 @@ extension Adapter {
     /// manager does.
     func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
         guard link.raisesSecurity else { return false }
-        let present = securityLevel(of: link)
-        guard let wanted = present.level(after: code) else { return false }
+        noteSecurity(of: link)
+        guard let wanted = LinkSecurityLevel(link.security).level(after: code) else { return false }
         do throws(BLEError) {
             try await secure(link.id, wanted)
             return true
@@ -24,14 +24,6 @@ extension Adapter {
                 return false
             default: throw error
             }
-        }
-    }
-
-    /// What a link has, in the kernel's words; of the kernel's links, what it was asked for.
-    private func securityLevel(of link: Link) -> LinkSecurityLevel {
-        switch link.channel {
-        case .socket(let channel): (try? channel.port.security())?.level ?? .low
-        case .acl: LinkSecurityLevel(link.security)
         }
     }
 

@@ -161,7 +161,7 @@ extension Adapter {
     /// The server may have asked for a link's security meanwhile, and found another one.
     func noteAskedSecurity(of link: Link) {
         guard case .socket = link.channel, let security = server.gatt.security(of: ClientID(link.id)),
-            security != link.security
+            security != servedSecurity(of: link)
         else { return }
         noteSecurity(of: link)
     }

@@ -54,6 +54,7 @@ extension Adapter {
         link.protection.bond = bond
         link.protection.isBondLost = false
         link.pairing.policy.existing = bond?.strength
+        tellServerSecurity(of: link)
         // What was signed with the key before is nobody's any more.
         if bond?.peerSigningKey == nil { server.gatt.setSigningKey(nil, of: ClientID(link.id)) }
         checkSignatures(of: link)

@@ -63,7 +63,7 @@ extension Adapter {
     func noteSecurity(_ security: LinkSecurity, of link: Link, hasNewKey: Bool = false) {
         guard security != link.security || hasNewKey else { return }
         link.security = security
-        server.gatt.setSecurity(security, of: ClientID(link.id))
+        tellServerSecurity(of: link)
         if let bond = link.protection.bond, security.isBonded, !link.protection.isRestored {
             link.protection.isRestored = true
             restore(bond, of: link)
@@ -72,5 +72,20 @@ extension Adapter {
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
         if link.role == .peripheral { server.tell(.security(Central(link), security)) }
         for watcher in link.watchers.values { watcher.yield(link.parameters) }
+    }
+
+    /// What the server goes by: a central that has a key for its link need only encrypt it, and is told so when it is
+    /// refused (Core Specification 5.4, Vol 3, Part C, 10.3.1).
+    func servedSecurity(of link: Link) -> LinkSecurity {
+        var security = link.security
+        if security.level == .none {
+            security.isBonded = link.protection.bond != nil && !link.protection.isBondLost
+        }
+        return security
+    }
+
+    /// A link's security has changed, or whether there is a key for it.
+    func tellServerSecurity(of link: Link) {
+        server.gatt.setSecurity(servedSecurity(of: link), of: ClientID(link.id))
     }
 }

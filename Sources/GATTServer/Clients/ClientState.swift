@@ -34,7 +34,9 @@ extension ClientState {
     /// Why the link is not safe enough for `access`; nil when it is. What is known to be enough is not asked for again.
     mutating func refusal(of access: AttributeAccess, minimumKeySize: Int) -> ATTErrorCode? {
         guard let refusal = security.refusal(of: access, minimumKeySize: minimumKeySize) else { return nil }
-        guard let current = askSecurity?() else { return refusal }
+        guard var current = askSecurity?() else { return refusal }
+        // That is about encryption; whether there is a key for it does not change by it.
+        if current.level == .none { current.isBonded = security.isBonded }
         security = current
         return security.refusal(of: access, minimumKeySize: minimumKeySize)
     }

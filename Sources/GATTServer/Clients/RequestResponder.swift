@@ -81,8 +81,9 @@ struct RequestResponder: Sendable {
         }
     }
 
-    /// Forgets the request that is open.
-    mutating func abandon() {
+    /// Forgets the request that is open, and with an execution what was prepared for it.
+    mutating func abandon(_ client: inout ClientState) {
+        if case .executeWrite? = open?.request { client.cancelPreparedWrites() }
         open = nil
         longRead = nil
     }

@@ -184,6 +184,32 @@ import VirtualController
         }
     }
 
+    @Test("a controller that does not advertise beside another program's link does so again after it")
+    func besideAnothersLink() async throws {
+        try await KernelHost.run { host in
+            let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
+            let handle = ConnectionHandle(0x40)
+            host.kernel.say(
+                LEConnectionComplete(
+                    connection: handle, role: .central, peer: HCIAddress(DeviceAddress(7, type: .public)),
+                    interval: ConnectionInterval(rawValue: 24), latency: 0,
+                    supervisionTimeout: Centiseconds(rawValue: 100)
+                ).packet)
+            host.port.script(
+                .leSetExtendedAdvertisingEnable,
+                .refuses(.leSetExtendedAdvertisingEnable, .commandDisallowed))
+            host.kernel.tell(LESetExtendedAdvertisingEnable(enable: false, sets: []))
+            await host.wait(.seconds(600))
+            host.port.forgive()
+            let watcher = CentralManager(try await host.other("watcher"))
+            await host.wait(.seconds(1))
+            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            _ = try await watcher.first(within: .seconds(5)) { $0.name == "ours" }
+            await advertising.stop()
+            await watcher.adapter.close()
+        }
+    }
+
     @Test("a link whose end only its channel tells makes room for the next one") func lostDisconnection()
         async throws
     {

@@ -186,6 +186,31 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
+    @Test("a request that is refused while the kernel pairs for one before it waits for that")
+    func refusedAgain() async throws {
+        for code: UInt8 in [0x05, 0x0f] {
+            try await run { host, socket, id in
+                let asked = Lock<[[UInt8]]>([])
+                let first = try await refusedRead(host, socket, id, asked)
+                socket.set(.medium, keySize: 0)
+                first.cancel()
+                await #expect(throws: BLEError.cancelled) { try await first.value }
+                let second = Task<[UInt8], any Error>(executorPreference: host.loop) {
+                    try await host.adapter.run(ReadValue(4), on: id)
+                }
+                _ = await host.loop.sleep(for: .seconds(1))
+                socket.peer.send([0x01, 0x0a, 0x04, 0x00, code].span)
+                _ = await host.loop.sleep(for: .seconds(1))
+                #expect(!socket.required.contains(.high))
+                host.loop.execute { socket.reach(.medium) }
+                _ = await host.loop.sleep(for: .seconds(1))
+                #expect(asked.withLock { $0.count } == 3)
+                socket.peer.send([0x0b, 7].span)
+                #expect(try await second.value == [7])
+            }
+        }
+    }
+
     @Test("a request whose link does not get secure fails as that did, and the next goes on")
     func notSecured() async throws {
         try await run { host, socket, id in
