@@ -210,6 +210,27 @@ import VirtualController
         }
     }
 
+    @Test("two connects to one device share the kernel's attempt and the link") func sharedAttempt()
+        async throws
+    {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            let address = await other.address
+            let connects = (0..<2).map { _ in
+                Task(executorPreference: host.loop) { try await host.central.connect(to: address) }
+            }
+            await host.wait(.seconds(1))
+            try await other.serve([9])
+            let devices = [try await connects[0].value, try await connects[1].value]
+            await devices[0].disconnect()
+            #expect(try await devices[1].read(try await devices[1].sample()) == [9])
+            #expect(await host.adapter.linkCount == 1)
+            await devices[1].disconnect()
+            #expect(await host.adapter.linkCount == 0)
+            await other.close()
+        }
+    }
+
     @Test("a link whose end only its channel tells makes room for the next one") func lostDisconnection()
         async throws
     {

@@ -185,6 +185,42 @@ import VirtualController
         }
     }
 
+    @Test("what is let go listens and advertises no more", arguments: [false, true])
+    func lettingGoOfTheRadio(isExtended: Bool) async throws {
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(
+                .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: isExtended, isOff: false)
+            let told = Lock<ScriptedPort?>(nil)
+            kernel.wrapping = { raw in
+                let port = ScriptedPort(raw, on: bed.loop)
+                told.withLock { $0 = port }
+                return port
+            }
+            let other = CentralManager(try await bed.host("other"))
+            do {
+                var options = AdapterOptions(loop: bed.loop)
+                options.kernel = kernel
+                let adapter = try await Adapter.open(Self.adapter, options: options)
+                let advertising = try await PeripheralManager(adapter).advertise(.beacon("A"))
+                let scan = CentralManager(adapter).scan()
+                _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
+                withExtendedLifetime((adapter, advertising, scan)) {}
+            }
+            await bed.wait(.seconds(1))
+            let heard = try #require(told.withLock { $0?.heard })
+            #expect(
+                heard.suffix(2)
+                    == (isExtended
+                        ? [.leSetExtendedScanEnable, .leSetExtendedAdvertisingEnable]
+                        : [.leSetScanEnable, .leSetAdvertisingEnable]))
+            let gone = await failure { () throws(BLEError) in
+                _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
+            }
+            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+        }
+    }
+
     @Test("an adapter that another program switched off and on stays on") func switchedByAnother()
         async throws
     {

@@ -1,4 +1,6 @@
+import ATT
 import BLECore
+import GATTServer
 import HCI
 import HCISocket
 import SMP
@@ -506,6 +508,31 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             #expect(host.commands.last == .userConfirmationReply(other))
             await host.wait(.seconds(2))
             #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
+        }
+    }
+
+    @Test("a bonded central has its subscriptions again when its next link is encrypted")
+    func subscriptions() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            let manager = PeripheralManager(host.adapter)
+            try await manager.publish([
+                GATTService(0xfff0, characteristics: [GATTCharacteristic(0xfff1, properties: .notify)])
+            ])
+            let handle = try #require(await manager.valueHandle(of: 0xfff1))
+            let configuration = AttributeHandle(rawValue: handle.rawValue + 1)
+            let first = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, over: first)
+            first.reach(.high)
+            first.peer.send(ATTRequest.write(configuration, value: [1, 0]).encoded.span)
+            await host.wait(.seconds(1))
+            #expect(try await manager.update(handle, to: [1]).map(\.link) == [link])
+            await host.adapter.lose(link)
+            let second = KernelSocket(on: host.loop, handle: ConnectionHandle(0x41))
+            let next = await host.link(to: lamp, over: second)
+            #expect(try await manager.update(handle, to: [2]).isEmpty)
+            second.reach(.high)
+            await host.wait(.seconds(1))
+            #expect(try await manager.update(handle, to: [3]).map(\.link) == [next])
         }
     }
 

@@ -211,6 +211,35 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
+    @Test("a request that the socket keeps while the kernel pairs has its 30 s from when it goes")
+    func keptRequest() async throws {
+        try await run { host, socket, id in
+            let asked = Lock<[[UInt8]]>([])
+            try socket.peer.start(
+                PacketPortHandlers(
+                    receive: { frame in asked.withLock { $0.append([UInt8](copying: frame)) } }, writable: {},
+                    closed: { _ in }))
+            socket.keepNext()
+            let read = Task<[UInt8], any Error>(executorPreference: host.loop) {
+                try await host.adapter.run(ReadValue(3), on: id)
+            }
+            _ = await host.loop.sleep(for: .seconds(50))
+            host.loop.execute { socket.release() }
+            _ = await host.loop.sleep(for: .seconds(29))
+            #expect(asked.withLock { $0 } == [ATTRequest.read(3).encoded])
+            socket.peer.send([0x0b, 7].span)
+            #expect(try await read.value == [7])
+            socket.keepNext()
+            let late = Task<[UInt8], any Error>(executorPreference: host.loop) {
+                try await host.adapter.run(ReadValue(3), on: id)
+            }
+            _ = await host.loop.sleep(for: .seconds(50))
+            host.loop.execute { socket.release() }
+            _ = await host.loop.sleep(for: .seconds(31))
+            await #expect(throws: BLEError.self) { try await late.value }
+        }
+    }
+
     @Test("a request whose link does not get secure fails as that did, and the next goes on")
     func notSecured() async throws {
         try await run { host, socket, id in

@@ -26,6 +26,8 @@ final class KernelSocket: L2CAPSocket, Sendable {
         var unsent = 0
         var departed: (@Sendable () -> Void)?
         var watches = 0
+        /// The packets that the socket keeps; nil when it keeps none.
+        var kept: [[UInt8]]?
     }
 
     init(
@@ -93,7 +95,16 @@ final class KernelSocket: L2CAPSocket, Sendable {
     /// How often they were to be told.
     var watches: Int { shared.withLock { $0.watches } }
 
-    var isWritable: Bool { inner.isWritable }
+    var isWritable: Bool { shared.withLock { $0.kept?.isEmpty ?? true } && inner.isWritable }
+
+    /// The next packet stays in the socket, as while the kernel pairs.
+    func keepNext() { shared.withLock { $0.kept = [] } }
+
+    /// What was kept goes.
+    func release() {
+        for packet in shared.withLock({ $0.kept.take() ?? [] }) { inner.send(packet.span) }
+        shared.withLock { $0.writable }?()
+    }
 
     func start(_ handlers: PacketPortHandlers) throws(PortError) {
         shared.withLock {
@@ -104,7 +115,15 @@ final class KernelSocket: L2CAPSocket, Sendable {
         try inner.start(handlers)
     }
 
-    func send(_ packet: Span<UInt8>) { inner.send(packet) }
+    func send(_ packet: Span<UInt8>) {
+        let octets = [UInt8](copying: packet)
+        let isKept = shared.withLock { shared in
+            shared.kept?.append(octets)
+            return shared.kept != nil
+        }
+        if !isKept { inner.send(packet) }
+    }
+
     func close() { inner.close() }
 }
 
