@@ -10,8 +10,9 @@ private let hiddenLater = DeviceAddress(0x4533_11cc_bbaa, type: .random)
 
 extension ConnectState {
     /// A request for `peer`, whose MTU names it.
-    fileprivate mutating func want(_ peer: DeviceAddress, mtu: UInt16) -> (ticket: ConnectTicket, isFirst: Bool)
-    {
+    fileprivate mutating func want(_ peer: DeviceAddress, mtu: UInt16) -> (
+        ticket: ConnectTicket, isFirst: Bool
+    ) {
         var options = ConnectionOptions()
         options.mtu = ATTMTU(mtu)
         let ticket = nextTicket()
