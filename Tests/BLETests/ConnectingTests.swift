@@ -194,6 +194,26 @@ struct ConnectingTests {
         }
     }
 
+    @Test func aDeviceThatIsWaitedForAndConnectsItselfIsConnected() async throws {
+        try await VirtualTestbed.run { bed in
+            let one = try await bed.host("one")
+            let two = try await bed.host("two")
+            let third = try await bed.host("third")
+            try await one.serve([1])
+            let waiting = bed.task { try await one.connect(to: two, timeout: nil) }
+            await bed.wait(.seconds(1))
+            let made = try await two.connect(to: one)
+            let joined = try await waiting.value
+            #expect(try await made.read(made.sample()) == [1])
+            // The attempt is over: the controller makes other connections.
+            try await third.serve([3])
+            let other = try await one.connect(to: third)
+            #expect(try await other.read(other.sample()) == [3])
+            #expect(await one.linkCount == 2)
+            for device in [other, joined, made] { await device.disconnect() }
+        }
+    }
+
     @Test func aConnectMeetsALinkThatIsAboutToEnd() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
