@@ -272,6 +272,8 @@ extension Adapter {
     /// Ends everything that this process does on the adapter: scans, advertising, links. Returns when the
     /// radio has been told.
     public func close() async {
+        // First of all: what fails from now on is not given up by who has begun it.
+        if closing == nil, end == nil { tellEnd(.adapter(.closed)) }
         // Who comes second waits for the same end.
         let closing = closing ?? Task(executorPreference: loop) { await self.closeAll() }
         self.closing = closing
@@ -296,8 +298,7 @@ extension Adapter {
     }
 
     private func endAll() async {
-        tellEnd(.adapter(.closed))
-        // First of all, since the search for a train makes the radio scan.
+        // First, since the search for a train makes the radio scan.
         let trains = periodic.letGo(.failure(.adapter(.closed)))
         endScans(.failure(.adapter(.closed)))
         reconcileScan()

@@ -276,7 +276,7 @@ extension Adapter {
     private func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
         pairing.loads.owe(insteadOf: peers)
-        withholdBonds(from: pairing)
+        withholdBonds()
         loadOwedKeys()
     }
 
@@ -301,8 +301,7 @@ extension Adapter {
             log.warning("the kernel does not take the keys of bonds: \(error)")
             isDone = false
         }
-        guard let pairing = kernelPairing else { return }
-        if pairing.loads.ended(isDone: isDone, at: loop.now) { renewBonds() }
+        kernelPairing?.loads.ended(isDone: isDone, at: loop.now)
         loadOwedKeys()
     }
 

@@ -40,17 +40,11 @@ struct KernelKeyLoads {
         return .load(replacing: distrusted)
     }
 
-    /// The kernel has taken the keys, or not. True when it has those of all bonds now: what has come up meanwhile waits for
-    /// the next load.
-    mutating func ended(isDone: Bool, at now: Instant) -> Bool {
+    /// The kernel has taken the keys, or not. What has come up meanwhile waits for the next load.
+    mutating func ended(isDone: Bool, at now: Instant) {
         let replaced = replaced.take() ?? []
+        if isDone, !isOwed { distrusted.subtract(replaced) }
+        if !isDone { isOwed = true }
         retry = isDone ? nil : now + Self.pause
-        guard isDone else {
-            isOwed = true
-            return false
-        }
-        guard !isOwed else { return false }
-        distrusted.subtract(replaced)
-        return true
     }
 }

@@ -30,12 +30,13 @@ extension Adapter {
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let bond = provenBond(with: peer)
+        let bond = bond(with: peer)
         let link = Link(
             id, to: peer, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
             pairing: securityManager(
                 between: onAir ?? AddressesOnAir(own: identity, peer: peer), as: role, bond),
             bond: bond)
+        link.protection.bond = bondToBegin(with: link)
         link.pairing.attempts = security.attempts[bond?.peer ?? peer]
         link.gatt.holdsChanges = server.kept != nil || stateFolder != nil
         links[id] = link

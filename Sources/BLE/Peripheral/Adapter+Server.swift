@@ -76,11 +76,12 @@ extension Adapter {
 extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
     func greet(_ link: Link) {
-        link.security = kernelSecurity(of: link) ?? .none
         server.gatt.connect(
             ClientID(link.id), security: servedSecurity(of: link), current: currentSecurity(of: link))
         checkSignatures(of: link)
         if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
+        // The kernel may have encrypted it before.
+        noteSecurity(of: link)
     }
 
     func farewell(_ link: Link, _ reason: DisconnectReason) {

@@ -36,17 +36,28 @@ extension Adapter {
 
     /// The bond of a link that had none. A link that the kernel has encrypted meanwhile is not encrypted with its key.
     private func newBond(of link: Link) -> Bond? {
-        guard let bond = provenBond(with: link.peer) else { return nil }
+        guard let bond = bondToBegin(with: link) else { return nil }
         let isForeign =
             kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .none
         return isForeign ? nil : bond
     }
 
-    /// Takes the bonds from links of which the kernel would encrypt the next with other keys: that would not show who they are.
-    func withholdBonds(from pairing: KernelPairing) {
+    /// Takes the bonds from links that the kernel would encrypt with other keys: that would not show who they are.
+    func withholdBonds() {
         for link in links.values where !link.protection.isRestored {
-            if let bond = link.protection.bond, !pairing.proves(bond.peer) { take(nil, for: link) }
+            if link.protection.bond.map({ kernelPairing?.proves($0.peer) == false }) ?? false {
+                take(nil, for: link)
+            }
+            _ = bondToBegin(with: link)
         }
+    }
+
+    /// The bond with a link's peer, as long as that is not encrypted. When the kernel may use another key, the link has none
+    /// to its end: it may be just being encrypted with that.
+    func bondToBegin(with link: Link) -> Bond? {
+        guard !link.protection.isUnproven, let bond = bond(with: link.peer) else { return nil }
+        link.protection.isUnproven = kernelPairing?.proves(bond.peer) == false
+        return link.protection.isUnproven ? nil : bond
     }
 
     /// A link has another bond than before, or none.
@@ -82,12 +93,6 @@ extension Adapter {
 
     /// The bond with the device that has that address, or an identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
-
-    /// The same, unless an encrypted link does not show that its peer is that device.
-    func provenBond(with peer: DeviceAddress) -> Bond? {
-        let bond = bond(with: peer)
-        return bond.flatMap { kernelPairing?.proves($0.peer) == false ? nil : $0 }
-    }
 
     /// Keeps what a pairing has made, and the link has it. The peer itself says who it is, so a bond that is worth
     /// more is not given up for that.

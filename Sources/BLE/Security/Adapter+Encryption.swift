@@ -17,6 +17,7 @@ extension Adapter {
         } catch .hci(.pinOrKeyMissing, _) {
             let link = try link(id)
             link.protection.isBondLost = true
+            tellServerSecurity(of: link)
             throw .bondLost(link.peer)
         } catch .hci(let status, _) {
             throw .encryption(status)

@@ -161,6 +161,7 @@ extension Adapter {
         guard let link = links[id] else { return }
         log.warning("cannot encrypt the link to \(link.peer): \(problem)")
         link.protection.isBondLost = false
+        tellServerSecurity(of: link)
         link.pairing.encryptionChanged(isOn: false, at: loop.now)
         drain(link)
         pump(link)
@@ -222,7 +223,7 @@ extension Adapter {
         link.protection.endDialogue()
         link.protection.offered = nil
         if link.protection.given == .pairing { link.protection.given = .failed }
-        server.gatt.setSecurity(link.security, of: ClientID(link.id))
+        tellServerSecurity(of: link)
         log.info("pairing with \(link.peer) failed: \(failure)")
         securings.resume(link.id, with: .failure(.pairing(failure)))
     }

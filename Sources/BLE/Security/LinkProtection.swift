@@ -31,6 +31,8 @@ struct LinkProtection {
     var wish: LinkSecurityLevel?
     /// Whether an earlier wish is about to be met.
     var isFulfilling = false
+    /// Whether the link may be encrypted with a key that another device has made in the name of a bonded one.
+    var isUnproven = false
     /// Whether what was remembered of the peer holds again.
     var isRestored = false
     /// What the user is asked or shown.
