@@ -536,6 +536,12 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             second.reach(.high)
             await host.wait(.seconds(1))
             #expect(try await manager.update(handle, to: [3]).map(\.link) == [next])
+            await host.adapter.lose(next)
+            // The kernel may have encrypted a link before its channel comes.
+            let third = KernelSocket(on: host.loop, handle: ConnectionHandle(0x42))
+            third.set(.high)
+            let last = await host.link(to: lamp, over: third)
+            #expect(try await manager.update(handle, to: [4]).map(\.link) == [last])
         }
     }
 

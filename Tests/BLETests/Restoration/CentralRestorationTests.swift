@@ -178,25 +178,6 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test("a scan that begins while the adapter is closed is one for the next process") func closedAtOnce()
-        async throws
-    {
-        try await LivesAndDeaths.run { world in
-            for turns in 0..<24 {
-                let host = try await world.rise()
-                let central = try await world.manager(host)
-                try await central.dismissRestored()
-                let scan = central.scan()
-                for _ in 0..<turns { await Task.yield() }
-                await host.close()
-                withExtendedLifetime(scan) {}
-                let next = try await world.rise()
-                #expect(try await world.manager(next).restored.scans == [ScanOptions()], "\(turns) turns")
-                await next.close()
-            }
-        }
-    }
-
     @Test func aNameHasOneOwnerAndIsOne() async throws {
         try await LivesAndDeaths.run { world in
             let host = try await world.rise()
