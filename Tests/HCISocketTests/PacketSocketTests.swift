@@ -21,6 +21,8 @@ private actor Reader {
     /// When they came, in microseconds.
     private(set) var times: [UInt64] = []
     private var waiter: (Int, CheckedContinuation<Void, Never>)?
+    /// How many entries there were when work that the first of them queued had its turn.
+    private(set) var firstTurn: Int?
 
     init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) throws {
         self.loop = loop
@@ -77,6 +79,9 @@ private actor Reader {
     private func add(_ entry: Entry) {
         entries.append(entry)
         times.append(loop.now.nanoseconds / 1000)
+        if entries.count == 1 {
+            loop.execute { self.assumeIsolated { $0.firstTurn = $0.entries.count } }
+        }
         if let (count, continuation) = waiter, entries.count >= count {
             waiter = nil
             continuation.resume()
@@ -181,6 +186,22 @@ private actor Reader {
         try await reader.start()
         await reader.wait(for: 101)
         #expect(await reader.entries == packets.map { .packet($0) } + [.closed(.ended)])
+    }
+
+    @Test("work of the loop has its turn before a hundred packets are taken")
+    func turns() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = try Reader(loop, maximumPacket: 260)
+        let packets = (0..<100).map { (number: Int) in [UInt8(number)] }
+        await reader.write(packets)
+        try await reader.start()
+        await reader.wait(for: 100)
+        let first = try #require(await reader.firstTurn)
+        #expect((1...32).contains(first), "\(first) packets were taken before")
+        #expect(await reader.entries == packets.map { .packet($0) })
+        await reader.closeFarEnd()
+        await reader.close()
     }
 
     @Test func packetsAreTakenAsTheyCome() async throws {
