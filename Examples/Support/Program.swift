@@ -31,3 +31,12 @@ public enum Program {
         _ = try? output.writeAll(text.utf8)
     }
 }
+
+/// A command line that makes no sense.
+public struct Usage: Error, CustomStringConvertible {
+    /// What is to be said instead.
+    public let description: String
+
+    /// That, for a person.
+    public init(_ description: String) { self.description = description }
+}

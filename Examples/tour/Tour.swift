@@ -15,7 +15,7 @@ import ExampleSupport
             case ("peripheral", nil): try await TourPeripheral.run(on: adapter)
             case ("central", let folder?): try await TourCentral.run(on: adapter, keepingIn: folder)
             case ("returning", let folder?): try await ReturningPeripheral.run(on: adapter, keepingIn: folder)
-            default: throw BLEError.invalidRequest("which side, peripheral, central or returning?")
+            default: throw Usage("which side: peripheral, central FOLDER or returning FOLDER?")
             }
         }
     }

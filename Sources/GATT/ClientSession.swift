@@ -670,7 +670,7 @@ extension ClientSession {
         case .readingHash(let ticket):
             switch outcome.result(of: ticket) {
             case .success(let hash): recall(hash)
-            case .failure(let failure) where failure.isMisbehaviour:
+            case .failure(let failure) where failure.isMisbehavior:
                 events.append(.discoveryNote(.noHash(failure)))
                 recall(nil)
             case .failure(let failure): discoverAgain(after: failure)
@@ -795,7 +795,7 @@ extension GATTFailure {
     }
 
     /// Whether the server has answered as none may.
-    fileprivate var isMisbehaviour: Bool {
+    fileprivate var isMisbehavior: Bool {
         switch self {
         case .procedure(.misbehaving), .transaction(.malformedResponse): true
         default: false
@@ -805,7 +805,7 @@ extension GATTFailure {
     /// Whether the server may fail so in what it need not have.
     fileprivate var isTolerable: Bool {
         if case .procedure(.att) = self { return !isChange }
-        return isMisbehaviour
+        return isMisbehavior
     }
 }
 

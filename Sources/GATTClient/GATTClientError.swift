@@ -6,13 +6,21 @@ public enum GATTClientError: Error, Hashable, Sendable {
     /// The server refused.
     case att(ATTErrorResponse)
     /// The server answered the request with this opcode as no server may.
-    case misbehaving(ATTOpcode, Misbehaviour)
-    /// `value` is more than the `limit` of what the text names.
-    case limit(String, limit: Int, value: Int)
+    case misbehaving(ATTOpcode, Misbehavior)
+    /// `value` is more than the `maximum` of a limit.
+    case limit(Limit, maximum: Int, value: Int)
+
+    /// What is limited in a procedure.
+    public enum Limit: Hashable, Sendable {
+        /// Where in a value a read begins.
+        case readOffset
+        /// The octets of a value.
+        case valueLength
+    }
 }
 
 /// How a server broke the specification.
-public enum Misbehaviour: Hashable, Sendable {
+public enum Misbehavior: Hashable, Sendable {
     /// It sent a response to another request.
     case unexpectedResponse(ATTOpcode)
     /// A value in the response is not what its attribute's type says.
@@ -38,12 +46,13 @@ extension GATTClientError: CustomStringConvertible {
         switch self {
         case .att(let error): "\(error)"
         case .misbehaving(let request, let how): "answer to \(request): \(how)"
-        case .limit(let name, let limit, let value): "\(name): \(value), the limit is \(limit)"
+        case .limit(.readOffset, let maximum, let value): "a read at \(value), at most \(maximum)"
+        case .limit(.valueLength, let maximum, let value): "a value of \(value) octets, at most \(maximum)"
         }
     }
 }
 
-extension Misbehaviour: CustomStringConvertible {
+extension Misbehavior: CustomStringConvertible {
     /// What is wrong, in a few words.
     public var description: String {
         switch self {

@@ -471,8 +471,9 @@ extension AttributeValueError: CustomStringConvertible {
         case .notFound(let handle): "no value has the handle \(handle)"
         case .cached(let handle): "the value of \(handle) is cached; only a stored one may change"
         case .invalidLength(let octets, .fixed(let count)):
-            "\(octets) octets, the attribute has always \(count)"
-        case .invalidLength(let octets, .variable(let max)): "\(octets) octets, the attribute takes \(max)"
+            "the value has \(octets) octets, and the attribute always \(count)"
+        case .invalidLength(let octets, .variable(let max)):
+            "the value has \(octets) octets, and the attribute at most \(max)"
         }
     }
 }

@@ -46,8 +46,7 @@ import Testing
         let first = try played.advertise(Self.beacon)
         if sets != nil { _ = try played.advertise(Self.beacon) }
         let limit = sets ?? 1
-        let refusal = BLEError.limit(
-            "the number of advertisements at once on this controller", limit: limit, value: limit + 1)
+        let refusal = BLEError.limit(.advertisements, maximum: limit, value: limit + 1)
         #expect(throws: refusal) { try played.advertise(Self.beacon) }
         _ = played.settle()
         // The place is free at once, also when the set is not removed yet.
@@ -129,7 +128,7 @@ import Testing
         _ = try played.advertise(Self.beacon)
         _ = try played.advertise(Self.beacon)
         _ = played.settle("parameters ee", .refused(.memoryCapacityExceeded))
-        let refusal = BLEError.limit("the number of advertising sets that are left", limit: 1, value: 2)
+        let refusal = BLEError.limit(.freeAdvertisingSets, maximum: 1, value: 2)
         #expect(played.events == ["started 1", "failed 2: \(refusal)", "off air 2"])
     }
 
@@ -239,7 +238,7 @@ import Testing
         try played.update(id, to: request)
         #expect(played.settle() == ["off ef", "remove ef", "parameters ef", "data ef", "on ef"])
         #expect(played.events == ["started 1", "updated 1", "updated 2"])
-        #expect(throws: BLEError.invalidRequest("the advertisement has ended")) {
+        #expect(throws: BLEError.invalidRequest(.advertisementEnded)) {
             try played.update(AdvertisingID(number: 2), to: request)
         }
     }
@@ -571,7 +570,8 @@ import Testing
     {
         var played = PlayedAdvertiser(sets: nil)
         _ = try played.advertise(Self.beacon)
-        #expect(played.settle("on", .malformed("nonsense")) == ["off", "parameters", "data", "on", "off"])
+        #expect(
+            played.settle("on", .malformed(.missingStatus)) == ["off", "parameters", "data", "on", "off"])
         #expect(played.events.count == 2 && played.events[0].hasPrefix("failed 1:"))
     }
 
@@ -917,7 +917,7 @@ private struct AdvertisingWishes {
                 .unsupportedFeatureOrParameterValue, .hardwareFailure, .memoryCapacityExceeded,
             ]
             played.answer(.refused(all.randomElement(using: &random) ?? .hardwareFailure))
-        case 1 where !isEnd: played.answer(.malformed("nonsense"))
+        case 1 where !isEnd: played.answer(.malformed(.missingStatus))
         case 2: silence(packet)
         default:
             let answer = radio.take(packet)

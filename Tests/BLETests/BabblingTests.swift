@@ -56,7 +56,9 @@ import Testing
             let share = 1 + Int(seed % 10)
             if babblesAtOnce { port.babble(about: share) }
             let outcome = await failure { () throws(BLEError) in
-                try await withDeadline(Self.limit, on: loop, orThrow: .timedOut("all", after: Self.limit)) {
+                try await withDeadline(
+                    Self.limit, on: loop, orThrow: .timedOut(.operation, after: Self.limit)
+                ) {
                     () throws(BLEError) in
                     let adapter = try await Adapter.open(on: port, options: options)
                     port.babble(about: share)
@@ -65,7 +67,7 @@ import Testing
                     try result.get()
                 }
             }
-            #expect(outcome != .timedOut("all", after: Self.limit))
+            #expect(outcome != .timedOut(.operation, after: Self.limit))
         }
     }
 

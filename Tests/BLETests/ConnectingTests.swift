@@ -158,7 +158,7 @@ struct ConnectingTests {
             await bed.wait(.seconds(1))
             three.cancel()
             #expect(await end(of: three) == .cancelled)
-            #expect(await end(of: two) == .timedOut("connecting", after: .seconds(5)))
+            #expect(await end(of: two) == .timedOut(.connecting, after: .seconds(5)))
             let four = bed.task { try await client.connect(to: server, timeout: nil) }
             try await server.serve()
             let (first, second) = (try await one.value, try await four.value)
@@ -297,7 +297,7 @@ struct ConnectingTests {
             let silent = await failure { () throws(BLEError) in
                 _ = try await client.connect(to: server, timeout: .seconds(3))
             }
-            #expect(silent == .timedOut("connecting", after: .seconds(3)))
+            #expect(silent == .timedOut(.connecting, after: .seconds(3)))
             port.play(nil)
             let device = try await client.connect(to: server)
             await device.disconnect()
@@ -384,7 +384,11 @@ struct ConnectingTests {
             let wrong = await failure { () throws(BLEError) in
                 _ = try await client.connect(to: server, options: options)
             }
-            #expect(wrong == .timing(.interval(.milliseconds(5))))
+            #expect(
+                wrong
+                    == .timeOutOfRange(
+                        .connectionInterval, allowed: .microseconds(7500) ... .seconds(4),
+                        value: .milliseconds(5)))
         }
     }
 
@@ -443,7 +447,7 @@ struct ConnectingTests {
                 ).packet)
             await bed.wait(.seconds(1))
             #expect(try await device.read(device.sample()) == [3])
-            #expect(await end(of: waiting) == .timedOut("connecting", after: .seconds(10)))
+            #expect(await end(of: waiting) == .timedOut(.connecting, after: .seconds(10)))
             #expect(try await device.read(device.sample()) == [3])
         }
     }

@@ -21,7 +21,7 @@ struct FailedEstablishmentTests {
         .disconnected(.errno(Errno.connectionReset.rawValue)),
         .connectFailed(.errno(Errno.permissionDenied.rawValue)),
         .connectFailed(.status(.unknownConnectionIdentifier)),
-        .connectFailed(.unknown), .cancelled, .security(.insufficientAuthentication),
+        .connectFailed(.unknown), .cancelled, .encryption(.pinOrKeyMissing),
     ])
     func isTold(_ error: BLEError) { #expect(error.failedEstablishment == nil) }
 }

@@ -240,8 +240,8 @@ import Testing
         #expect(played.settle("connect 1", .refused(.commandDisallowed)) == ["connect 1"])
         #expect(played.events == ["failed 1: \(refusal)"] && played.initiator.isIdle)
         played.want(2)
-        _ = played.settle("connect 2", .malformed("nonsense"))
-        #expect(played.events.count == 2 && played.events[1].contains("nonsense"))
+        _ = played.settle("connect 2", .malformed(.missingStatus))
+        #expect(played.events.count == 2 && played.events[1].contains("an answer without status"))
     }
 
     @Test func aFailureIsOfAllThatWereListenedFor() {

@@ -87,8 +87,7 @@ struct KeyRefreshTests {
             server.isBonding = false
         } _: { hosts in
             let (device, central) = try await hosts.connectFromBothSides()
-            let wanted = BLEError.invalidRequest(
-                "the link to \(hosts.address) is not encrypted with the key of a bond")
+            let wanted = BLEError.invalidRequest(.notEncryptedByBond(hosts.address))
             #expect(await failure { () throws(BLEError) in try await device.refreshEncryption() } == wanted)
             try await device.pair()
             #expect(await failure { () throws(BLEError) in try await device.refreshEncryption() } == wanted)
@@ -99,8 +98,7 @@ struct KeyRefreshTests {
             }
             #expect(
                 refused
-                    == .invalidRequest(
-                        "the link to \(central.address) is not encrypted with the key of a bond"))
+                    == .invalidRequest(.notEncryptedByBond(central.address)))
         }
     }
 

@@ -65,8 +65,7 @@ struct LargeValueTests {
             }
             #expect(
                 tooLong
-                    == .limit(
-                        "the length in octets of a Write Command's value at this MTU", limit: 514, value: 515)
+                    == .limit(.value(.writeCommand), maximum: 514, value: 515)
             )
             await device.disconnect()
         }

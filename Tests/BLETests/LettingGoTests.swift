@@ -52,7 +52,7 @@ import VirtualController
             let gone = await failure { () throws(BLEError) in
                 _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == name }
             }
-            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            #expect(gone == .notFound(.device(within: .seconds(5))))
         }
     }
 }

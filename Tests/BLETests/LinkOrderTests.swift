@@ -98,7 +98,7 @@ import VirtualController
             _ = await third.result
             let begun = loop.now
             let fourth = update()
-            #expect(await thrown(by: fourth) == .timedOut("the PHY update", after: .seconds(40)))
+            #expect(await thrown(by: fourth) == .timedOut(.phyUpdate, after: .seconds(40)))
             #expect(begun.duration(until: loop.now) == .seconds(79))
         }
     }
@@ -126,7 +126,7 @@ import VirtualController
             await hosts.bed.wait(.seconds(1))
             let end = loop.now
             await server.breakBearer(of: hosts.central)
-            for update in updates { #expect(await thrown(by: update) == .peer("silent")) }
+            for update in updates { #expect(await thrown(by: update) == .peerMisbehaved(.restlessDatabase)) }
             #expect(loop.now == end)
             port.tell(
                 LEPHYUpdateComplete(
@@ -180,7 +180,7 @@ import VirtualController
                 _ = try await CentralManager(client).connect(
                     to: address, timeout: .seconds(5), options: options)
             }
-            #expect(error == .timedOut("connecting", after: .seconds(5)))
+            #expect(error == .timedOut(.connecting, after: .seconds(5)))
             #expect(begun.duration(until: bed.loop.now) == .seconds(5))
             await bed.wait(.seconds(2))
             #expect(port.opcodes.contains(.disconnect))
@@ -196,6 +196,6 @@ private func thrown(by task: Task<some Sendable, any Error>) async -> BLEError? 
 extension Adapter {
     /// Ends the ATT bearer to a central, as after a request that was not answered in time.
     fileprivate func breakBearer(of central: Central) {
-        if let link = links[central.link] { fail(link, .peer("silent")) }
+        if let link = links[central.link] { fail(link, .peerMisbehaved(.restlessDatabase)) }
     }
 }

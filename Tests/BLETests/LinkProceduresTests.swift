@@ -15,19 +15,19 @@ private struct PlayedProcedures {
 
     mutating func ask(_ procedure: LinkProcedure) -> UInt64 {
         number += 1
-        procedures.ask(number, for: procedure, "\(procedure)", by: start(procedure))
+        procedures.ask(number, for: procedure, by: start(procedure))
         return number
     }
 
     mutating func settle(_ procedure: LinkProcedure) -> UInt64 {
         number += 1
-        procedures.ask(number, for: procedure, "", by: .nothing)
+        procedures.ask(number, for: procedure, by: .nothing)
         return number
     }
 
     mutating func promise(_ latency: UInt16) {
         number += 1
-        procedures.promise(number, "promise", by: .command(Self.update(latency)))
+        procedures.promise(number, by: .command(Self.update(latency)))
     }
 
     static func update(_ latency: UInt16) -> MachineCommand {
@@ -146,7 +146,7 @@ private struct PlayedProcedures {
         #expect(played.after(39) == [])
         #expect(
             played.after(1) == [
-                "\(first) fails: \(BLEError.timedOut("phys", after: .seconds(40)))",
+                "\(first) fails: \(BLEError.timedOut(.phyUpdate, after: .seconds(40)))",
                 "\(second) begins version",
             ])
         #expect(played.procedures.deadline == played.now + .seconds(40))

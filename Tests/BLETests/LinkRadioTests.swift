@@ -34,7 +34,7 @@ struct LinkRadioTests {
             let refused = await failure { () throws(BLEError) in
                 try await hosts.client.setHostChannels(ChannelMap(rawValue: 1 << 36 | 1 << 37))
             }
-            #expect(refused == .invalidRequest("a link hops over 2 data channels at least, not 1"))
+            #expect(refused == .outOfRange(.dataChannels, allowed: 2...37, value: 1))
         }
     }
 
@@ -71,7 +71,7 @@ struct LinkRadioTests {
             let none = await failure { () throws(BLEError) in
                 try await connection.setPHYs(transmit: [], receive: nil)
             }
-            #expect(none == .invalidRequest("no PHY is left to choose from"))
+            #expect(none == .invalidRequest(.noPHY))
         }
     }
 
@@ -80,7 +80,7 @@ struct LinkRadioTests {
             let refused = await failure { () throws(BLEError) in
                 try await hosts.connection.setPHYs(transmit: .le2M, receive: .le2M)
             }
-            #expect(refused == .adapter(.unsupported("LE 2M")))
+            #expect(refused == .adapter(.unsupported(.phy(.le2M))))
         }
     }
 
@@ -135,10 +135,14 @@ struct LinkRadioTests {
                 let refused = await failure { () throws(BLEError) in
                     try await connection.setDataLength(octets, time: time)
                 }
-                guard case .invalidRequest? = refused else {
-                    Issue.record("\(octets) octets in \(String(describing: time)) are taken")
-                    continue
-                }
+                let expected: BLEError =
+                    if let time {
+                        .timeOutOfRange(
+                            .packetTime, allowed: .microseconds(328) ... .microseconds(17_040), value: time)
+                    } else {
+                        .outOfRange(.dataLength, allowed: 27...251, value: octets)
+                    }
+                #expect(refused == expected)
             }
         }
     }
@@ -151,7 +155,7 @@ struct LinkRadioTests {
             }
             let connection = hosts.connection
             let silent = await failure { () throws(BLEError) in _ = try await connection.remoteFeatures() }
-            #expect(silent == .timedOut("the peer's features", after: .seconds(40)))
+            #expect(silent == .timedOut(.remoteFeatures, after: .seconds(40)))
             // What waits behind it is done then, and it can be tried again.
             hosts.port.play(nil)
             let features = try await connection.remoteFeatures()

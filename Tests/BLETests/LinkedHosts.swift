@@ -32,7 +32,7 @@ struct LinkedHosts: Sendable {
             try await server.serve()
             let device = try await client.connect(to: server)
             guard case .connected(let central, _)? = try await events.next() else {
-                throw BLEError.notFound("the central")
+                throw BLEError.notFound(.device(within: nil))
             }
             // What controllers agree on when a link is new comes now.
             await bed.wait(.seconds(1))

@@ -115,7 +115,7 @@ import Testing
     @Test func connectingToNobodyTimesOutAndFreesTheRadio() async throws {
         try await TwoHosts.run { hosts in
             let nobody = DeviceAddress(0xc0ff_ee00_0001, type: .random)
-            await #expect(throws: BLEError.timedOut("connecting", after: .seconds(5))) {
+            await #expect(throws: BLEError.timedOut(.connecting, after: .seconds(5))) {
                 try await hosts.central.connect(to: nobody, timeout: .seconds(5))
             }
             _ = try await hosts.serveThermometer()

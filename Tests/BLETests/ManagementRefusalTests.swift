@@ -7,15 +7,16 @@ struct ManagementRefusalTests {
     @Test(
         "what the kernel's refusals mean",
         arguments: [
-            (0x14, false, .permission(capability: "CAP_NET_ADMIN", operation: "this")),
-            (0x14, true, .permission(capability: "CAP_NET_ADMIN", operation: "this")),
-            (0x11, false, .adapter(.missing("hci9000"))), (0x12, true, .adapter(.blocked(.software))),
-            (0x03, true, .adapter(.cannotPower("hci9000: failed"))),
-            (0x0a, false, .adapter(.unsupported("this: busy"))),
+            (0x14, false, .permission(.netAdmin, for: .connect)),
+            (0x14, true, .permission(.netAdmin, for: .connect)),
+            (0x11, false, .adapter(.missing(.kernel(.index(9000))))),
+            (0x12, true, .adapter(.blocked(.software))),
+            (0x03, true, .adapter(.cannotPower(9000, .management(.failed)))),
+            (0x0a, false, .managementRefused(.connect, .busy)),
         ] as [(UInt8, Bool, BLEError)])
     func meaning(status: UInt8, isPowerOn: Bool, expected: BLEError) {
         let status = ManagementStatus(rawValue: status)
         #expect(
-            KernelManagement.meaning(of: status, index: 9000, isPowerOn: isPowerOn, "this") == expected)
+            KernelManagement.meaning(of: status, index: 9000, isPowerOn: isPowerOn, .connect) == expected)
     }
 }

@@ -81,13 +81,13 @@ struct PairedHosts: Sendable {
         for try await event in events {
             if case .connected(let central, _) = event { return (device, central) }
         }
-        throw BLEError.notFound("the central")
+        throw BLEError.notFound(.device(within: nil))
     }
 
     /// The value of a characteristic, by its UUID.
     func read(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> [UInt8] {
         guard let found = try await device.discover().characteristics(uuid).first else {
-            throw BLEError.notFound("characteristic \(uuid)")
+            throw BLEError.notFound(.device(within: nil))
         }
         return try await device.read(found)
     }

@@ -29,7 +29,7 @@ import VirtualController
                     host.port.say(HardwareError(hardwareCode: 1).packet)
                 }
                 let (error, passed) = await waiting.value
-                #expect(error == .timedOut("finding the periodic train", after: .seconds(3)))
+                #expect(error == .timedOut(.synchronization, after: .seconds(3)))
                 #expect(passed >= .seconds(isOver ? 5 : 3) && passed < .seconds(isOver ? 6 : 4))
             }
         }

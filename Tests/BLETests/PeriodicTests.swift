@@ -109,7 +109,7 @@ struct PeriodicTests {
             let missing = hosts.central.periodicAdvertising(of: address, set: 9, options: options)
             let there = hosts.central.periodicAdvertising(of: address, set: 5, options: options)
             let waiting = Task(executorPreference: hosts.loop) { await failure(of: missing) }
-            #expect(await waiting.value == .timedOut("finding the periodic train", after: .seconds(3)))
+            #expect(await waiting.value == .timedOut(.synchronization, after: .seconds(3)))
             #expect(before.duration(until: hosts.loop.now) >= .seconds(3))
             for try await packet in there {
                 #expect(packet.set == 5)
@@ -145,7 +145,7 @@ struct PeriodicTests {
                         interval: ConnectionInterval(rawValue: 80)))
                 port.tell(failed.packet)
             }
-            #expect(await waiting.value == .timedOut("finding the periodic train", after: .seconds(3)))
+            #expect(await waiting.value == .timedOut(.synchronization, after: .seconds(3)))
             #expect(before.duration(until: hosts.loop.now) >= .seconds(3))
             await adapter.close()
         }
@@ -157,15 +157,15 @@ struct PeriodicTests {
         try await ScanHosts.run { hosts in
             #expect(
                 await failure(of: hosts.central.periodicAdvertising(of: address, set: 1))
-                    == .adapter(.unsupported("periodic advertising")))
+                    == .adapter(.unsupported(.periodicAdvertising)))
             #expect(
                 await failure(of: hosts.central.periodicAdvertising(of: address, set: 16))
-                    == .limit("the number of an advertising set", limit: 15, value: 16))
+                    == .outOfRange(.advertisingSetID, allowed: 0...15, value: 16))
             var options = PeriodicSyncOptions()
             options.skip = 500
             #expect(
                 await failure(of: hosts.central.periodicAdvertising(of: address, set: 1, options: options))
-                    == .limit("the skipped events of a periodic train", limit: 499, value: 500))
+                    == .outOfRange(.skippedEvents, allowed: 0...499, value: 500))
         }
     }
 
@@ -182,12 +182,12 @@ struct PeriodicTests {
             options.phys = [.coded]
             let refused = hosts.central.periodicAdvertising(of: await lamp.address, set: 1, options: options)
             #expect(
-                await failure(of: refused) == .adapter(.unsupported("scanning on the Coded PHY")))
+                await failure(of: refused) == .adapter(.unsupported(.scanning(on: .leCoded))))
             options.phys = []
             let nowhere = hosts.central.periodicAdvertising(of: await lamp.address, set: 1, options: options)
             #expect(
                 await failure(of: nowhere)
-                    == .invalidRequest("a periodic train is looked for on one PHY at least"))
+                    == .invalidRequest(.noPHY))
             _ = try await hosts.advertiser(named: "Late")
             #expect(try await hearing.value)
         }

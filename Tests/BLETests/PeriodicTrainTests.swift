@@ -173,14 +173,14 @@ struct PeriodicTrainTests {
                 }
             }
             let request = try AdvertisingRequest.train(train)
-            #expect(await refusal(none, request) == .adapter(.unsupported("periodic advertising")))
-            #expect(await refusal(old, request) == .adapter(.unsupported("extended advertising")))
+            #expect(await refusal(none, request) == .adapter(.unsupported(.periodicAdvertising)))
+            #expect(await refusal(old, request) == .adapter(.unsupported(.extendedAdvertising)))
 
             var long = request
             long.periodic?.data = [UInt8](repeating: 1, count: 301)
             #expect(
                 await refusal(small, long)
-                    == .limit("the data of this controller's periodic trains", limit: 300, value: 301))
+                    == .limit(.periodicData, maximum: 300, value: 301))
             long.periodic?.data.removeLast()
             #expect(await refusal(small, long) == nil)
 
@@ -189,10 +189,9 @@ struct PeriodicTrainTests {
                 request.periodic?.interval = min(wrong, Self.step)...max(wrong, Self.step)
                 #expect(
                     await refusal(hosts.scanner, request)
-                        == .timing(
-                            .outOfRange(
-                                "the interval of a periodic train",
-                                .microseconds(7500)...(.microseconds(81_918_750)), wrong)))
+                        == .timeOutOfRange(
+                            .periodicInterval, allowed: .microseconds(7500)...(.microseconds(81_918_750)),
+                            value: wrong))
             }
             for change in [
                 { $0.kind = .connectable }, { $0.isAnonymous = true }, { $0.plan = .empty },
@@ -201,9 +200,7 @@ struct PeriodicTrainTests {
                 change(&request)
                 #expect(
                     await refusal(hosts.scanner, request)
-                        == .invalidRequest(
-                            "a periodic train goes with extended, nonconnectable advertising that is not anonymous"
-                        ))
+                        == .invalidRequest(.advertising(.periodic)))
             }
         }
     }
@@ -219,7 +216,7 @@ struct PeriodicTrainTests {
             // Three packets with all that fits take 7,260 us; four, which one octet more needs, 7,704.
             let error = await failure { () throws(BLEError) in try await advertising.update(tooLong) }
             #expect(
-                error == .limit("the data of a periodic train within its interval", limit: 743, value: 1000))
+                error == .limit(.periodicDataInInterval, maximum: 743, value: 1000))
             request.periodic?.data = [UInt8](repeating: 1, count: 743)
             try await advertising.update(request)
         }

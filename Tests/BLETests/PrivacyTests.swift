@@ -283,7 +283,10 @@ struct PrivacyTests {
         let refused = await failure { () throws(BLEError) in
             _ = try await Adapter.open(.virtual(name: nil), options: options)
         }
-        #expect(refused == .invalidRequest("a private address is used for 1 s to 1 h, not \(lifetime)"))
+        #expect(
+            refused
+                == .timeOutOfRange(
+                    .privateAddressLifetime, allowed: .seconds(1) ... .seconds(3600), value: lifetime))
     }
 }
 

@@ -44,7 +44,7 @@ import VirtualController
             let nowhere = hosts.central.scan(options)
             #expect(
                 await failure { () throws(BLEError) in for try await _ in nowhere {} }
-                    == .invalidRequest("a scan listens on one PHY at least"))
+                    == .invalidRequest(.noPHY))
             #expect(hosts.commands.isEmpty)
         }
     }

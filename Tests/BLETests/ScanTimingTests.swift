@@ -23,7 +23,8 @@ struct ScanTimingTests {
     @Test("from 2.5 ms to 40.96 s")
     func limits() {
         let interval = { (value: Duration) -> BLEError in
-            .timing(.outOfRange("a scan interval", .microseconds(2500)...(.milliseconds(40_960)), value))
+            .timeOutOfRange(
+                .scanInterval, allowed: .microseconds(2500)...(.milliseconds(40_960)), value: value)
         }
         #expect(make(.microseconds(2500), .microseconds(2500)).0?.share == 1)
         #expect(make(.milliseconds(40_960), .microseconds(2500)).0?.interval == .microseconds(40_959_375))
@@ -34,10 +35,7 @@ struct ScanTimingTests {
             make(.milliseconds(40_961), .milliseconds(10)).1
                 == interval(.milliseconds(40_961)))
         let window = { (value: Duration) -> BLEError in
-            .timing(
-                .outOfRange(
-                    "the scan window of an interval of 0.1 seconds",
-                    .microseconds(2500)...(.milliseconds(100)), value))
+            .timeOutOfRange(.scanWindow, allowed: .microseconds(2500)...(.milliseconds(100)), value: value)
         }
         #expect(make(.milliseconds(100), .milliseconds(101)).1 == window(.milliseconds(101)))
         #expect(make(.milliseconds(100), .zero).1 == window(.zero))
@@ -50,12 +48,10 @@ struct ScanTimingTests {
         let longer = make(.milliseconds(10_241), .milliseconds(10)).0
         #expect(
             await failure { () throws(BLEError) in try longer?.checkLegacy() }
-                == .timing(
-                    .outOfRange(
-                        "a scan interval of the legacy commands",
-                        .microseconds(2500)...(.milliseconds(10_240)),
-                        // To the nearest step.
-                        .microseconds(10_241_250))))
+                == .timeOutOfRange(
+                    .legacyScanInterval, allowed: .microseconds(2500)...(.milliseconds(10_240)),
+                    // To the nearest step.
+                    value: .microseconds(10_241_250)))
     }
 
     /// Interval and window, the share to scale to, the longest turn, and what comes out, in steps.

@@ -495,7 +495,7 @@ private struct FickleController {
         if command.hasPrefix("Scan Enable 00") { _ = controller.take(command) }
         switch Int.random(in: 0...6, using: &random) {
         case 0: played.answer(.refused(Bool.random(using: &random) ? .hardwareFailure : .commandDisallowed))
-        case 1: played.answer(.malformed("nonsense"))
+        case 1: played.answer(.malformed(.missingStatus))
         case 2:
             if Bool.random(using: &random) { _ = controller.take(command) }
             played.answer(.silent)

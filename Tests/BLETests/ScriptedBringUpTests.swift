@@ -40,17 +40,21 @@ import Testing
         .init(
             "Command Status for a command that completes", .reset,
             .says([CommandStatus(status: .success, opcode: .reset).packet]),
-            throws: .controllerMisbehaves(command: .reset, "an answer without status")),
+            throws: .controllerMisbehaved(command: .reset, .missingStatus)),
         .init(
             "Command Complete without status", .reset,
             .says([
                 CommandComplete(credits: 1, opcode: .reset, returnParameters: []).packet
             ]),
-            throws: .controllerMisbehaves(command: .reset, "an answer without status")),
+            throws: .controllerMisbehaved(command: .reset, .missingStatus)),
         .init(
             "too few octets", .leReadBufferSize, .answers { [$0.dropping(1)] },
-            throws: .controllerMisbehaves(
-                command: .leReadBufferSize, "LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left")),
+            throws: .controllerMisbehaved(
+                command: .leReadBufferSize,
+                .malformed(
+                    DecodeError(
+                        packet: "LE buffer size", field: "ACL packets", offset: 2,
+                        reason: .truncated(needed: 1, available: 0))))),
         .init("too few octets, and optional", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
         .init(
             "the answer to another command", .readLocalVersionInformation,

@@ -29,15 +29,18 @@ import Testing
         .init(
             "Command Status for a command that completes", .leSetScanEnable,
             .says([CommandStatus(status: .success, opcode: .leSetScanEnable).packet]),
-            throws: .controllerMisbehaves(command: .leSetScanEnable, "an answer without status")),
+            throws: .controllerMisbehaved(command: .leSetScanEnable, .missingStatus)),
         .init(
             "more octets than there are fields", .leSetScanEnable,
             .says([
                 CommandComplete(credits: 1, opcode: .leSetScanEnable, returnParameters: [0, 1]).packet
             ]),
-            throws: .controllerMisbehaves(
+            throws: .controllerMisbehaved(
                 command: .leSetScanEnable,
-                "no return parameters: end at octet 0: 1 octets too many")),
+                .malformed(
+                    DecodeError(
+                        packet: "no return parameters", field: "end", offset: 0, reason: .trailing(count: 1)))
+            )),
         .init(
             "reports that end too early", .leSetScanEnable,
             .answers { event in
@@ -83,7 +86,7 @@ import Testing
         .init(
             "Command Status for a command that completes", .leSetAdvertisingParameters,
             .says([CommandStatus(status: .success, opcode: .leSetAdvertisingParameters).packet]),
-            throws: .controllerMisbehaves(command: .leSetAdvertisingParameters, "an answer without status")),
+            throws: .controllerMisbehaved(command: .leSetAdvertisingParameters, .missingStatus)),
         .init(
             "a hardware error", .leSetAdvertisingEnable,
             .answers { [$0, HardwareError(hardwareCode: 7).packet] }, times: 1,
@@ -130,7 +133,7 @@ import Testing
         .init(
             "accepted, and no outcome", .leCreateConnection,
             .says([CommandStatus(status: .success, opcode: .leCreateConnection).packet]),
-            throws: .timedOut("connecting", after: .seconds(10))),
+            throws: .timedOut(.connecting, after: .seconds(10))),
     ]
 
     @Test(arguments: connecting) func connect(_ script: ScriptCase) async throws {

@@ -27,7 +27,7 @@ final class SerialController: Sendable {
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard terminal >= 0, ioctl(terminal, 0x4004_5431, &unlocked) == 0,
             ioctl(terminal, 0x8004_5430, &number) == 0
-        else { throw BLEError.notFound("a pseudo terminal") }
+        else { throw BLEError.notFound(.device(within: nil)) }
         path = "/dev/pts/\(number)"
         // As a UART has them: no echo, whether or not the host has set its side up yet.
         var settings = termios()

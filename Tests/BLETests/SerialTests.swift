@@ -113,11 +113,13 @@ import Testing
             }
             let line = bench.line.path
             // Who is root may open it in spite of TIOCEXCL, and is kept out by the lock.
-            #expect(await problem(line) == .adapter(.inUse("another process that has \(line) open")))
-            #expect(await problem("/dev/no-such-port") == .adapter(.missing("at /dev/no-such-port")))
+            #expect(await problem(line) == .adapter(.inUse(.serialPort(path: line))))
+            let missing = AdapterSpecification.serial(
+                path: "/dev/no-such-port", baud: 115_200, flowControl: true)
+            #expect(await problem("/dev/no-such-port") == .adapter(.missing(missing)))
             #expect(
                 await problem("/dev/null")
-                    == .adapter(.unsupported("that: /dev/null is no serial port")))
+                    == .adapter(.notSerial(path: "/dev/null")))
         }
     }
 

@@ -74,9 +74,7 @@ import VirtualController
             let error = await failure { () throws(BLEError) in _ = try await hosts.peripheral.advertise(one) }
             #expect(
                 error
-                    == .limit(
-                        "the number of advertisements at once on this controller", limit: sets,
-                        value: sets + 1))
+                    == .limit(.advertisements, maximum: sets, value: sets + 1))
             for number in 0..<UInt8(sets) { #expect(try await hosts.hears([number])) }
             await advertisements[0].stop()
             _ = try await hosts.peripheral.advertise(one)
@@ -162,7 +160,7 @@ import VirtualController
                 request.plan = try AdvertisingPlan(content, kind: kind, extended: true)
                 let tooLong = request
                 let error = await failure { () throws(BLEError) in try await advertising.update(tooLong) }
-                #expect(error == .limit("the advertising data of this controller", limit: 600, value: 601))
+                #expect(error == .limit(.advertisingData, maximum: 600, value: 601))
                 await advertising.stop()
             }
             await adapter.close()
@@ -183,11 +181,11 @@ import VirtualController
             request.interval = .milliseconds(20)
             request.secondaryPHY = .leCoded
             let error = await failure { () throws(BLEError) in try await advertising.update(request) }
-            #expect(error == .limit("the advertising data within its interval", limit: 242, value: 1464))
+            #expect(error == .limit(.advertisingDataInInterval, maximum: 242, value: 1464))
             #expect(try await hosts.hears([1, 2, 3]))
             await advertising.stop()
             let stopped = await failure { () throws(BLEError) in try await advertising.update(request) }
-            #expect(stopped == .invalidRequest("the advertisement has ended"))
+            #expect(stopped == .invalidRequest(.advertisementEnded))
         }
     }
 
@@ -211,7 +209,7 @@ import VirtualController
                 let error = await failure { () throws(BLEError) in
                     _ = try await hosts.peripheral.advertise(wanted)
                 }
-                return #expect(error == .adapter(.unsupported("counting advertising events")))
+                return #expect(error == .adapter(.unsupported(.advertisingEventCount)))
             }
             let heard = Task(executorPreference: hosts.loop) { try await hosts.times(of: 5) }
             _ = await hosts.loop.sleep(for: .seconds(1))
@@ -293,7 +291,7 @@ import VirtualController
             let advertising = try await hosts.serveThermometer()
             await hosts.air.close()
             let error = await failure { () throws(BLEError) in _ = try await advertising.ended() }
-            #expect(error == .adapter(.hungUp("the other end of the port closed it")))
+            #expect(error == .adapter(.hungUp(.port)))
         }
     }
 }

@@ -33,23 +33,29 @@ struct TimingTests {
     }
 
     @Test(arguments: [
-        (timing(7499, 30_000, 0, 4000), TimingError.interval(.microseconds(7499))),
-        (timing(30_000, 4_000_001, 0, 32_000), .interval(.microseconds(4_000_001))),
-        (timing(30_000, 30_000, -1, 4000), .latency(-1)),
-        (timing(30_000, 30_000, 500, 32_000), .latency(500)),
-        (timing(7500, 7500, 0, 99), .supervisionTimeout(.milliseconds(99))),
-        (timing(7500, 7500, 0, 32_001), .supervisionTimeout(.milliseconds(32_001))),
+        (timing(7499, 30_000, 0, 4000), interval(.microseconds(7499))),
+        (timing(30_000, 4_000_001, 0, 32_000), interval(.microseconds(4_000_001))),
+        (timing(30_000, 30_000, -1, 4000), .outOfRange(.latency, allowed: 0...499, value: -1)),
+        (timing(30_000, 30_000, 500, 32_000), .outOfRange(.latency, allowed: 0...499, value: 500)),
+        (timing(7500, 7500, 0, 99), timeout(.milliseconds(99))),
+        (timing(7500, 7500, 0, 32_001), timeout(.milliseconds(32_001))),
         (
             timing(7500, 50_000, 0, 100),
-            .supervisionTimeoutTooShort(.milliseconds(100), moreThan: .milliseconds(100))
+            .invalidRequest(.supervisionTimeoutTooShort(.milliseconds(100), moreThan: .milliseconds(100)))
         ),
         (
             timing(100_000, 100_000, 9, 2000),
-            .supervisionTimeoutTooShort(.seconds(2), moreThan: .seconds(2))
+            .invalidRequest(.supervisionTimeoutTooShort(.seconds(2), moreThan: .seconds(2)))
         ),
     ])
-    func refused(_ timing: Timing, _ error: TimingError) {
-        #expect(problem(of: timing) == .timing(error))
+    func refused(_ timing: Timing, _ error: BLEError) { #expect(problem(of: timing) == error) }
+
+    private static func interval(_ value: Duration) -> BLEError {
+        .timeOutOfRange(.connectionInterval, allowed: .microseconds(7500) ... .seconds(4), value: value)
+    }
+
+    private static func timeout(_ value: Duration) -> BLEError {
+        .timeOutOfRange(.supervisionTimeout, allowed: .milliseconds(100) ... .seconds(32), value: value)
     }
 
     private func problem(of timing: Timing) -> BLEError? {
@@ -59,14 +65,6 @@ struct TimingTests {
         } catch {
             return error
         }
-    }
-
-    @Test func errorsNameTheLimit() {
-        #expect("\(TimingError.latency(500))" == "the latency is 0 to 499 connection events, not 500")
-        #expect(
-            "\(TimingError.outOfRange("a time", .milliseconds(20)...(.seconds(1)), .zero))"
-                == "a time is 0.02 seconds to 1.0 seconds, not 0.0 seconds")
-        #expect("\(BLEError.timing(.interval(.milliseconds(5))))".hasPrefix("the interval is 7.5 ms to 4 s"))
     }
 
     @Test func policies() {

@@ -13,7 +13,7 @@ struct TransactionTests {
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value)
             port.meddle(silencing(.readResponse))
-            let silence = BLEError.timedOut("the peer's answer", after: .seconds(30))
+            let silence = BLEError.timedOut(.response, after: .seconds(30))
             let asked = Task(executorPreference: hosts.loop) {
                 await failure { () throws(BLEError) in _ = try await device.read(value) }
             }
@@ -155,7 +155,7 @@ struct TransactionTests {
             let lied = await failure { () throws(BLEError) in
                 try await device.writeReliably([(one, [7]), (two, [7])])
             }
-            guard case .peer = lied else { return #expect(lied == .peer("a wrong echo")) }
+            guard case .peerMisbehaved(.answer(_, .wrongEcho)) = lied else { return #expect(lied == nil) }
             #expect(port.received.last == [0x18, 0x00])
             #expect(try await device.read(one) == [5, 5])
             await device.disconnect()
@@ -180,9 +180,7 @@ struct TransactionTests {
             }
             #expect(
                 tooLong
-                    == .limit(
-                        "the length in octets of a Signed Write Command's value at this MTU", limit: 8,
-                        value: 9))
+                    == .limit(.value(.signedWriteCommand), maximum: 8, value: 9))
             await device.disconnect()
         }
     }

@@ -53,14 +53,14 @@ struct TwoHosts: Sendable {
     /// The thermometer's address, as a scan finds it.
     func find() async throws -> DeviceAddress {
         let found = try await central.first(within: .seconds(5)) { $0.name == "Thermometer" }
-        guard let address = found.address else { throw BLEError.notFound("the thermometer") }
+        guard let address = found.address else { throw BLEError.notFound(.device(within: nil)) }
         return address
     }
 
     /// The characteristic with that UUID, as discovery finds it.
     func characteristic(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> RemoteCharacteristic {
         guard let found = try await device.discover().characteristics(uuid).first else {
-            throw BLEError.notFound("characteristic \(uuid)")
+            throw BLEError.notFound(.device(within: nil))
         }
         return found
     }

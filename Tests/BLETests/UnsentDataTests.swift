@@ -84,7 +84,7 @@ struct UnsentDataTests {
             await hosts.bed.wait(.milliseconds(1))
             let device = try await hosts.connect()
             guard case .connected(let central, _)? = try await events.next() else {
-                throw BLEError.notFound("the central")
+                throw BLEError.notFound(.device(within: nil))
             }
             let source = try #require(try await device.discover().characteristics(Self.uuid).first)
             let values = try await device.values(of: source)

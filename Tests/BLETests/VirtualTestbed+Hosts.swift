@@ -79,7 +79,7 @@ extension Peripheral {
     /// The value that `serve` serves.
     func sample() async throws -> RemoteCharacteristic {
         guard let found = try await discover().characteristics(Sample.value).first else {
-            throw BLEError.notFound("the sample")
+            throw BLEError.notFound(.device(within: nil))
         }
         return found
     }

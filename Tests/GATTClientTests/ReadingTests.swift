@@ -63,7 +63,7 @@ func readsALongValue() throws {
     #expect(beyond == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .invalidOffset)))
     for start in [513, 65_536, .max] {
         let error = try failure(of: ReadLongValue(0x0003, from: start), [])
-        #expect(error == .limit("the offset of a read", limit: 512, value: start))
+        #expect(error == .limit(.readOffset, maximum: 512, value: start))
     }
 }
 

@@ -87,7 +87,7 @@ func aWrongEchoCancels() throws {
 }
 
 @Test func valuesOverTheLimitAreNotSent() throws {
-    let expected = GATTClientError.limit("the length of a value", limit: 512, value: 513)
+    let expected = GATTClientError.limit(.valueLength, maximum: 512, value: 513)
     #expect(try failure(of: WriteLongValue(0x0003, counting(513)), []) == expected)
     #expect(try failure(of: WriteLongValue(0x0003, [1], at: 512), []) == expected)
     #expect(try failure(of: ReliableWrite([(0x0003, [1]), (0x0004, counting(513))]), []) == expected)

@@ -30,7 +30,10 @@ struct ConfigurationErrorTests {
         ("services: []\nstandardServices: \"true\"", 2, 19, "true or false"),
         ("services: []\nsecurity: {io: keybord}", 2, 16, "did you mean \"keyboard\"?"),
         ("services: []\nconnection: {interval: 5ms}", 2, 24, "7.5"),
-        ("services: []\nconnection: {supervision: 50ms}", 2, 13, "the supervision timeout is 100 ms to 32 s"),
+        (
+            "services: []\nconnection: {supervision: 50ms}", 2, 13,
+            "50 ms is below the least supervision timeout, 100 ms"
+        ),
         ("services: [{uuid: 180f}]\nconnection: {latency: 1}\nstandardServices: false", 2, 1, "GAP service"),
         ("services: []\nsecurity: none", 2, 11, "security should be here"),
         ("services: []\nname: \"\"", 2, 7, "1 to 248"),

@@ -40,7 +40,9 @@ private func serveTenServices(_ peripheral: PeripheralManager) async throws -> A
     var request = AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable))
     request.interval = .milliseconds(20)
     _ = try await peripheral.advertise(request)
-    guard let handle = await peripheral.valueHandle(of: wanted) else { throw BLEError.notFound("\(wanted)") }
+    guard let handle = await peripheral.valueHandle(of: wanted) else {
+        throw BLEError.notFound(.device(within: nil))
+    }
     return handle
 }
 
@@ -56,7 +58,7 @@ private func service(_ number: Int) -> GATTService {
 
 private func discoverAndRead(_ device: Peripheral) async throws {
     guard let value = try await device.discover().characteristics(wanted).first else {
-        throw BLEError.notFound("\(wanted)")
+        throw BLEError.notFound(.device(within: nil))
     }
     _ = try await device.read(value)
 }

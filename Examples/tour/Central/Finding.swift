@@ -8,7 +8,7 @@ extension TourCentral {
         options.services = [.tour]
         // Its name comes with the scan response.
         let found = try await central.first(options, within: .seconds(10)) { $0.name != nil }
-        guard let id = found.id else { throw BLEError.notFound("an address of the peripheral") }
+        guard let id = found.id else { throw BLEError.notFound(.address) }
         let kind = found.isConnectable ? "connectable" : "not connectable"
         Program.say("found \(found.name ?? "") with \(found.fields.serviceUUIDs), \(kind)")
 

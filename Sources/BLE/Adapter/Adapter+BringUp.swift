@@ -136,7 +136,7 @@ extension Adapter {
         } catch .hci(let status, _) where status != .operationCancelledByHost {
             log.info("the controller has \(Command.opcode) and refuses it: \(status)")
             return nil
-        } catch .controllerMisbehaves(let command, let problem) {
+        } catch .controllerMisbehaved(let command, let problem) {
             log.warning("the controller's answer to \(command): \(problem)")
             return nil
         }

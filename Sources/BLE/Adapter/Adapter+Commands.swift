@@ -23,14 +23,14 @@ extension Adapter {
             let status = HCIStatus(rawValue: code)
             guard status == .success else { throw .hci(status, command: Command.opcode) }
         } else if Command.answer == .complete {
-            throw .controllerMisbehaves(command: Command.opcode, "an answer without status")
+            throw .controllerMisbehaved(command: Command.opcode, .missingStatus)
         }
         // Some controllers complete a command that they should only have accepted.
         if Command.answer != .complete { octets = [] }
         do throws(DecodeError) {
             return try Command.ReturnParameters(octets.span)
         } catch {
-            throw .controllerMisbehaves(command: Command.opcode, "\(error)")
+            throw .controllerMisbehaved(command: Command.opcode, .malformed(error))
         }
     }
 

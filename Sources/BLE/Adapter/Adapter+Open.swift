@@ -20,7 +20,7 @@ extension Adapter {
             return try await openVirtual(specification, name: name ?? "", options)
         case .kernel(let wanted):
             guard !options.privacy.isEnabled else {
-                throw .adapter(.unsupported("own private addresses beside the kernel's"))
+                throw .adapter(.unsupported(.privateAddresses))
             }
             let management = try await KernelManagement.open(options.kernel, on: options.loop)
             return try await openKernel(specification, management, options, wanted)
@@ -95,7 +95,7 @@ extension Adapter {
             case .adapter(.hungUp), .port(.system(.connectionReset, _)):
                 return try await join(specification, name: name, options)
             case .controllerSilent(ClaimName.opcode):
-                throw .adapter(.hungUp("the virtual air has not answered within \(startLimit)"))
+                throw .adapter(.hungUp(.airSilent(startLimit)))
             default: throw error
             }
         }
@@ -109,7 +109,7 @@ extension Adapter {
         let descriptor: CInt
         do throws(BLEError) {
             descriptor = try await connect(address, on: options.loop)
-        } catch .adapter(.missing) {
+        } catch .adapter(.unreachable) {
             try await options.airLauncher.launch(path, options.loop)
             descriptor = try await connect(address, on: options.loop)
         }
@@ -120,16 +120,15 @@ extension Adapter {
     /// Asks the air for the static address that belongs to `name`.
     private func claim(_ name: String) async throws(BLEError) -> DeviceAddress {
         guard let command = ClaimName(name) else {
-            throw .limit(
-                "the name of a virtual adapter", limit: ClaimName.maximumLength, value: name.utf8.count)
+            throw .limit(.adapterName, maximum: ClaimName.maximumLength, value: name.utf8.count)
         }
         let parameters = try await exchange(command.packet, timeLimit: Self.startLimit, isSetup: true)
         guard let answer = try? ClaimName.Answer(parameters) else {
-            throw .adapter(.unsupported("the names of the virtual air"))
+            throw .adapter(.unsupported(.adapterNames))
         }
         switch answer.status {
         case .success: return answer.address
-        case .commandDisallowed: throw .adapter(.inUse("process \(answer.holder)"))
+        case .commandDisallowed: throw .adapter(.inUse(.process(Int32(truncatingIfNeeded: answer.holder))))
         default: throw .hci(answer.status, command: ClaimName.opcode)
         }
     }
@@ -151,7 +150,7 @@ extension Adapter {
         case .success(let descriptor): return descriptor
         case .failure(let error):
             switch error.errno {
-            case .connectionRefused, .noSuchFileOrDirectory: throw .adapter(.missing("there (\(error))"))
+            case .connectionRefused, .noSuchFileOrDirectory: throw .adapter(.unreachable(address, error))
             default: throw .port(error)
             }
         }
@@ -172,7 +171,7 @@ extension Adapter {
             port = try control.kernel.raw(control.index, on: options.loop)
         } catch {
             await control.restore()
-            throw .kernel(error, operation: "opening \(name)", control.kernel.files)
+            throw .kernel(error, operation: .open(control.index), control.kernel.files)
         }
         let adapter = Adapter(
             specification, name: name, port: port, kernel: control, identity: identity, capture: nil, options)

@@ -24,10 +24,12 @@ extension Adapter {
                 descriptor, on: loop, expecting: HCIPacketType.fromController, recovers: true)
         } catch {
             switch error.errno {
-            case .noSuchFileOrDirectory, .noSuchAddressOrDevice: throw .adapter(.missing("at \(path)"))
+            case .noSuchFileOrDirectory, .noSuchAddressOrDevice:
+                throw .adapter(
+                    .missing(.serial(path: path, baud: baud, flowControl: flowControl)))
             case .permissionDenied: throw .fileAccess(path: path)
-            case .resourceBusy: throw .adapter(.inUse("another process that has \(path) open"))
-            case .inappropriateIOCTLForDevice: throw .adapter(.unsupported("that: \(path) is no serial port"))
+            case .resourceBusy: throw .adapter(.inUse(.serialPort(path: path)))
+            case .inappropriateIOCTLForDevice: throw .adapter(.notSerial(path: path))
             default: throw .port(error)
             }
         }

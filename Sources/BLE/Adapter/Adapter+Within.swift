@@ -5,6 +5,6 @@ extension Adapter {
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
     ) async throws(BLEError) -> Success {
         try await withDeadline(
-            limit, on: loop, orThrow: .timedOut("the operation", after: limit ?? .zero), body)
+            limit, on: loop, orThrow: .timedOut(.operation, after: limit ?? .zero), body)
     }
 }

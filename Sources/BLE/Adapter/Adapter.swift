@@ -330,7 +330,7 @@ extension Adapter {
         switch error.errno {
         case .notPermitted?, .permissionDenied?:
             // A raw socket opens for anybody; its first command says that it may not.
-            shutDown(.permission(capability: "CAP_NET_RAW", operation: "sending commands to \(name)"))
+            shutDown(.permission(.netRaw, for: .sendCommands(name)))
         default: shutDown(hangUp(error))
         }
     }
@@ -342,12 +342,10 @@ extension Adapter {
         case (.kernel, _), (.userChannel, _), (.serial, _): return .adapter(.removed)
         case (_, .protocolViolation): return .port(error)
         case (.virtual, _):
-            return .adapter(
-                .hungUp("the virtual air \(isNew ? "takes no more controllers, or has ended" : "has ended")"))
-        case (nil, _): return .adapter(.hungUp("the other end of the port closed it"))
+            return .adapter(.hungUp(isNew ? .airAtOnce : .air))
+        case (nil, _): return .adapter(.hungUp(.port))
         case (.stream, _):
-            return .adapter(
-                .hungUp("the other end closed the connection\(isNew ? " at once, as a full air does" : "")"))
+            return .adapter(.hungUp(isNew ? .streamAtOnce : .stream))
         }
     }
 

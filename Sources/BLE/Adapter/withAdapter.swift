@@ -57,7 +57,7 @@ extension AdapterSpecification {
         let all = try await Adapter.list()
         // One that another process has to itself would do as little as none.
         let first = all.first { $0.availability == .available } ?? all.first
-        guard let first else { throw .adapter(.missing("of the kernel")) }
+        guard let first else { throw .adapter(.noAdapter) }
         return .kernel(.index(first.index))
     }
 }

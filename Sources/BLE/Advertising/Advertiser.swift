@@ -236,9 +236,7 @@ extension Advertiser {
         chooseFamily(under: conditions)
         try checkFamily(of: request)
         guard !isFull(under: conditions) else {
-            throw .limit(
-                "the number of advertisements at once on this controller", limit: setCount,
-                value: entries.count + 1)
+            throw .limit(.advertisements, maximum: setCount, value: entries.count + 1)
         }
         foreign = []
         lastID += 1
@@ -263,7 +261,7 @@ extension Advertiser {
     ) throws(BLEError) -> AdvertisingUpdateID {
         try request.check(for: conditions.controller)
         try checkFamily(of: request)
-        guard let index = index(of: id) else { throw .invalidRequest("the advertisement has ended") }
+        guard let index = index(of: id) else { throw .invalidRequest(.advertisementEnded) }
         let (old, revision) = (entries[index].request, entries[index].revision)
         if entries[index].shown?.revision == revision {
             entries[index].shown = (old, revision, entries[index].end, entries[index].eventsLeft)
@@ -318,7 +316,7 @@ extension Advertiser {
         if request.isExtended {
             throw .hci(.commandDisallowed, command: .leSetExtendedAdvertisingParameters)
         }
-        if request.maximumEvents != nil { throw .adapter(.unsupported("counting advertising events")) }
+        if request.maximumEvents != nil { throw .adapter(.unsupported(.advertisingEventCount)) }
     }
 
     /// Chooses the commands and with them the sets; nothing may be in use. The kernel numbers its own sets from 1
@@ -339,7 +337,7 @@ extension Advertiser {
     private mutating func finish(_ id: AdvertisingID, _ end: Result<AdvertisingEnd, BLEError>) {
         guard let index = index(of: id) else { return }
         foreign = []
-        let ended = Result<Void, BLEError>.failure(.invalidRequest("the advertisement has ended"))
+        let ended = Result<Void, BLEError>.failure(.invalidRequest(.advertisementEnded))
         settle(index, upTo: entries[index].revision, end.flatMap { _ in ended })
         entries.remove(at: index)
         events.append(.ended(id, end))
@@ -635,9 +633,9 @@ extension Advertiser {
     private mutating func lacksASet(_ id: AdvertisingID, under conditions: Conditions) {
         let leaving = slots.values.filter { $0.isLeaving || index(of: $0.owner) == nil }
         if leaving.isEmpty {
-            let limit = slots.count
-            let name = "the number of advertising sets that others leave"
-            failedToBegin(id, .limit(name, limit: limit, value: limit + 1), under: conditions)
+            let sets = slots.count
+            failedToBegin(
+                id, .limit(.freeAdvertisingSets, maximum: sets, value: sets + 1), under: conditions)
         } else if leaving.allSatisfy({ $0.silences > 1 }) {
             let command: HCIOpcode =
                 family == .legacy ? .leSetAdvertisingEnable : .leSetExtendedAdvertisingEnable
@@ -873,9 +871,7 @@ extension Advertiser {
             do throws(BLEError) {
                 try checkFamily(of: entry.request)
                 guard !isTaken else {
-                    throw .limit(
-                        "the number of advertisements at once on this controller", limit: 1,
-                        value: entries.count)
+                    throw .limit(.advertisements, maximum: 1, value: entries.count)
                 }
                 isTaken = true
             } catch {
@@ -914,10 +910,9 @@ extension Advertiser {
         case .hci(.memoryCapacityExceeded, .leSetExtendedAdvertisingParameters),
             .hci(.limitReached, .leSetExtendedAdvertisingParameters):
             let sets = max(slots.count - 1, 0)
-            return .limit("the number of advertising sets that are left", limit: sets, value: sets + 1)
+            return .limit(.freeAdvertisingSets, maximum: sets, value: sets + 1)
         case .hci(.commandDisallowed, .leSetAdvertisingParameters) where conditions.isShared:
-            return .adapter(
-                .inUse("the kernel's own advertising or another program's: it has one set of packets"))
+            return .adapter(.inUse(.advertising))
         default: return error
         }
     }

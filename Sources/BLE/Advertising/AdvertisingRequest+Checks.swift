@@ -7,7 +7,7 @@ extension AdvertisingRequest {
     /// Throws what is wrong with it for a controller of those capabilities.
     func check(for controller: ControllerCapabilities) throws(BLEError) {
         if isExtended, !controller.hasExtendedFamily {
-            throw .adapter(.unsupported("extended advertising"))
+            throw .adapter(.unsupported(.extendedAdvertising))
         }
         try checkInterval(controller)
         try checkKind()
@@ -25,75 +25,78 @@ extension AdvertisingRequest {
         let least: Duration = isOld && !isConnectable ? .milliseconds(100) : .milliseconds(20)
         let most: Duration = isExtended ? .microseconds(0xff_ffff * 625) : .milliseconds(10_240)
         guard (least...most).contains(interval) else {
-            throw .timing(.outOfRange("an advertising interval", least...most, interval))
+            throw .timeOutOfRange(.advertisingInterval, allowed: least...most, value: interval)
         }
     }
 
     private func checkKind() throws(BLEError) {
         if let direction {
             if isExtended, direction.dutyCycle == .high {
-                throw .invalidRequest("the high duty cycle is for legacy packets only")
+                throw .invalidRequest(.advertising(.extendedHighDutyCycle))
             }
             if !isExtended, !isConnectable {
-                throw .invalidRequest("directed advertising in legacy packets is connectable")
+                throw .invalidRequest(.advertising(.directedNotConnectable))
             }
             if !isExtended, !plan.data.isEmpty || !plan.scanResponse.isEmpty {
-                throw .invalidRequest(
-                    "directed advertising in legacy packets says nothing else; extended packets can")
+                throw .invalidRequest(.advertising(.directedData))
             }
         }
         if isAnonymous, !isExtended || kind != .nonconnectable {
-            throw .invalidRequest("only extended, nonconnectable advertising can be anonymous")
+            throw .invalidRequest(.advertising(.anonymous))
         }
         if periodic != nil, !isExtended || kind != .nonconnectable || isAnonymous {
-            throw .invalidRequest(
-                "a periodic train goes with extended, nonconnectable advertising that is not anonymous")
+            throw .invalidRequest(.advertising(.periodic))
         }
         if tellsPower, !isExtended {
-            throw .invalidRequest("the header of legacy packets has no power; the data can tell it")
+            throw .invalidRequest(.advertising(.legacyPower))
         }
         if kind == .nonconnectable, !isExtended, !plan.scanResponse.isEmpty {
-            throw .invalidRequest("nonconnectable advertising has no scan response")
+            throw .invalidRequest(.advertising(.scanResponse))
         }
         if kind == .scannable, plan.extended?.isEmpty == true {
-            throw .invalidRequest("scannable extended advertising needs data for its scan response")
+            throw .invalidRequest(.advertising(.emptyScanResponse))
         }
     }
 
     private func checkPHYs(_ features: LEFeatures) throws(BLEError) {
         guard [.le1M, .leCoded].contains(primaryPHY) else {
-            throw .invalidRequest("advertising begins on LE 1M or LE Coded, not on \(primaryPHY)")
+            throw .invalidRequest(.advertising(.primaryPHY(primaryPHY)))
         }
         guard [.le1M, .le2M, .leCoded].contains(secondaryPHY) else {
-            throw .invalidRequest("there is no PHY \(secondaryPHY)")
+            throw .invalidRequest(.advertising(.secondaryPHY(secondaryPHY)))
         }
         if !isExtended, primaryPHY != .le1M || secondaryPHY != .le1M {
-            throw .invalidRequest("legacy packets are sent on LE 1M; extended ones may use other PHYs")
+            throw .invalidRequest(.advertising(.legacyPHY))
         }
         let phys = [primaryPHY, secondaryPHY]
         if phys.contains(.leCoded), !features.contains(.leCodedPHY) {
-            throw .adapter(.unsupported("advertising on the Coded PHY"))
+            throw .adapter(.unsupported(.advertising(on: .leCoded)))
         }
         if phys.contains(.le2M), !features.contains(.le2MPHY) {
-            throw .adapter(.unsupported("advertising on the 2M PHY"))
+            throw .adapter(.unsupported(.advertising(on: .le2M)))
         }
     }
 
+    /// Controllers count in steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
+    private static let durations: ClosedRange<Duration> = .milliseconds(10) ... .seconds(Int64.max)
+
     private func checkLimits(_ controller: ControllerCapabilities) throws(BLEError) {
         if channels.isEmpty || !channels.isSubset(of: .all) {
-            throw .invalidRequest("advertising needs at least one of the channels 37, 38 and 39")
+            throw .invalidRequest(.advertising(.channels))
         }
         if let power, !(-127...20).contains(power) {
-            throw .limit("the transmit power in dBm, from -127,", limit: 20, value: Int(power))
+            throw .outOfRange(.transmitPower, allowed: -127...20, value: Int(power))
         }
-        if let sid, sid > 15 { throw .limit("the number of an advertising set", limit: 15, value: Int(sid)) }
-        if let duration, duration <= .zero {
-            throw .invalidRequest("advertising needs more time than \(duration)")
+        if let sid, sid > 15 { throw .outOfRange(.advertisingSetID, allowed: 0...15, value: Int(sid)) }
+        if let duration, !Self.durations.contains(duration) {
+            throw .timeOutOfRange(.advertisingDuration, allowed: Self.durations, value: duration)
         }
         if let maximumEvents {
-            guard maximumEvents > 0 else { throw .invalidRequest("advertising needs one event at least") }
+            guard maximumEvents > 0 else {
+                throw .outOfRange(.advertisingEvents, allowed: 1...255, value: Int(maximumEvents))
+            }
             guard controller.hasExtendedFamily else {
-                throw .adapter(.unsupported("counting advertising events"))
+                throw .adapter(.unsupported(.advertisingEventCount))
             }
         }
     }
@@ -102,14 +105,12 @@ extension AdvertisingRequest {
         guard let extended = plan.extended else { return }
         if isConnectable {
             guard extended.count <= connectableCapacity else {
-                throw .limit(
-                    "the data of connectable advertising, which must be in one packet,",
-                    limit: connectableCapacity, value: extended.count)
+                throw .limit(.connectableData, maximum: connectableCapacity, value: extended.count)
             }
         }
         let limit = controller.maximumAdvertisingDataLength
         guard extended.count <= limit else {
-            throw .limit("the advertising data of this controller", limit: limit, value: extended.count)
+            throw .limit(.advertisingData, maximum: limit, value: extended.count)
         }
     }
 }

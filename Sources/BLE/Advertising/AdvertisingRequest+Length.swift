@@ -12,17 +12,14 @@ extension AdvertisingRequest {
         if let periodic, Self.ofTrains.contains(command) {
             let room = AdvertisingChain.periodic.octets(
                 within: periodic.interval.upperBound, on: secondaryPHY)
-            return Self.limit(
-                "the data of a periodic train within its interval", room, met: periodic.data.count)
+            return Self.limit(.periodicDataInInterval, room, met: periodic.data.count)
         }
         let octets = max(payloads.data?.count ?? 0, payloads.scanResponse?.count ?? 0)
         if isConnectable {
-            return Self.limit(
-                "the data of connectable advertising, which must be in one packet,", connectableCapacity,
-                met: octets)
+            return Self.limit(.connectableData, connectableCapacity, met: octets)
         }
         return Self.limit(
-            "the advertising data within its interval",
+            .advertisingDataInInterval,
             AdvertisingChain.advertising.octets(
                 within: interval - ExtendedAdvertisingPacket.announcements(on: channels, primaryPHY),
                 on: secondaryPHY), met: octets)
@@ -32,8 +29,8 @@ extension AdvertisingRequest {
         .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
     ]
 
-    private static func limit(_ name: String, _ limit: Int, met octets: Int) -> BLEError {
-        .limit(name, limit: min(limit, max(octets - 1, 0)), value: octets)
+    private static func limit(_ limit: BLEError.Limit, _ maximum: Int, met octets: Int) -> BLEError {
+        .limit(limit, maximum: min(maximum, max(octets - 1, 0)), value: octets)
     }
 
     /// The most octets of data in the one packet of connectable extended advertising.

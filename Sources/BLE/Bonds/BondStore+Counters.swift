@@ -11,7 +11,7 @@ extension BondStore {
     public func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
         while true {
             let taken = try state.withLock { state throws(BLEError) -> UInt32? in
-                guard let record = state.table[id] else { throw .notFound("there is no bond with \(id)") }
+                guard let record = state.table[id] else { throw .notFound(.bond(id)) }
                 guard let ready = state.counters[id]?.first else {
                     guard record.signCounter < .max else { throw .countersUsedUp(id) }
                     if folder == nil { reserve(for: record, in: &state) }

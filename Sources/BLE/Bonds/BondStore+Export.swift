@@ -58,7 +58,7 @@ extension BondStore {
             }
             return nil
         }
-        if let refused { throw .limit("bonds", limit: Self.limit, value: refused) }
+        if let refused { throw .limit(.bonds, maximum: Self.limit, value: refused) }
         try await flush()
         return result
     }

@@ -119,7 +119,7 @@ extension BondStore {
             change.added.append(record.id)
             return total
         }
-        guard total <= Self.limit else { throw .limit("bonds", limit: Self.limit, value: total) }
+        guard total <= Self.limit else { throw .limit(.bonds, maximum: Self.limit, value: total) }
         return record
     }
 

@@ -36,7 +36,7 @@ extension Adapter {
         let link = try linkThatTakes(central.link)
         // Adapters count their links alike.
         guard link.peer == central.address else {
-            throw .invalidRequest("\(central) is a central of another adapter")
+            throw .invalidRequest(.foreignCentral(central))
         }
         let user = link.join(connecting.nextTicket())
         try await prepare(user, options)

@@ -67,7 +67,7 @@ public struct CentralManager: Sendable {
         _ options: ScanOptions = ScanOptions(), within limit: Duration?,
         where isWanted: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
     ) async throws(BLEError) -> Advertisement {
-        let timeout = BLEError.notFound("no device was found within \(limit ?? .zero)")
+        let timeout = BLEError.notFound(.device(within: limit))
         return try await withDeadline(limit, on: adapter.loop, orThrow: timeout) { () throws(BLEError) in
             for try await found in search(options) where isWanted(found) { return found }
             throw .cancelled
@@ -88,7 +88,7 @@ public struct CentralManager: Sendable {
             let wish = try await restoration.wish(for: id, options)
             return try await connect(wish, to: address, timeout: timeout, options: options)
         }
-        let timedOut = BLEError.timedOut("connecting", after: timeout ?? .zero)
+        let timedOut = BLEError.timedOut(.connecting, after: timeout ?? .zero)
         do throws(BLEError) {
             let user = try await withDeadline(timeout, on: adapter.loop, orThrow: timedOut) {
                 [adapter] () throws(BLEError) in

@@ -49,7 +49,8 @@ extension Adapter {
     func check(_ options: ConnectionOptions) throws(BLEError) {
         _ = try options.timing?.checked()
         guard options.establishmentAttempts > 0 else {
-            throw .invalidRequest("a link needs one attempt at least")
+            throw .outOfRange(
+                .establishmentAttempts, allowed: 1...(.max), value: options.establishmentAttempts)
         }
         guard let phys = options.phys else { return }
         _ = try checked(PHYPreference(transmit: phys, receive: phys))

@@ -15,7 +15,7 @@ extension Adapter {
         } catch  where error.errno == .resourceBusy {
             throw .busy(peer)
         } catch {
-            throw .kernel(error, operation: "connecting", kernel.files)
+            throw .kernel(error, operation: .connect, kernel.files)
         }
     }
 

@@ -30,11 +30,10 @@ extension Adapter {
         let needed: CharacteristicProperties = options.indications ? .indicate : .notify
         guard characteristic.properties.contains(needed) else {
             throw .invalidRequest(
-                "characteristic \(characteristic.uuid) does not \(options.indications ? "indicate" : "notify")"
-            )
+                .notSubscribable(characteristic.uuid, indications: options.indications))
         }
         guard characteristic.descriptor(.clientCharacteristicConfiguration) != nil else {
-            throw .peer("characteristic \(characteristic.uuid) has no Client Characteristic Configuration")
+            throw .peerMisbehaved(.missingConfiguration(characteristic.uuid))
         }
         let buffer = try await listen(to: characteristic, options, on: id)
         guard options.completing else { return BoundedStream(buffer) }

@@ -31,7 +31,7 @@ struct MachineCommand: Sendable {
     func error(_ answer: CommandAnswer) -> BLEError {
         switch answer {
         case .refused(let status): .hci(status, command: packet.opcode)
-        case .malformed(let problem): .controllerMisbehaves(command: packet.opcode, problem)
+        case .malformed(let problem): .controllerMisbehaved(command: packet.opcode, problem)
         case .done, .silent: .controllerSilent(command: packet.opcode)
         }
     }
@@ -43,14 +43,14 @@ struct MachineCommand: Sendable {
         if let status = octets.popFirst().map({ HCIStatus(rawValue: $0) }) {
             guard status == .success else { return .refused(status) }
         } else if Command.answer == .complete {
-            return .malformed("an answer without status")
+            return .malformed(.missingStatus)
         }
         // Some controllers complete a command that they should only have accepted.
         if Command.answer != .complete { octets = [] }
         do throws(DecodeError) {
             _ = try Command.ReturnParameters(octets.span)
         } catch {
-            return .malformed("\(error)")
+            return .malformed(.malformed(error))
         }
         return .done(Array(octets))
     }
@@ -73,8 +73,8 @@ enum CommandAnswer: Hashable, Sendable {
     case done([UInt8])
     /// The controller refused it.
     case refused(HCIStatus)
-    /// The controller answered as none may, which the text says.
-    case malformed(String)
+    /// The controller answered as none may.
+    case malformed(BLEError.ControllerMisbehavior)
     /// Nothing is known: it was not answered in time, or a Reset has overtaken it.
     case silent
 }

@@ -89,7 +89,7 @@ extension Adapter {
     private func tellKernel(_ command: ManagementCommand) async throws(BLEError) {
         guard let kernel else { return }
         _ = try await kernel.management.request(
-            command, index: kernel.index, operation: "setting up pairing on \(name)")
+            command, index: kernel.index, operation: .setUpPairing(kernel.index))
     }
 }
 
@@ -159,7 +159,7 @@ extension Adapter {
             }
             guard let reply = await question(delegate), !Task.isCancelled else { return }
             do throws(BLEError) {
-                _ = try await management.request(reply, index: index, operation: "answering for \(peer)")
+                _ = try await management.request(reply, index: index, operation: .answerPairing(peer))
             } catch {
                 // The pairing was over before.
                 log.debug("\(error)")

@@ -51,7 +51,7 @@ extension Adapter {
                 }
             } catch  where error.errno == .invalidArgument {
                 throw .adapter(
-                    .unsupported("pairing: the kernel has it only when management switched the adapter on"))
+                    .unsupported(.pairing))
             } catch {
                 throw .port(error)
             }

@@ -39,17 +39,15 @@ extension AdapterSpecification.KernelAdapter {
             // A machine's switch takes the whole device off the bus.
             let block = kernel.files.radioSwitches.first { !$0.name.hasPrefix("hci") && $0.block != nil }?
                 .block
-            return block.map { .blocked($0) } ?? .missing("\(self)")
+            return block.map { .blocked($0) } ?? .missing(.kernel(self))
         }
-        guard unlisted.state.isUp else { return .notSetUp("hci\(unlisted.index)") }
+        guard unlisted.state.isUp else { return .notSetUp(unlisted.index) }
         return .inUse(Self.exclusiveHolder(kernel.files))
     }
 
     /// Who may have an adapter's user channel: the kernel tells that somebody has, and not who.
-    static func exclusiveHolder(_ files: SystemFiles) -> String {
+    static func exclusiveHolder(_ files: SystemFiles) -> AdapterProblem.Holder {
         let others = files.socketHolders.filter { $0.process != getpid() && $0.name != "bluetoothd" }
-        let names = others.map { "\($0.name) (process \($0.process))" }
-        return (names.isEmpty ? "another process" : names.joined(separator: " or "))
-            + ", which has it to itself (HCI user channel)"
+        return .userChannel(others.map { AdapterProblem.Holder.Process(name: $0.name, id: $0.process) })
     }
 }

@@ -15,7 +15,7 @@ final class KernelCapture: Sendable {
         of index: UInt16, _ kernel: any Kernel, into sink: @escaping CaptureSink, on loop: EventLoop
     ) throws(BLEError) {
         (self.index, self.sink) = (index, sink)
-        monitor = try KernelMonitor(of: kernel, on: loop, for: "recording hci\(index)")
+        monitor = try KernelMonitor(of: kernel, on: loop, for: .record(index))
     }
 
     /// Records from now on.

@@ -43,7 +43,7 @@ final class KernelControl: Sendable {
     func restore(_ settings: [ManagementCommand] = []) async {
         for command in settings {
             _ = try? await management.request(
-                command, index: index, operation: "setting pairing on hci\(index) back")
+                command, index: index, operation: .restorePairing(index))
         }
         await lease.giveBack()
         await management.close()

@@ -44,17 +44,17 @@ final class KernelLease: Sendable {
         defer { withExtendedLifetime(turn) {} }
         let information = try await management.information(of: index)
         guard information.supported.contains(.lowEnergy) else {
-            throw .adapter(.unsupported("Bluetooth Low Energy"))
+            throw .adapter(.unsupported(.lowEnergy))
         }
         let lease = KernelLease(
             index, management, State(owed: others(index, management).reduce(into: []) { $0.formUnion($1) }))
         do throws(BLEError) {
             if !information.current.contains(.lowEnergy) {
                 try await lease.switchOn(
-                    .lowEnergy, by: .setLowEnergy(true), "switching LE on for hci\(index)")
+                    .lowEnergy, by: .setLowEnergy(true), .switchLowEnergy(index, on: true))
             }
             if !information.current.contains(.powered) {
-                try await lease.switchOn(.power, by: .setPowered(true), "powering hci\(index) on")
+                try await lease.switchOn(.power, by: .setPowered(true), .switchPower(index, on: true))
             }
         } catch {
             await lease.settle()
@@ -107,16 +107,16 @@ final class KernelLease: Sendable {
             return
         }
         if owed.contains(.power) {
-            try? await request(.setPowered(false), "powering hci\(index) off")
+            try? await request(.setPowered(false), .switchPower(index, on: false))
         }
         if owed.contains(.lowEnergy) {
-            try? await request(.setLowEnergy(false), "switching LE off for hci\(index)")
+            try? await request(.setLowEnergy(false), .switchLowEnergy(index, on: false))
         }
     }
 
     /// Owes a switch, also when the kernel has not answered in time: it may carry the command out later.
     private func switchOn(
-        _ new: Switches, by command: ManagementCommand, _ operation: String
+        _ new: Switches, by command: ManagementCommand, _ operation: BLEError.KernelOperation
     ) async throws(BLEError) {
         state.withLock { $0.owed.formUnion(new) }
         do throws(BLEError) {
@@ -128,7 +128,9 @@ final class KernelLease: Sendable {
         }
     }
 
-    private func request(_ command: ManagementCommand, _ operation: String) async throws(BLEError) {
+    private func request(_ command: ManagementCommand, _ operation: BLEError.KernelOperation)
+        async throws(BLEError)
+    {
         _ = try await management.request(command, index: index, operation: operation)
     }
 }

@@ -18,7 +18,7 @@ actor KernelManagement {
     private nonisolated let port: any PacketPort
     private var queue = ManagementQueue()
     private var timer: LoopTimer?
-    private var waiters: [ManagementQueue.Ticket: CheckedContinuation<Result<[UInt8], BLEError>, Never>] = [:]
+    private var waiters: [ManagementQueue.Ticket: Waiter] = [:]
     private var observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?
     private var ended: (@Sendable (BLEError) -> Void)?
     private var end: BLEError?
@@ -31,7 +31,7 @@ actor KernelManagement {
         do throws(PortError) {
             port = try kernel.management(on: loop)
         } catch {
-            throw .kernel(error, operation: "asking for the adapters", kernel.files)
+            throw .kernel(error, operation: .listAdapters, kernel.files)
         }
         let management = KernelManagement(kernel, on: loop, port)
         try await management.start()
@@ -80,43 +80,45 @@ actor KernelManagement {
 
     /// Runs one command.
     func request(
-        _ command: ManagementCommand, index: UInt16, operation: String
+        _ command: ManagementCommand, index: UInt16, operation: BLEError.KernelOperation
     ) async throws(BLEError) -> [UInt8] {
         if let end { throw end }
         let ticket = queue.submit(command, index: index, at: loop.now)
         pump()
         // Not cancellable: the kernel answers within the queue's time limit.
-        let result = await withCheckedContinuation { waiters[ticket] = $0 }
-        do throws(BLEError) {
-            return try result.get()
-        } catch .managementRefused(let status) {
-            let isPowerOn = command == .setPowered(true)
-            throw Self.meaning(of: status, index: index, isPowerOn: isPowerOn, operation, kernel.files)
-        } catch {
-            throw error
+        let result = await withCheckedContinuation {
+            waiters[ticket] = Waiter(continuation: $0, command: command, index: index, operation: operation)
         }
+        return try result.get()
+    }
+
+    private struct Waiter {
+        let continuation: CheckedContinuation<Result<[UInt8], BLEError>, Never>
+        let command: ManagementCommand
+        let index: UInt16
+        let operation: BLEError.KernelOperation
     }
 
     /// What a refusal means.
     static func meaning(
-        of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: String,
+        of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: BLEError.KernelOperation,
         _ files: SystemFiles = SystemFiles()
     ) -> BLEError {
         if status == .permissionDenied {
-            return .permission(capability: "CAP_NET_ADMIN", operation: operation)
+            return .permission(.netAdmin, for: operation)
         }
-        if status == .invalidIndex { return .adapter(.missing("hci\(index)")) }
+        if status == .invalidIndex { return .adapter(.missing(.kernel(.index(index)))) }
         let block = files.block(of: index)
         if status == .rfkilled { return .adapter(.blocked(block ?? .software)) }
-        guard isPowerOn else { return .adapter(.unsupported("\(operation): \(status)")) }
+        guard isPowerOn else { return .managementRefused(operation, status) }
         // Of a radio that rfkill holds off some kernels say no more than "failed".
-        return .adapter(block.map { .blocked($0) } ?? .cannotPower("hci\(index): \(status)"))
+        return .adapter(block.map { .blocked($0) } ?? .cannotPower(index, .management(status)))
     }
 
     /// All adapters with their settings.
     func adapters() async throws(BLEError) -> [KnownAdapter] {
         let list = try await request(
-            .readIndexList, index: Management.Packet.noIndex, operation: "listing the adapters")
+            .readIndexList, index: Management.Packet.noIndex, operation: .listAdapters)
         var found: [KnownAdapter] = []
         for index in Self.indices(list) {
             // An adapter may go between the list and the question.
@@ -128,23 +130,23 @@ actor KernelManagement {
 
     /// What adapter `index` is, and how it is switched.
     func information(of index: UInt16) async throws(BLEError) -> Management.Information {
-        let octets = try await request(.readInformation, index: index, operation: "reading hci\(index)")
+        let octets = try await request(.readInformation, index: index, operation: .readAdapter(index))
         do throws(DecodeError) {
             return try Management.Information(octets)
         } catch {
-            throw .adapter(.unsupported("what the kernel tells of hci\(index): \(error)"))
+            throw .managementMalformed(.readAdapter(index), error)
         }
     }
 
     /// How many links adapter `index` has, of whatever program and those of BR/EDR too, and to which devices of LE.
     func connections(of index: UInt16) async throws(BLEError) -> (count: Int, peers: [DeviceAddress]) {
         let octets = try await request(
-            .getConnections, index: index, operation: "asking for the links of hci\(index)")
+            .getConnections, index: index, operation: .listLinks(index))
         do throws(DecodeError) {
             let connections = try Management.Connections(octets)
             return (connections.count, connections.peers)
         } catch {
-            throw .adapter(.unsupported("what the kernel tells of the links of hci\(index): \(error)"))
+            throw .managementMalformed(.listLinks(index), error)
         }
     }
 
@@ -177,9 +179,9 @@ actor KernelManagement {
         while let event = queue.nextEvent() {
             switch event {
             case .answered(let ticket, .success, let octets): resume(ticket, .success(octets))
-            case .answered(let ticket, let status, _): resume(ticket, .failure(.managementRefused(status)))
+            case .answered(let ticket, let status, _): refused(ticket, status)
             case .timedOut(let ticket, let limit):
-                resume(ticket, .failure(.timedOut("the kernel's management socket", after: limit)))
+                resume(ticket, .failure(.timedOut(.management, after: limit)))
             case .told(let index, let told): observer?(index, told)
             case .malformed: break
             }
@@ -187,8 +189,16 @@ actor KernelManagement {
         timer?.set(queue.deadline)
     }
 
+    private func refused(_ ticket: ManagementQueue.Ticket, _ status: ManagementStatus) {
+        guard let waiter = waiters[ticket] else { return }
+        let isPowerOn = waiter.command == .setPowered(true)
+        let error = Self.meaning(
+            of: status, index: waiter.index, isPowerOn: isPowerOn, waiter.operation, kernel.files)
+        resume(ticket, .failure(error))
+    }
+
     private func resume(_ ticket: ManagementQueue.Ticket, _ result: Result<[UInt8], BLEError>) {
-        waiters.removeValue(forKey: ticket)?.resume(returning: result)
+        waiters.removeValue(forKey: ticket)?.continuation.resume(returning: result)
     }
 
     private func finish(_ error: BLEError) {
@@ -203,12 +213,12 @@ actor KernelManagement {
 extension BLEError {
     /// What a failed system call on a Bluetooth socket means.
     static func kernel(
-        _ error: PortError, operation: String, capability: String = "CAP_NET_RAW",
+        _ error: PortError, operation: KernelOperation, capability: Capability = .netRaw,
         _ files: SystemFiles = SystemFiles()
     ) -> BLEError {
         switch error.errno {
         case .addressFamilyNotSupported, .protocolNotSupported: .adapter(files.whyNoSockets)
-        case .permissionDenied, .notPermitted: .permission(capability: capability, operation: operation)
+        case .permissionDenied, .notPermitted: .permission(capability, for: operation)
         case .init(rawValue: ENODEV), .noSuchAddressOrDevice: .adapter(.removed)
         default: .port(error)
         }

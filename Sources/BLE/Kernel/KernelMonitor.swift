@@ -9,11 +9,14 @@ public final class KernelMonitor: Sendable {
     private let port: any PacketPort
 
     /// Opens the channel. `operation` says in errors what it is for.
-    public convenience init(on loop: EventLoop = .shared, for operation: String) throws(BLEError) {
+    public convenience init(on loop: EventLoop = .shared, for operation: BLEError.KernelOperation)
+        throws(BLEError)
+    {
         try self.init(of: LinuxKernel(), on: loop, for: operation)
     }
 
-    init(of kernel: any Kernel, on loop: EventLoop, for operation: String) throws(BLEError) {
+    init(of kernel: any Kernel, on loop: EventLoop, for operation: BLEError.KernelOperation) throws(BLEError)
+    {
         do throws(PortError) {
             port = try kernel.monitor(on: loop)
         } catch {

@@ -12,11 +12,11 @@ struct KernelPairingSettings {
     /// What the adapter is set to, of what it supports.
     func setUp(_ supported: Management.Settings) throws(BLEError) -> [ManagementCommand] {
         if options.asksForOutOfBandData || options.outOfBandOffer != nil {
-            throw .adapter(.unsupported("pairing out of band"))
+            throw .adapter(.unsupported(.outOfBandPairing))
         }
         var commands = [ManagementCommand.setIOCapability(options.delegate.ioCapability.rawValue)]
         if !supported.contains(.secureConnections) {
-            if wanted == .only { throw .adapter(.unsupported("LE Secure Connections")) }
+            if wanted == .only { throw .adapter(.unsupported(.secureConnections)) }
         } else if changesSecureConnections {
             // A dual-mode adapter refuses the one without the other.
             if changesSimplePairing { commands.append(.setSecureSimplePairing(true)) }

@@ -6,7 +6,7 @@ public struct RadioSwitch: Hashable, Sendable {
     /// The adapter's name, as `hci0`, or that of a switch of the machine.
     public var name: String
     /// What holds the radio off, if something does; a switch of the machine before a setting.
-    public var block: RadioBlock?
+    public var block: AdapterProblem.RadioBlock?
 }
 
 extension SystemFiles {
@@ -54,14 +54,14 @@ extension SystemFiles {
         names(in: "/sys/class/rfkill").compactMap { entry in
             let folder = "/sys/class/rfkill/\(entry)"
             guard text("\(folder)/type") == "bluetooth" else { return nil }
-            let block: RadioBlock? =
+            let block: AdapterProblem.RadioBlock? =
                 text("\(folder)/hard") == "1" ? .hardware : text("\(folder)/soft") == "1" ? .software : nil
             return RadioSwitch(name: text("\(folder)/name") ?? entry, block: block)
         }
     }
 
     /// What holds an adapter off: its own switch or one of the machine's.
-    func block(of index: UInt16) -> RadioBlock? {
+    func block(of index: UInt16) -> AdapterProblem.RadioBlock? {
         let own = radioSwitches.filter { $0.name == "hci\(index)" || !$0.name.hasPrefix("hci") }
         return own.first { $0.block == .hardware }?.block ?? own.first { $0.block != nil }?.block
     }

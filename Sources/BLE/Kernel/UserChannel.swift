@@ -56,7 +56,7 @@ final class UserChannel: Sendable {
         // Another one may have the index by now.
         if let powered, (try? await management.information(of: index))?.address == powered {
             _ = try? await management.request(
-                .setPowered(true), index: index, operation: "powering hci\(index) on again")
+                .setPowered(true), index: index, operation: .switchPower(index, on: true))
         }
         await management.close()
     }
@@ -92,7 +92,7 @@ private struct Taking {
                 powered = found.information.address
                 _ = try await management.request(
                     .setPowered(false), index: found.index,
-                    operation: "taking hci\(found.index) from the kernel")
+                    operation: .takeUserChannel(found.index))
             }
         } else {
             guard let unlisted = wanted.unlisted(by: kernel) else {
@@ -109,7 +109,7 @@ private struct Taking {
                 // Up to here it was another's, or it has just come and is not set up yet.
                 problem = .adapter(
                     isListed
-                        ? .inUse("another program that switches hci\(index) on again")
+                        ? .inUse(.powerSwitch(index))
                         : wanted.whyUnlisted(by: kernel))
                 return nil
             case .tooManyUsers?:
@@ -118,9 +118,9 @@ private struct Taking {
                 throw .adapter(.blocked(kernel.files.block(of: index) ?? .software))
             case .permissionDenied?, .notPermitted?, .addressFamilyNotSupported?, .init(rawValue: ENODEV)?:
                 throw .kernel(
-                    error, operation: "taking hci\(index) from the kernel", capability: "CAP_NET_ADMIN",
+                    error, operation: .takeUserChannel(index), capability: .netAdmin,
                     kernel.files)
-            default: throw .adapter(.cannotPower("hci\(index): \(error)"))
+            default: throw .adapter(.cannotPower(index, .system(error)))
             }
         }
     }

@@ -5,9 +5,6 @@ import Logging
 
 /// Procedures of links, as their `LinkProcedures` decide.
 extension Adapter {
-    /// What a change of connection parameters is called in errors.
-    static let connectionUpdate = "the connection update"
-
     /// Asks the controller something about a link.
     func ask<Command: HCICommand>(
         _ id: LinkID, _ command: @Sendable (ConnectionHandle) -> Command
@@ -26,16 +23,16 @@ extension Adapter {
     /// Begins a procedure of the peer's controller with a command, and waits for the event that ends it; when
     /// the procedure before is done.
     func run<Command: HCICommand>(
-        _ procedure: LinkProcedure, _ name: String, on id: LinkID,
+        _ procedure: LinkProcedure, on id: LinkID,
         _ command: @Sendable (ConnectionHandle) -> Command
     ) async throws(BLEError) {
         let command = MachineCommand(command(try handle(of: id)))
-        try await run(procedure, name, by: .command(command), on: id)
+        try await run(procedure, by: .command(command), on: id)
     }
 
     /// Runs a procedure when its turn has come.
     func run(
-        _ procedure: LinkProcedure, _ name: String, by start: LinkProcedures.Start, on id: LinkID
+        _ procedure: LinkProcedure, by start: LinkProcedures.Start, on id: LinkID
     ) async throws(BLEError) {
         try await procedures.wait(in: self) { adapter, key in
             // One that goes on ends as nobody's.
@@ -44,7 +41,7 @@ extension Adapter {
         } begin: { () throws(BLEError) in
             let link = try link(id)
             let number = nextNumber()
-            link.procedures.ask(number, for: procedure, name, by: start)
+            link.procedures.ask(number, for: procedure, by: start)
             return .pending(ProcedureKey(link: id, number: number))
         } then: {
             if let link = links[id] { proceed(with: link) }
@@ -53,14 +50,14 @@ extension Adapter {
 
     /// Waits until no procedure of that kind goes on.
     func settle(_ procedure: LinkProcedure, on id: LinkID) async throws(BLEError) {
-        try await run(procedure, "", by: .nothing, on: id)
+        try await run(procedure, by: .nothing, on: id)
     }
 
     /// Sees to the connection parameters that a peripheral was promised.
     func promise(_ wanted: ConnectionParameters, to link: Link) {
         guard let handle = link.handle else { return }
         let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
-        link.procedures.promise(nextNumber(), Self.connectionUpdate, by: .command(command))
+        link.procedures.promise(nextNumber(), by: .command(command))
         proceed(with: link)
     }
 
@@ -153,7 +150,7 @@ extension Adapter {
     /// The controller's name for a link.
     func handle(of id: LinkID) throws(BLEError) -> ConnectionHandle {
         guard let handle = try link(id).handle else {
-            throw .adapter(.unsupported("commands on this link: the kernel does not tell its handle"))
+            throw .adapter(.unsupported(.linkCommands))
         }
         return handle
     }

@@ -10,7 +10,7 @@ extension Adapter {
         _ preference: PHYPreference, _ coding: PHYCoding, of id: LinkID
     ) async throws(BLEError) -> LinkParameters {
         let preference = try checked(preference)
-        try await run(.phys, "the PHY update", on: id) {
+        try await run(.phys, on: id) {
             LESetPHY(connection: $0, preference: preference, coding: coding)
         }
         return try link(id).parameters
@@ -21,23 +21,25 @@ extension Adapter {
         let wanted = preference.transmit.union(preference.receive)
         guard preference.indifferent.contains(.transmit) || !preference.transmit.isEmpty,
             preference.indifferent.contains(.receive) || !preference.receive.isEmpty
-        else { throw .invalidRequest("no PHY is left to choose from") }
+        else { throw .invalidRequest(.noPHY) }
         for (phy, feature, name) in [
-            (PHYSet.le2M, LEFeatures.le2MPHY, "LE 2M"), (.leCoded, .leCodedPHY, "LE Coded"),
+            (PHYSet.le2M, LEFeatures.le2MPHY, PHY.le2M), (.leCoded, .leCodedPHY, .leCoded),
         ] where wanted.contains(phy) && !capabilities.features.contains(feature) {
-            throw .adapter(.unsupported(name))
+            throw .adapter(.unsupported(.phy(name)))
         }
         return preference
     }
 
     func setDataLength(_ octets: Int, _ time: Duration?, of id: LinkID) async throws(BLEError) {
         guard (27...251).contains(octets) else {
-            throw .invalidRequest("the data length is 27 to 251 octets, not \(octets)")
+            throw .outOfRange(.dataLength, allowed: 27...251, value: octets)
         }
         let onCoded = try link(id).radio.phys?.transmit == .leCoded
         let time = time?.microseconds ?? DataLength.airTime(of: octets, onCoded: onCoded)
         guard (328...17_040).contains(time) else {
-            throw .invalidRequest("the time of a packet is 328 us to 17,040 us, not \(time) us")
+            throw .timeOutOfRange(
+                .packetTime, allowed: .microseconds(328) ... .microseconds(17_040), value: .microseconds(time)
+            )
         }
         let length = DataLength(octets: UInt16(octets), time: UInt16(time))
         _ = try await ask(id) { LESetDataLength(connection: $0, transmit: length) }
@@ -52,13 +54,13 @@ extension Adapter {
 
     func remoteVersion(of id: LinkID) async throws(BLEError) -> RemoteVersion {
         // Of several who ask, one does.
-        try await run(.version, "the peer's version", on: id) { ReadRemoteVersionInformation(connection: $0) }
+        try await run(.version, on: id) { ReadRemoteVersionInformation(connection: $0) }
         guard let version = try link(id).remoteVersion else { throw .disconnected(.unknown) }
         return version
     }
 
     func remoteFeatures(of id: LinkID) async throws(BLEError) -> LEFeatures {
-        try await run(.features, "the peer's features", on: id) { LEReadRemoteFeatures(connection: $0) }
+        try await run(.features, on: id) { LEReadRemoteFeatures(connection: $0) }
         guard let features = try link(id).remoteFeatures else { throw .disconnected(.unknown) }
         return features
     }

@@ -27,7 +27,7 @@ extension Adapter {
     /// Changes the parameters of a link by the controller.
     private func update(_ id: LinkID, to parameters: ConnectionParameters) async throws(BLEError) {
         do throws(BLEError) {
-            try await run(.timing, Self.connectionUpdate, on: id) {
+            try await run(.timing, on: id) {
                 LEConnectionUpdate(connection: $0, parameters: parameters)
             }
         } catch .hci(.unacceptableConnectionParameters, _) {
@@ -54,14 +54,14 @@ extension Adapter {
     /// Asks the central by L2CAP signalling. Its no ends this, and after its yes the change, which is an event;
     /// there is none when all is as wanted already.
     private func request(_ parameters: ConnectionParameters, on id: LinkID) async throws(BLEError) {
-        try await run(.timing, Self.connectionUpdate, by: .request(parameters), on: id)
+        try await run(.timing, by: .request(parameters), on: id)
     }
 
     func sendRequest(_ parameters: ConnectionParameters, on link: Link) throws(BLEError) {
         do throws(LESignalingError) {
             try link.signaling.requestParameterUpdate(parameters, at: loop.now)
         } catch {
-            throw .invalidRequest("the connection parameters cannot be asked for: \(error)")
+            throw .invalidRequest(.parameterRequest(error))
         }
         pumpSoon(link)
     }
@@ -78,7 +78,7 @@ extension Adapter {
             end(.timing, on: id, .failure(.parametersRefused))
         case .requestTimedOut:
             let limit = link.signaling.timeLimit
-            end(.timing, on: id, .failure(.timedOut("the answer to a parameter request", after: limit)))
+            end(.timing, on: id, .failure(.timedOut(.parameterRequest, after: limit)))
         default: log.debug("signalling of \(link.peer): \(event)")
         }
     }

@@ -41,7 +41,8 @@ extension Connection {
     /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
     /// signalling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
     ///
-    /// `BLEError.timing` names what is out of range, and nothing is sent; `parametersRefused` is the peer's no.
+    /// `BLEError.outOfRange` and `timeOutOfRange` name what is out of range, and nothing is sent; `parametersRefused` is
+    /// the peer's no.
     @discardableResult
     public func setTiming(_ timing: ConnectionOptions.Timing) async throws(BLEError) -> LinkParameters {
         try await adapter.setTiming(timing, of: link)
@@ -126,7 +127,7 @@ extension Adapter {
     public func setHostChannels(_ channels: ChannelMap) async throws(BLEError) {
         let good = channels.rawValue & ChannelMap.all.rawValue
         guard good.nonzeroBitCount >= 2 else {
-            throw .invalidRequest("a link hops over 2 data channels at least, not \(good.nonzeroBitCount)")
+            throw .outOfRange(.dataChannels, allowed: 2...37, value: good.nonzeroBitCount)
         }
         _ = try await send(LESetHostChannelClassification(channels: ChannelMap(rawValue: good)))
     }

@@ -8,6 +8,17 @@ enum LinkProcedure: Hashable, Sendable {
     case version
     case features
     case encryption
+
+    /// What takes too long when it does.
+    var activity: BLEError.Activity {
+        switch self {
+        case .timing: .connectionUpdate
+        case .phys: .phyUpdate
+        case .version: .remoteVersion
+        case .features: .remoteFeatures
+        case .encryption: .encryption
+        }
+    }
 }
 
 /// Names a wait for the end of a procedure.

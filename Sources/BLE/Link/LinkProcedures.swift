@@ -43,7 +43,6 @@ struct LinkProcedures: Sendable {
     fileprivate struct Asked: Sendable {
         let number: UInt64
         let procedure: LinkProcedure
-        let name: String
         var start: Start
         /// Whether it is what the peer was promised last.
         var isPromise = false
@@ -83,17 +82,17 @@ struct LinkProcedures: Sendable {
 
 extension LinkProcedures {
     /// Asks for a procedure under a number that is never used again.
-    mutating func ask(_ number: UInt64, for procedure: LinkProcedure, _ name: String, by start: Start) {
+    mutating func ask(_ number: UInt64, for procedure: LinkProcedure, by start: Start) {
         inLane(of: procedure) {
-            $0.ask(Asked(number: number, procedure: procedure, name: name, start: start))
+            $0.ask(Asked(number: number, procedure: procedure, start: start))
         }
     }
 
     /// Asks for the connection update that the peer was promised. However often it asks before that begins, it gets what it
     /// was promised last.
-    mutating func promise(_ number: UInt64, _ name: String, by start: Start) {
+    mutating func promise(_ number: UInt64, by start: Start) {
         control.ask(
-            Asked(number: number, procedure: .timing, name: name, start: start, isPromise: true))
+            Asked(number: number, procedure: .timing, start: start, isPromise: true))
     }
 
     /// The end of a procedure is waited for no more: one that has not begun does not.
@@ -173,7 +172,7 @@ extension LinkProcedures.Lane {
 
     mutating func expire(at now: Instant) {
         guard let running, running.end <= now else { return }
-        end(.failure(.timedOut(running.asked.name, after: LinkProcedures.timeLimit)))
+        end(.failure(.timedOut(running.asked.procedure.activity, after: LinkProcedures.timeLimit)))
     }
 
     mutating func nextEvent(at now: Instant) -> LinkProcedures.Event? {

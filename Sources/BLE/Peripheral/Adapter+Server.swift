@@ -13,7 +13,7 @@ extension Adapter {
     ) throws(BLEError) {
         if let end { throw end }
         guard links.isEmpty || !server.isPublished else {
-            throw .invalidRequest("all services are replaced only while there is no link; `add` adds some")
+            throw .invalidRequest(.servicesInUse)
         }
         let database: AttributeDatabase
         do throws(DatabaseError) {
@@ -42,7 +42,7 @@ extension Adapter {
                 accepted: { [weak self] channel in self?.assumeIsolated { $0.accept(channel) } },
                 failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
         } catch {
-            throw .kernel(error, operation: "listening for centrals", kernel.kernel.files)
+            throw .kernel(error, operation: .listen, kernel.kernel.files)
         }
     }
 

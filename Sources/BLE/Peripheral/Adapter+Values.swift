@@ -54,9 +54,9 @@ extension Adapter {
             keepUpdates(updates)
             return updates
         } catch .notFound(let handle) {
-            throw .notFound("no value has the handle \(handle)")
+            throw .notFound(.value(handle))
         } catch {
-            throw .invalidRequest("\(error)")
+            throw .invalidRequest(.value(error))
         }
     }
 

@@ -34,7 +34,8 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// Throws when no controller's user could want that.
     func check() throws(BLEError) {
         guard !isEnabled || Self.lifetimes.contains(addressLifetime) else {
-            throw .invalidRequest("a private address is used for 1 s to 1 h, not \(addressLifetime)")
+            throw .timeOutOfRange(
+                .privateAddressLifetime, allowed: Self.lifetimes, value: addressLifetime)
         }
     }
 }

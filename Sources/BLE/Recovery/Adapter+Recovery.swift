@@ -219,7 +219,7 @@ extension Adapter {
                 do throws(BLEError) {
                     try await setPower(isOn)
                 } catch .permission(let capability, let operation) {
-                    throw .permission(capability: capability, operation: operation)
+                    throw .permission(capability, for: operation)
                 } catch {
                     log.debug("\(error); once more")
                     try await setPower(isOn)
@@ -235,7 +235,7 @@ extension Adapter {
         guard let kernel else { return }
         _ = try await kernel.management.request(
             .setPowered(isOn), index: kernel.index,
-            operation: "powering hci\(kernel.index) off and on")
+            operation: .cyclePower(kernel.index))
     }
 
     /// Waits until the kernel has reset its controller by itself, as it does after a hardware error: it tells that

@@ -37,11 +37,11 @@ extension Adapter {
     /// Refuses what this controller cannot do.
     func check(_ options: ScanOptions) throws(BLEError) {
         let isExtended = capabilities.hasExtendedFamily && options.extended != .off
-        if options.extended == .on, !isExtended { throw .adapter(.unsupported("extended scanning")) }
+        if options.extended == .on, !isExtended { throw .adapter(.unsupported(.extendedScanning)) }
         if options.phys.contains(.coded), !isExtended || !capabilities.features.contains(.leCodedPHY) {
-            throw .adapter(.unsupported("scanning on the Coded PHY"))
+            throw .adapter(.unsupported(.scanning(on: .leCoded)))
         }
-        guard !options.phys.isEmpty else { throw .invalidRequest("a scan listens on one PHY at least") }
+        guard !options.phys.isEmpty else { throw .invalidRequest(.noPHY) }
         if !capabilities.hasExtendedFamily { try options.timing?.checkLegacy() }
     }
 

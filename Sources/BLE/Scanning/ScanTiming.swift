@@ -11,10 +11,10 @@ public struct ScanTiming: Hashable, Sendable {
     public let window: Duration
 
     /// That window of each interval.
-    /// - Throws: `BLEError.timing` when one is out of its range.
+    /// - Throws: `BLEError.timeOutOfRange` when one is out of its range.
     public init(interval: Duration, window: Duration) throws(BLEError) {
-        try Self.check(interval, "a scan interval", to: Self.longest)
-        try Self.check(window, "the scan window of an interval of \(interval)", to: interval)
+        try Self.check(interval, .scanInterval, to: Self.longest)
+        try Self.check(window, .scanWindow, to: interval)
         self.init(Slots(interval), Slots(window))
     }
 
@@ -39,12 +39,14 @@ public struct ScanTiming: Hashable, Sendable {
 
     /// The time checked against what the legacy commands take.
     func checkLegacy() throws(BLEError) {
-        try Self.check(interval, "a scan interval of the legacy commands", to: Self.longestLegacy)
+        try Self.check(interval, .legacyScanInterval, to: Self.longestLegacy)
     }
 
-    private static func check(_ time: Duration, _ name: String, to longest: Duration) throws(BLEError) {
+    private static func check(
+        _ time: Duration, _ parameter: BLEError.TimeParameter, to longest: Duration
+    ) throws(BLEError) {
         guard (shortest...longest).contains(time) else {
-            throw .timing(.outOfRange(name, shortest...longest, time))
+            throw .timeOutOfRange(parameter, allowed: shortest...max(shortest, longest), value: time)
         }
     }
 

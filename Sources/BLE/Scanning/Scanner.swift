@@ -341,7 +341,7 @@ extension Scanner {
                 step, of: change, .hci(status, command: opcode(step, change)), under: conditions, &acceptList)
             endChange(at: conditions.now)
         case (_, .malformed(let problem)):
-            let error = BLEError.controllerMisbehaves(command: opcode(step, change), problem)
+            let error = BLEError.controllerMisbehaved(command: opcode(step, change), problem)
             refused(step, of: change, error, under: conditions, &acceptList)
             endChange(at: conditions.now)
         }

@@ -98,7 +98,7 @@ extension Adapter {
     /// more is not given up for that.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {
         if let present = store.record(bond.id)?.bond, bond.strength.isWeaker(than: present.strength) {
-            throw .invalidRequest("\(link.peer) says that it is \(bond.peer), whose bond is worth more")
+            throw .invalidRequest(.weakerBond(link.peer, of: bond.peer))
         }
         try store.insert(bond)
         take(bond, for: link)

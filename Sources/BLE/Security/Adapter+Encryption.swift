@@ -13,7 +13,7 @@ extension Adapter {
         _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
     ) async throws(BLEError) {
         do throws(BLEError) {
-            try await run(.encryption, "encryption", by: .encryption(key, owner), on: id)
+            try await run(.encryption, by: .encryption(key, owner), on: id)
         } catch .hci(.pinOrKeyMissing, _) {
             let link = try link(id)
             link.protection.isBondLost = true

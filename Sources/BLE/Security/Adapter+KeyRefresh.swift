@@ -15,7 +15,7 @@ extension Adapter {
         defer { link.elevation.leave() }
         guard link.role == .central else { return try await pair(link, .medium) }
         guard let bond = link.protection.bond, let key = bond.centralKey else {
-            throw .invalidRequest("the bond with \(link.peer) has no key that a central encrypts with")
+            throw .invalidRequest(.noEncryptionKey(link.peer))
         }
         try await encrypt(id, handle, with: key, of: .bond(bond))
     }
@@ -25,7 +25,7 @@ extension Adapter {
     func renewBond(of id: LinkID, _ level: LinkSecurityLevel) async throws(BLEError) {
         let (link, _) = try bondedLink(id)
         guard link.role == .central else {
-            throw .invalidRequest("only the central of a link begins to pair")
+            throw .invalidRequest(.onlyCentralPairs)
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
@@ -36,10 +36,10 @@ extension Adapter {
     private func bondedLink(_ id: LinkID) throws(BLEError) -> (Link, ConnectionHandle) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
-            throw .adapter(.unsupported("new keys for a link of the kernel's"))
+            throw .adapter(.unsupported(.keyRefresh))
         }
         guard link.security.isBonded, link.protection.bond != nil else {
-            throw .invalidRequest("the link to \(link.peer) is not encrypted with the key of a bond")
+            throw .invalidRequest(.notEncryptedByBond(link.peer))
         }
         return (link, handle)
     }

@@ -123,7 +123,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
                 let ready = state.withLock { state -> Result<Element?, BLEError>? in
                     if let ready = takeReady(from: &state) { return ready }
                     guard state.waiter == nil else {
-                        return .failure(.invalidRequest("another task waits for this stream's next value"))
+                        return .failure(.invalidRequest(.streamInUse))
                     }
                     state.waiter = continuation
                     return nil

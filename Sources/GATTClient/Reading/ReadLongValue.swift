@@ -22,7 +22,7 @@ public struct ReadLongValue: GATTProcedure {
     public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
         guard !isWhole else { return .done(value) }
         guard let offset = UInt16(exactly: offset), offset <= ATTLimits.valueLength else {
-            throw .limit("the offset of a read", limit: ATTLimits.valueLength, value: start)
+            throw .limit(.readOffset, maximum: ATTLimits.valueLength, value: start)
         }
         room = ATTMTU(UInt16(clamping: mtu)).readValue
         return .ask(offset == 0 ? .read(handle) : .readBlob(handle, offset: offset))

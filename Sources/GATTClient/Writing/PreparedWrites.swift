@@ -114,7 +114,7 @@ struct PreparedWrites: Sendable {
         for write in writes {
             let end = Int(write.start) + write.value.count
             guard end <= ATTLimits.valueLength else {
-                throw .limit("the length of a value", limit: ATTLimits.valueLength, value: end)
+                throw .limit(.valueLength, maximum: ATTLimits.valueLength, value: end)
             }
         }
     }

@@ -9,8 +9,12 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
 
     /// Done.
     public static let success = ManagementStatus(rawValue: 0x00)
+    /// It failed; the kernel says no more.
+    public static let failed = ManagementStatus(rawValue: 0x03)
     /// The pairing failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    /// The adapter is doing something else.
+    public static let busy = ManagementStatus(rawValue: 0x0a)
     /// There is no such adapter.
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill holds the radio off.

@@ -118,7 +118,7 @@ struct CaptureCommand: ToolCommand, Sendable {
         let index = try await Self.index(adapter)
         let monitor: KernelMonitor
         do throws(BLEError) {
-            monitor = try KernelMonitor(for: "recording the kernel's adapters")
+            monitor = try KernelMonitor(for: .record(nil))
         } catch {
             throw Failure(error, while: "capture")
         }

@@ -51,8 +51,8 @@ struct GATTTreeCommand: GATTVerb {
                 } catch {
                     switch error {
                     case .att(let refusal): return (.refused("\(refusal.code)"), true)
-                    case .peer(let fault): return (.refused(fault), true)
-                    case .cannotPair, .pairing, .security, .bondLost, .encryption, .kernelPairing:
+                    case .peerMisbehaved(let fault): return (.refused("\(fault)"), true)
+                    case .cannotPair, .pairing, .bondLost, .encryption, .kernelPairing:
                         return (.refused("\(error)"), false)
                     default: throw error
                     }

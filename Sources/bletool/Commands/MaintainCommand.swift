@@ -140,7 +140,7 @@ extension Radio {
         let found = try await central.first(selector.scanOptions, within: nil) {
             $0.isConnectable && $0.id != nil
         }
-        guard let id = found.id else { throw .notFound("the device's address") }
+        guard let id = found.id else { throw .notFound(.address) }
         return id
     }
 }

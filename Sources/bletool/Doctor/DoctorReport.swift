@@ -116,7 +116,7 @@ extension DoctorReport {
     private static func adapters(_ diagnosis: Diagnosis) -> [Check] {
         guard diagnosis.missingSockets == nil else { return [] }
         guard !diagnosis.adapters.isEmpty else {
-            let failure = Failure(.adapter(.missing("of the kernel")), while: "adapter")
+            let failure = Failure(.adapter(.noAdapter), while: "adapter")
             return [
                 Check(
                     name: "adapter", status: .problem, message: failure.why, fix: failure.hint, kind: .adapter
@@ -130,10 +130,10 @@ extension DoctorReport {
         let name = "hci\(adapter.index)"
         let problem: AdapterProblem? =
             switch adapter.availability {
-            case .taken: .inUse("another process, which has it to itself (HCI user channel)")
-            case .notSetUp: .notSetUp(name)
+            case .taken: .inUse(.userChannel([]))
+            case .notSetUp: .notSetUp(adapter.index)
             case .available:
-                adapter.supported.contains(.lowEnergy) ? nil : .unsupported("Bluetooth Low Energy")
+                adapter.supported.contains(.lowEnergy) ? nil : .unsupported(.lowEnergy)
             }
         if let problem {
             let failure = Failure(.adapter(problem), while: name)

@@ -13,7 +13,7 @@ extension Failure {
         case .adapter(let problem): self.init(problem, while: doing)
         case .permission(let capability, let operation):
             self.init(
-                .permission, operation, "needs \(capability)",
+                .permission, "\(operation)", "needs \(capability)",
                 hint: "\(Grant.command), or run as root")
         case .fileAccess(let path):
             self.init(.permission, doing, "\(error)", hint: "\(Grant.command(file: path)), then log in again")
@@ -27,7 +27,6 @@ extension Failure {
                 hint: isSecurity ? Self.security(wanted: response.code) : nil,
                 number: Int(response.code.rawValue))
         case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
-        case .security(let code): self.init(.security, doing, "\(code)", number: Int(code.rawValue))
         case .cannotPair(.requirements):
             self.init(
                 .security, doing, "\(error)",
@@ -49,20 +48,20 @@ extension Failure {
                 number: Int(status.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)
-        case .timedOut(let what, let limit):
-            self.init(.timeout, doing, "\(what) took longer than \(limit.text)")
-        case .notFound(let what): self.init(.notFound, doing, what)
+        case .timedOut: self.init(.timeout, doing, "\(error)")
+        case .notFound: self.init(.notFound, doing, "\(error)")
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
         case .port(.system(.permissionDenied, _)), .port(.system(.notPermitted, _)),
             .bonds(.system(.permissionDenied, _)), .bonds(.system(.notPermitted, _)),
             .restoration(.state(.system(.permissionDenied, _))):
             self.init(.permission, doing, "\(error)", hint: "run as a user who may use it")
-        case .busy, .controllerSilent, .controllerMisbehaves, .port, .managementRefused:
+        case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
-        case .limit, .invalidRequest, .timing, .database, .advertising, .bonds, .restoration:
+        case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
+            .restoration:
             self.init(.input, doing, "\(error)")
-        case .overflow, .peer, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
+        case .overflow, .peerMisbehaved, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
         case .cancelled: self.init(.timeout, doing, "cancelled")
         }
     }
@@ -97,7 +96,7 @@ extension Failure {
         let virtual = "without a radio, --adapter virtual works on an embedded controller"
         let hint: String? =
             switch problem {
-            case .missing: virtual
+            case .missing, .noAdapter: virtual
             case .noBluetooth: "modprobe bluetooth, where the kernel has it as a module; \(virtual)"
             case .isolated:
                 """
@@ -111,7 +110,9 @@ extension Failure {
             case .cannotPower, .notSetUp:
                 "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
             case .failed: "unplug it and plug it in again, or reload its driver"
-            case .inUse, .unsupported, .removed, .hungUp, .closed: nil
+            case .unreachable(let address, _): "bletool air --listen \(address) starts a virtual air there"
+            case .inUse: "end that program, or use another adapter: bletool adapters lists them"
+            case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)
     }

@@ -2,7 +2,7 @@ import BLECore
 
 extension Duration {
     /// The units of a duration's text, smallest first.
-    private static let units: [(name: String, nanoseconds: Int64)] = [
+    private static let units: Units = [
         ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ]
@@ -27,19 +27,7 @@ extension Duration {
 
     /// The text that names this duration: `20ms`, `152.5ms`, `10.24s`, `2m`; minutes and hours only when
     /// they are whole.
-    var text: String {
-        let nanoseconds = self.nanoseconds
-        if nanoseconds == 0 { return "0s" }
-        let unit =
-            Self.units.last { nanoseconds.isMultiple(of: $0.nanoseconds) && $0.nanoseconds > 1_000_000_000 }
-            ?? Self.units.prefix(3).last { nanoseconds >= $0.nanoseconds } ?? Self.units[0]
-        let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: unit.nanoseconds)
-        if rest == 0 { return "\(whole)\(unit.name)" }
-        // The unit is a power of ten here; the 1 in front keeps the zeros behind it.
-        var fraction = String(rest + unit.nanoseconds).dropFirst()
-        while fraction.last == "0" { fraction.removeLast() }
-        return "\(whole).\(fraction)\(unit.name)"
-    }
+    var text: String { text(in: Self.units) }
 }
 
 extension ClosedRange<Duration> {

@@ -223,7 +223,7 @@ struct BondFolderTests {
         let problem = await failure { () throws(BLEError) in
             _ = try await other.takeSignCounter(of: SampleBonds.id)
         }
-        #expect(problem == .notFound("there is no bond with \(SampleBonds.id)"))
+        #expect(problem == .notFound(.bond(SampleBonds.id)))
     }
 
     @Test("two processes that make an identity have the same one")

@@ -173,7 +173,7 @@ struct BondStoreTests {
         let problem = await failure { () throws(BLEError) in
             _ = try await store.takeSignCounter(of: SampleBonds.id)
         }
-        #expect(problem == .notFound("there is no bond with \(SampleBonds.id)"))
+        #expect(problem == .notFound(.bond(SampleBonds.id)))
     }
 
     @Test("what changes is told, and removing takes everything along")
@@ -207,7 +207,7 @@ struct BondStoreTests {
     @Test("a store has its limit; a bond that is there can be replaced even then")
     func limit() throws {
         for bond in SampleBonds.many(BondStore.limit) { try store.insert(bond) }
-        #expect(throws: BLEError.limit("bonds", limit: 16_384, value: 16_385)) {
+        #expect(throws: BLEError.limit(.bonds, maximum: 16_384, value: 16_385)) {
             try store.insert(SampleBonds.bond())
         }
         #expect(store.record(SampleBonds.id) == nil)

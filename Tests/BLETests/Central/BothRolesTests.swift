@@ -32,7 +32,7 @@ import Testing
             let error = await failure { () throws(BLEError) in
                 _ = try await CentralManager(hosts.client).peripheral(of: hosts.central)
             }
-            #expect(error == .invalidRequest("\(hosts.central) is a central of another adapter"))
+            #expect(error == .invalidRequest(.foreignCentral(hosts.central)))
         }
     }
 

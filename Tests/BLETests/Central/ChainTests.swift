@@ -40,7 +40,7 @@ struct ChainTests {
                     for try await _ in others { return }
                 }
             }
-            #expect(silent == .timedOut("the operation", after: .seconds(1)))
+            #expect(silent == .timedOut(.operation, after: .seconds(1)))
         }
     }
 
@@ -81,17 +81,17 @@ struct ChainTests {
             #expect(
                 scan
                     == Failure(
-                        .scan, nil, .notFound("no device was found within \(Duration.seconds(3))")))
-            #expect(scan?.text == "hall: scan: no device was found within 3.0 seconds")
+                        .scan, nil, .notFound(.device(within: .seconds(3)))))
+            #expect(scan?.text == "hall: scan: no device was found within 3 s")
             let read = await chainFailure { () throws(ChainError) in
                 try await hall.scan().read(.heartRateMeasurement)
             }
             #expect(read?.step == .read)
             #expect(read?.device == id)
             let used = await chainFailure { () throws(ChainError) in
-                try await hall.scan().use { (_) throws(BLEError) in throw .notFound("what I want") }
+                try await hall.scan().use { (_) throws(BLEError) in throw .notFound(.device(within: nil)) }
             }
-            #expect(used == Failure(.use, id, .notFound("what I want")))
+            #expect(used == Failure(.use, id, .notFound(.device(within: nil))))
             // All links are gone, and nothing scans.
             #expect(await central.state(of: id) == .disconnected)
             await peer.close()

@@ -70,7 +70,7 @@ struct CommandChannelTests {
             try channel.enqueue([1])
             try channel.enqueue([2])
             let full = await failure { () throws(BLEError) in try channel.enqueue([3]) }
-            #expect(full == .limit("commands that wait", limit: 2, value: 3))
+            #expect(full == .limit(.heldCommands, maximum: 2, value: 3))
             _ = await device.hosts.client.loop.sleep(for: .seconds(1))
             #expect(channel.waiting == 0)
             await device.peripheral.disconnect()

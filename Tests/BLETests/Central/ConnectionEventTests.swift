@@ -21,7 +21,7 @@ struct ConnectionEventTests {
             let error = await failure { () throws(BLEError) in
                 _ = try await central.connect(to: nobody, timeout: .seconds(3))
             }
-            #expect(error == .timedOut("connecting", after: .seconds(3)))
+            #expect(error == .timedOut(.connecting, after: .seconds(3)))
             // One that is cancelled is not told of.
             let cancelled = bed.task { try await central.connect(to: nobody) }
             await bed.wait(.seconds(1))
@@ -35,7 +35,7 @@ struct ConnectionEventTests {
             #expect(
                 events == [
                     .connected(id), .disconnected(id, .status(.connectionTerminatedByLocalHost)),
-                    .failedToConnect(nobody, .timedOut("connecting", after: .seconds(3))),
+                    .failedToConnect(nobody, .timedOut(.connecting, after: .seconds(3))),
                 ])
             #expect(end == .adapter(.closed))
         }

@@ -54,13 +54,13 @@ struct ManagerStateTests {
     }
 
     @Test(arguments: [
-        (BLEError.permission(capability: "CAP_NET_RAW", operation: "x"), ManagerState.unauthorized),
-        (.adapter(.isolated), .unauthorized), (.adapter(.inUse("x")), .unauthorized),
-        (.adapter(.missing("hci0")), .unsupported), (.adapter(.removed), .unsupported),
-        (.adapter(.noBluetooth), .unsupported), (.adapter(.unsupported("x")), .unsupported),
+        (BLEError.permission(.netRaw, for: .connect), ManagerState.unauthorized),
+        (.adapter(.isolated), .unauthorized), (.adapter(.inUse(.process(7))), .unauthorized),
+        (.adapter(.missing(.kernel(.index(0)))), .unsupported), (.adapter(.removed), .unsupported),
+        (.adapter(.noBluetooth), .unsupported), (.adapter(.unsupported(.lowEnergy)), .unsupported),
         (.adapter(.blocked(.hardware)), .poweredOff), (.adapter(.poweredOff), .poweredOff),
-        (.adapter(.cannotPower("x")), .poweredOff), (.adapter(.closed), .poweredOff),
-        (.adapter(.failed(.lineLost)), .unknown), (.adapter(.hungUp("x")), .unknown),
+        (.adapter(.cannotPower(0, .management(.failed))), .poweredOff), (.adapter(.closed), .poweredOff),
+        (.adapter(.failed(.lineLost)), .unknown), (.adapter(.hungUp(.air)), .unknown),
         (.cancelled, .unknown),
     ])
     func whatFailedToOpenSaysWhatItIs(_ error: BLEError, _ state: ManagerState) {

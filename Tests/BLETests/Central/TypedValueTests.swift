@@ -51,11 +51,11 @@ struct TypedValueTests {
             let handle = try #require(found)
             try await hosts.peripheral.update(handle, to: [0, 1])
             let end = await failure { () throws(BLEError) in _ = try await values.next() }
-            guard case .peer(let text)? = end else {
+            guard case .peerMisbehaved(.malformedValue(let error))? = end else {
                 Issue.record("\(String(describing: end))")
                 return
             }
-            #expect(text.contains("Temperature Measurement: temperature at octet 1"))
+            #expect("\(error)".contains("Temperature Measurement: temperature at octet 1"))
         }
     }
 
@@ -66,7 +66,7 @@ struct TypedValueTests {
             let missing = await failure { () throws(BLEError) in
                 _ = try await device.read(.heartRateMeasurement)
             }
-            #expect(missing == .notFound("\(device.address) has no characteristic 2a37"))
+            #expect(missing == .notFound(.characteristic(0x2a37, of: device.address)))
         }
     }
 

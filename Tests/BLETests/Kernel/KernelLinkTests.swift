@@ -150,7 +150,7 @@ import VirtualController
             let other = try await host.other()
             _ = try await other.connect(to: host.adapter)
             guard case .connected(let central, _)? = try await events.next() else {
-                throw BLEError.notFound("the central")
+                throw BLEError.notFound(.device(within: nil))
             }
             await host.wait(.seconds(1))
             await peripheral.disconnect(central)
@@ -178,7 +178,9 @@ import VirtualController
                         supervisionTimeout: Centiseconds(rawValue: 100)
                     ).packet)
             }
-            guard case .centralTaken? = try await health.next() else { throw BLEError.notFound("that") }
+            guard case .centralTaken? = try await health.next() else {
+                throw BLEError.notFound(.device(within: nil))
+            }
             #expect(await !host.adapter.kernelLinks.lacksChannel(ConnectionHandle(0x40)))
             #expect(await host.adapter.kernelLinks.lacksChannel(ConnectionHandle(0x41)))
         }
@@ -255,7 +257,7 @@ import VirtualController
             #expect(
                 await failure { () throws(BLEError) in
                     _ = try await central.connect(to: absent, timeout: .seconds(5))
-                } == .timedOut("connecting", after: .seconds(5)))
+                } == .timedOut(.connecting, after: .seconds(5)))
             let other = try await host.other()
             try await other.serve()
             let device = try await host.adapter.connect(to: other, timeout: .seconds(5))

@@ -46,7 +46,7 @@ import VirtualController
             $0.rawRefusal = .system(.notPermitted, during: "bind")
         } _: { _, error in
             #expect(
-                error == .permission(capability: "CAP_NET_RAW", operation: "opening hci\(FakeKernel.index)"))
+                error == .permission(.netRaw, for: .open(FakeKernel.index)))
         }
     }
 
@@ -57,8 +57,7 @@ import VirtualController
         } _: { _, error in
             #expect(
                 error
-                    == .permission(
-                        capability: "CAP_NET_RAW", operation: "sending commands to hci\(FakeKernel.index)"))
+                    == .permission(.netRaw, for: .sendCommands("hci\(FakeKernel.index)")))
         }
     }
 
@@ -84,9 +83,7 @@ import VirtualController
         } _: { kernel, error in
             #expect(
                 error
-                    == .permission(
-                        capability: "CAP_NET_ADMIN", operation: "setting up pairing on hci\(FakeKernel.index)"
-                    ))
+                    == .permission(.netAdmin, for: .setUpPairing(FakeKernel.index)))
             #expect(kernel.commands.last == .setPowered(false))
         }
     }
@@ -157,7 +154,7 @@ import VirtualController
             let error = await failure { () throws(BLEError) in
                 _ = try await Adapter.open(Self.adapter, options: options)
             }
-            #expect(error == .timedOut("the kernel's management socket", after: .seconds(10)))
+            #expect(error == .timedOut(.management, after: .seconds(10)))
             _ = await options.loop.sleep(for: .seconds(120))
             #expect(kernel.settings == [.lowEnergy])
         }
@@ -170,7 +167,7 @@ import VirtualController
                 _ = try await Adapter.open(Self.adapter, options: options)
             }
             #expect(
-                error == .adapter(.cannotPower("hci\(FakeKernel.index): \(ManagementStatus(rawValue: 3))")))
+                error == .adapter(.cannotPower(FakeKernel.index, .management(.failed))))
             #expect(kernel.commands == [.setLowEnergy(true), .setLowEnergy(false)])
         }
     }
@@ -217,7 +214,7 @@ import VirtualController
             let gone = await failure { () throws(BLEError) in
                 _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
             }
-            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            #expect(gone == .notFound(.device(within: .seconds(5))))
         }
     }
 

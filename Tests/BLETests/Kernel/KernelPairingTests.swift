@@ -689,7 +689,7 @@ func kernelWithoutSecureConnections() throws {
     #expect(try without.setUp([]) == [.setIOCapability(4), .setBondable(true)])
     options.secureConnections = .only
     let only = KernelPairingSettings(options: options, before: [])
-    #expect(throws: BLEError.adapter(.unsupported("LE Secure Connections"))) { try only.setUp([]) }
+    #expect(throws: BLEError.adapter(.unsupported(.secureConnections))) { try only.setUp([]) }
 }
 
 @Test("of more keys than the kernel takes, it gets those that were used last")

@@ -145,7 +145,7 @@ import Testing
             let gone = await failure { () throws(BLEError) in
                 _ = try await CentralManager(other).first(within: .seconds(60)) { $0.name == "A" }
             }
-            #expect(gone == .notFound("no device was found within 60.0 seconds"))
+            #expect(gone == .notFound(.device(within: .seconds(60))))
             #expect(host.port.heard == before)
             host.kernel.tell(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
             _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
@@ -169,14 +169,14 @@ import Testing
             let gone = await failure { () throws(BLEError) in
                 _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
             }
-            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            #expect(gone == .notFound(.device(within: .seconds(5))))
             if isExtended {
                 _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "B" }
                 await kept.stop()
                 let all = await failure { () throws(BLEError) in
                     _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "B" }
                 }
-                #expect(all == .notFound("no device was found within 5.0 seconds"))
+                #expect(all == .notFound(.device(within: .seconds(5))))
             }
             await other.close()
         }
@@ -200,7 +200,7 @@ import Testing
             let gone = await failure { () throws(BLEError) in
                 _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
             }
-            #expect(gone == .notFound("no device was found within 5.0 seconds"))
+            #expect(gone == .notFound(.device(within: .seconds(5))))
             await other.close()
         }
     }

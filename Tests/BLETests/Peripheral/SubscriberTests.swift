@@ -43,7 +43,7 @@ struct SubscriberTests {
             let long = await failure { () throws(BLEError) in
                 _ = try await manager.tryUpdate(handle, to: [UInt8](repeating: 0, count: 515))
             }
-            #expect(long == .limit("a value for \(await client.address)", limit: 514, value: 515))
+            #expect(long == .limit(.notification(await client.address), maximum: 514, value: 515))
         }
     }
 

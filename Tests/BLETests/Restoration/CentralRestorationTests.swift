@@ -71,7 +71,7 @@ struct CentralRestorationTests {
             await world.bed.wait(.seconds(5))
             await world.die(first)
             let error = await waiting.result
-            #expect(throws: BLEError.adapter(.hungUp("killed"))) { try error.get() }
+            #expect(throws: BLEError.adapter(.hungUp(.port))) { try error.get() }
 
             // It is killed again before anybody asks.
             let second = try await world.rise()

@@ -193,8 +193,7 @@ struct KeptServicesTests {
             let again = await failure { () throws(BLEError) in try await next.publish([]) }
             #expect(
                 again
-                    == .invalidRequest(
-                        "all services are replaced only while there is no link; `add` adds some"))
+                    == .invalidRequest(.servicesInUse))
             withExtendedLifetime(device) {}
         }
     }

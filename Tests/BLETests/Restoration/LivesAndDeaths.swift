@@ -41,7 +41,7 @@ struct LivesAndDeaths: Sendable {
     /// The host is gone, as by SIGKILL: nothing is said on the air, and the disk has what it has. Its links end by their
     /// time limit.
     func die(_ host: Adapter) async {
-        await host.shutDown(.adapter(.hungUp("killed")))
+        await host.shutDown(.adapter(.hungUp(.port)))
         for work in await host.endWork { await work.value }
     }
 

@@ -38,7 +38,7 @@ struct PeripheralRestorationTests {
             var values: [UInt8] = []
             for uuid in [0xfff1, 0xfff2, 0xfff3] as [BluetoothUUID] {
                 guard let found = database.characteristics(uuid).first else {
-                    throw BLEError.notFound("\(uuid)")
+                    throw BLEError.notFound(.device(within: nil))
                 }
                 values += try await device.read(found)
             }
@@ -81,7 +81,7 @@ struct PeripheralRestorationTests {
             let silence = await failure { () throws(BLEError) in
                 _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "sensor" }
             }
-            #expect(silence == .notFound("no device was found within 5.0 seconds"))
+            #expect(silence == .notFound(.device(within: .seconds(5))))
             // In another order, with others, and with other values to begin with.
             try await manager.publish([GATTService(0x1809), Self.service(first: 9), GATTService(0x180f)])
             let found = try await Self.read(world)
@@ -232,7 +232,7 @@ struct PeripheralRestorationTests {
             let other = await failure { () throws(BLEError) in
                 _ = try await PeripheralManager(host, restoring: "other", in: world.folder.path)
             }
-            #expect(other == .invalidRequest("this adapter's server is restored by another name already"))
+            #expect(other == .invalidRequest(.serverRestored))
             // A central manager may have the same name.
             _ = try await CentralManager(host, restoring: "sensor", in: world.folder.path)
             try await manager.publish([Self.service()])

@@ -50,7 +50,7 @@ struct RestoredSubscriptionTests {
                 let sample = try await device.sample()
                 let values = try await device.values(of: sample)
                 port.meddle(silencing(.readResponse))
-                let silence = BLEError.timedOut("the peer's answer", after: .seconds(30))
+                let silence = BLEError.timedOut(.response, after: .seconds(30))
                 let asked = await failure { () throws(BLEError) in _ = try await device.read(sample) }
                 #expect(asked == silence)
                 let end = await failure { () throws(BLEError) in for try await _ in values {} }

@@ -46,14 +46,14 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
     /// Refuses what the specification does not know, and what this controller has not.
     func check(for controller: ControllerCapabilities) throws(BLEError) {
         guard controller.features.contains(.periodicAdvertising) else {
-            throw .adapter(.unsupported("periodic advertising"))
+            throw .adapter(.unsupported(.periodicAdvertising))
         }
         for end in [interval.lowerBound, interval.upperBound] where !Self.intervals.contains(end) {
-            throw .timing(.outOfRange("the interval of a periodic train", Self.intervals, end))
+            throw .timeOutOfRange(.periodicInterval, allowed: Self.intervals, value: end)
         }
         let limit = controller.maximumAdvertisingDataLength
         guard data.count <= limit else {
-            throw .limit("the data of this controller's periodic trains", limit: limit, value: data.count)
+            throw .limit(.periodicData, maximum: limit, value: data.count)
         }
     }
 

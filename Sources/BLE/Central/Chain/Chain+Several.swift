@@ -38,7 +38,7 @@ extension Chain {
             for await (id, outcome) in group { outcomes[id] = outcome }
             return (outcomes, problem)
         }
-        let none = outcomes.isEmpty ? BLEError.notFound("no device was found within \(limit ?? .zero)") : nil
+        let none = outcomes.isEmpty ? BLEError.notFound(.device(within: limit)) : nil
         guard let failure = problem ?? none else {
             channel.tell(.done(.scan, nil))
             return outcomes

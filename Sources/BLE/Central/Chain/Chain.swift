@@ -98,7 +98,7 @@ extension Chain {
         _ step: ChainStep, _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
     ) async throws(ChainError) -> Result {
         let found = try await find { isWanted($0) && mayConnect(to: $0) }
-        guard let id = found.id else { throw fail(.connect, nil, .notFound("an address of the device")) }
+        guard let id = found.id else { throw fail(.connect, nil, .notFound(.address)) }
         return try await use(id, step, body)
     }
 

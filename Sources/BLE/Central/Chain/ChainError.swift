@@ -27,7 +27,7 @@ public struct ChainError: Error, Hashable, Sendable {
 }
 
 extension ChainError: CustomStringConvertible {
-    /// `kitchen: connect: connecting took longer than 5.0 seconds`.
+    /// `kitchen: connect: connecting took longer than 5 s`.
     public var description: String { "\(channel.isEmpty ? "" : "\(channel): ")\(step.rawValue): \(error)" }
 }
 

@@ -25,7 +25,7 @@ final class HeldCommands: Sendable {
         let refusal = state.withLock { state -> BLEError? in
             if let end = state.end { return end }
             guard state.commands.count < limit else {
-                return .limit("commands that wait", limit: limit, value: state.commands.count + 1)
+                return .limit(.heldCommands, maximum: limit, value: state.commands.count + 1)
             }
             state.commands.append(command)
             return nil

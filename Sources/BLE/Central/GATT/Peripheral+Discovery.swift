@@ -35,13 +35,13 @@ extension Peripheral {
         try await adapter.discoverDescriptors(of: characteristic, on: link)
     }
 
-    /// What a descriptor says. Octets that its type does not allow are `BLEError.peer`.
+    /// What a descriptor says. Octets that its type does not allow are `BLEError.peerMisbehaved`.
     public func value(of descriptor: RemoteDescriptor) async throws(BLEError) -> DescriptorValue {
         let octets = try await read(descriptor)
         do throws(DecodeError) {
             return try DescriptorValue(descriptor.uuid, octets)
         } catch {
-            throw .peer("\(error)")
+            throw .peerMisbehaved(.malformedValue(error))
         }
     }
 

@@ -67,7 +67,7 @@ extension Adapter {
         guard let kernel else { return [] }
         do throws(BLEError) {
             let octets = try await kernel.management.request(
-                .getConnections, index: kernel.index, operation: "listing links of other programs")
+                .getConnections, index: kernel.index, operation: .listLinks(kernel.index))
             guard let told = try? Management.Connections(octets) else { return [] }
             return told.peers.filter { link(to: $0) == nil }.map { peer in
                 var known = known(identifier(of: peer))

@@ -148,8 +148,8 @@ extension BLEError {
     /// Whether the same may succeed later, with nobody doing anything about it.
     fileprivate var mayPass: Bool {
         switch self {
-        case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaves,
-            .peer, .att, .encryption, .databaseChanged, .port:
+        case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaved,
+            .peerMisbehaved, .att, .encryption, .databaseChanged, .port:
             true
         default: false
         }

@@ -34,7 +34,8 @@ extension AdapterProblem {
     fileprivate var managerState: ManagerState {
         switch self {
         case .blocked, .poweredOff, .cannotPower, .closed: .poweredOff
-        case .missing, .noBluetooth, .unsupported, .removed: .unsupported
+        case .missing, .noAdapter, .unreachable, .notSerial, .noBluetooth, .unsupported, .removed:
+            .unsupported
         case .isolated, .inUse, .pairedBy: .unauthorized
         case .notSetUp, .hungUp, .failed: .unknown
         }

@@ -16,11 +16,11 @@ extension Peripheral {
         } else {
             found = try await discover().characteristics(key.characteristic).first
         }
-        guard let found else { throw .notFound("\(address) has no characteristic \(key.characteristic)") }
+        guard let found else { throw .notFound(.characteristic(key.characteristic, of: address)) }
         return found
     }
 
-    /// The value of a characteristic. Octets that are none of its type are `BLEError.peer`.
+    /// The value of a characteristic. Octets that are none of its type are `BLEError.peerMisbehaved`.
     public func read<Value>(_ key: CharacteristicKey<Value>) async throws(BLEError) -> Value {
         try key.value(of: try await read(try await characteristic(key)))
     }
@@ -66,13 +66,13 @@ extension CharacteristicKey {
         do throws(DecodeError) {
             return try decode(octets)
         } catch {
-            throw .peer("\(error)")
+            throw .peerMisbehaved(.malformedValue(error))
         }
     }
 }
 
 /// The values that a characteristic sends, read as what they are. Octets that are none of its type end it with
-/// `BLEError.peer`.
+/// `BLEError.peerMisbehaved`.
 public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
     /// What ends the stream early.
     public typealias Failure = BLEError

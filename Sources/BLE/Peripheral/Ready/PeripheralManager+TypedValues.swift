@@ -9,7 +9,7 @@ extension PeripheralManager {
         _ key: CharacteristicKey<Value>, to value: Value, for centrals: [Central]? = nil
     ) async throws(BLEError) -> [Central] {
         guard let handle = await valueHandle(of: key.characteristic) else {
-            throw .notFound("no characteristic \(key.characteristic) is published")
+            throw .notFound(.characteristic(key.characteristic, of: nil))
         }
         return try await update(handle, to: key.encode(value), for: centrals)
     }

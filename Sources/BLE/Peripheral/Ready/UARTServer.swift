@@ -63,7 +63,10 @@ extension PeripheralManager {
     /// Publishes a Nordic UART Service beside what there is.
     public func serveUART() async throws(BLEError) -> UARTServer {
         let events = events()
-        guard let range = try await add([.nordicUART()]) else { throw .notFound("the service's handles") }
+        let service = GATTService.nordicUART()
+        guard let range = try await add([service]) else {
+            throw .notFound(.characteristic(service.uuid, of: nil))
+        }
         // The declaration of the service, then declaration and value of each characteristic.
         let transmit = AttributeHandle(range.start.rawValue + 4)
         return UARTServer(self, events, handle: range.start, transmit: transmit)

@@ -67,7 +67,7 @@ extension Adapter {
         for (link, subscriber) in receivers {
             let limit = link.gatt.mtu.octets - 3
             guard value.count <= limit else {
-                throw .limit("a value for \(link.peer)", limit: limit, value: value.count)
+                throw .limit(.notification(link.peer), maximum: limit, value: value.count)
             }
             guard link.hasRoom(for: subscriber) else { return false }
         }

@@ -169,7 +169,7 @@ extension Peripheral {
         let all = try await discover().characteristics(subscription.characteristic)
         let same = all.first { $0.valueHandle == subscription.handle }
         guard let found = same ?? (all.count == 1 ? all.first : nil) else {
-            throw .notFound("characteristic \(subscription.characteristic) at \(subscription.handle)")
+            throw .notFound(.characteristic(subscription.characteristic, of: address))
         }
         return try await values(
             of: found, indications: subscription.indications, buffer: subscription.buffer,

@@ -17,7 +17,7 @@ extension Adapter {
     func keepServing(_ kept: KeptServing) throws(BLEError) {
         if let end { throw end }
         guard server.kept == nil else {
-            throw .invalidRequest("this adapter's server is restored by another name already")
+            throw .invalidRequest(.serverRestored)
         }
         server.kept = kept
         for link in links.values { link.gatt.holdsChanges = true }

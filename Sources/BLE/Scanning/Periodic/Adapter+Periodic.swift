@@ -13,7 +13,7 @@ extension Adapter {
             if let refusal { throw refusal }
             try options.check()
             guard capabilities.hasExtendedFamily, capabilities.features.contains(.periodicAdvertising) else {
-                throw .adapter(.unsupported("periodic advertising"))
+                throw .adapter(.unsupported(.periodicAdvertising))
             }
             try check(options.scan)
         } catch {
@@ -122,7 +122,7 @@ extension Adapter {
 
     private func searchRanOut() {
         let limit = periodic.queue.first?.options.establishing ?? .zero
-        searchFailed(.timedOut("finding the periodic train", after: limit))
+        searchFailed(.timedOut(.synchronization, after: limit))
     }
 
     /// Nothing will be found: the time is over, or the radio cannot scan. The search has not ended before the

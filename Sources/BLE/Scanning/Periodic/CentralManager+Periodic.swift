@@ -18,7 +18,7 @@ extension CentralManager {
         let buffer = StreamBuffer<PeriodicAdvertisement>(.newest(options.buffer))
         let train = PeriodicState.Train(advertiser: advertiser, set: set)
         guard set <= 0x0f else {
-            buffer.finish(.failure(.limit("the number of an advertising set", limit: 0x0f, value: Int(set))))
+            buffer.finish(.failure(.outOfRange(.advertisingSetID, allowed: 0...15, value: Int(set))))
             return BoundedStream(buffer)
         }
         adapter.loop.execute { [adapter] in

@@ -47,14 +47,14 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
     /// Refuses what is out of range (Core Specification 5.4, Vol 4, Part E, 7.8.67).
     func check() throws(BLEError) {
         guard !phys.isEmpty else {
-            throw .invalidRequest("a periodic train is looked for on one PHY at least")
+            throw .invalidRequest(.noPHY)
         }
         guard (0...499).contains(skip) else {
-            throw .limit("the skipped events of a periodic train", limit: 499, value: skip)
+            throw .outOfRange(.skippedEvents, allowed: 0...499, value: skip)
         }
         let timeouts = Duration.milliseconds(100)...(.milliseconds(163_840))
         guard timeouts.contains(timeout) else {
-            throw .timing(.outOfRange("the silence that ends a periodic train", timeouts, timeout))
+            throw .timeOutOfRange(.synchronizationTimeout, allowed: timeouts, value: timeout)
         }
     }
 }

@@ -288,6 +288,6 @@ func everyLieIsAnError(index: Int) throws {
         "\(unexpected(.readByTypeRequest, 0x0002, 0x0004))"
             == "answer to Read By Type Request: attribute 0x0002 is not within 0x0004...0xffff")
     #expect(
-        "\(GATTClientError.limit("the length of a value", limit: 512, value: 600))"
-            == "the length of a value: 600, the limit is 512")
+        "\(GATTClientError.limit(.valueLength, maximum: 512, value: 600))"
+            == "a value of 600 octets, at most 512")
 }

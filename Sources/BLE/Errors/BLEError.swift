@@ -7,27 +7,36 @@ import HCISocket
 import SMP
 import SystemPackage
 
-/// Everything that can go wrong, with its numbers. Local misuse (`limit`, `invalidRequest`) and a peer that
-/// misbehaves (`peer`) are different cases.
+/// Everything that can go wrong, as data: cases carry numbers and types, and only `description` has words.
+///
+/// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification (`peerMisbehaved`) and a
+/// controller that does (`controllerMisbehaved`) are different cases.
+///
+/// ```swift
+/// do {
+///     try await peripheral.write(value, to: characteristic, .withoutResponse)
+/// } catch .limit(_, let maximum, _) {
+///     // The value has more octets than the MTU allows.
+///     try await peripheral.write(value.prefix(maximum), to: characteristic, .withoutResponse)
+/// }
+/// ```
 public enum BLEError: Error, Hashable, Sendable {
     /// The adapter is missing or cannot be used.
     case adapter(AdapterProblem)
-    /// The process lacks a capability (capabilities(7)) for what it tried.
-    case permission(capability: String, operation: String)
+    /// The process lacks a capability for an operation of the kernel's.
+    case permission(Capability, for: KernelOperation)
     /// The process may not read and write a device's file.
     case fileAccess(path: String)
     /// The controller refused a command.
     case hci(HCIStatus, command: HCIOpcode)
     /// The controller did not answer a command in time.
     case controllerSilent(command: HCIOpcode)
-    /// The controller's answer to a command makes no sense; the text says what.
-    case controllerMisbehaves(command: HCIOpcode, String)
+    /// The controller's answer to a command breaks the specification.
+    case controllerMisbehaved(command: HCIOpcode, ControllerMisbehavior)
     /// The peer's server refused a request.
     case att(ATTErrorResponse)
-    /// The peer's server answered with something that makes no sense; the text says what.
-    case peer(String)
-    /// The peer did not take part in pairing or encryption that the request needs.
-    case security(ATTErrorCode)
+    /// The peer breaks the specification.
+    case peerMisbehaved(PeerMisbehavior)
     /// Devices did not pair.
     case pairing(PairingFailure)
     /// Devices cannot pair, or not now.
@@ -50,10 +59,12 @@ public enum BLEError: Error, Hashable, Sendable {
     case connectFailed(DisconnectReason)
     /// The periodic train of an advertising set has fallen silent, or the controller has forgotten it.
     case syncLost(DeviceAddress, set: UInt8)
-    /// A limit of the protocol or of this library: what it is called, where it stands, and what met it.
-    case limit(String, limit: Int, value: Int)
-    /// Connection parameters are out of range.
-    case timing(TimingError)
+    /// A number is out of its range.
+    case outOfRange(Parameter, allowed: ClosedRange<Int>, value: Int)
+    /// A time is out of its range.
+    case timeOutOfRange(TimeParameter, allowed: ClosedRange<Duration>, value: Duration)
+    /// `value` is more than the `maximum` of a limit of the protocol or of this library.
+    case limit(Limit, maximum: Int, value: Int)
     /// The peer, or its controller, does not want the connection parameters that it was asked for.
     case parametersRefused
     /// The server's database has changed since the attribute with this handle was found, so nothing was sent
@@ -61,20 +72,22 @@ public enum BLEError: Error, Hashable, Sendable {
     case databaseChanged(AttributeHandle)
     /// A stream's buffer was full, by this limit, and its policy is to end then.
     case overflow(BufferLimit)
-    /// The request makes no sense as it is; the text says why.
-    case invalidRequest(String)
-    /// Nothing was found.
-    case notFound(String)
-    /// The time limit passed.
-    case timedOut(String, after: Duration)
+    /// The request makes no sense as it is.
+    case invalidRequest(InvalidRequest)
+    /// Something is not there.
+    case notFound(Missing)
+    /// An activity took longer than its time limit.
+    case timedOut(Activity, after: Duration)
     /// The task was cancelled.
     case cancelled
     /// The services cannot be published as they are described.
     case database(DatabaseError)
     /// What is to be advertised does not fit.
     case advertising(AdvertisingPlanError)
-    /// The kernel refused a management command.
-    case managementRefused(ManagementStatus)
+    /// The kernel's management socket refused an operation.
+    case managementRefused(KernelOperation, ManagementStatus)
+    /// What the kernel's management socket answered to an operation is malformed.
+    case managementMalformed(KernelOperation, DecodeError)
     /// Bonds cannot be read from the disk, or written to it.
     case bonds(StateError)
     /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not check what is
@@ -88,46 +101,46 @@ public enum BLEError: Error, Hashable, Sendable {
     case port(PortError)
 }
 
-/// Why an adapter cannot be used.
-public enum AdapterProblem: Hashable, Sendable {
-    /// There is no such adapter.
-    case missing(String)
-    /// The kernel has no Bluetooth.
-    case noBluetooth
-    /// The kernel has Bluetooth and this process does not get at it: it runs in another network namespace, as
-    /// in a container, or in a sandbox that keeps the sockets from it.
-    case isolated
-    /// rfkill holds the radio off.
-    case blocked(RadioBlock)
-    /// The adapter is off and stays so.
-    case poweredOff
-    /// The driver cannot switch it on; the text says which and how the kernel refuses. Missing firmware shows
-    /// so.
-    case cannotPower(String)
-    /// The driver has not set it up yet, or cannot: missing firmware shows so.
-    case notSetUp(String)
-    /// Somebody else has it; the text says who.
-    case inUse(String)
-    /// bluetoothd runs, with this process number: it pairs on the kernel's adapters, and keeps their bonds.
-    case pairedBy(bluetoothDaemon: Int32)
-    /// It does not do what is needed; the text says what.
-    case unsupported(String)
-    /// It went away while it was used, or its driver gave up.
-    case removed
-    /// The stream to the controller was closed at its other end; the text says whose that is.
-    case hungUp(String)
-    /// The controller has failed, and nothing has brought it back.
-    case failed(AdapterFault)
-    /// The adapter was closed by its owner.
-    case closed
-}
+extension BLEError {
+    /// What was not found.
+    public enum Missing: Hashable, Sendable {
+        /// A device that matches, within this time; nil: before the search was ended.
+        case device(within: Duration?)
+        /// The address of a device: it advertises without one.
+        case address
+        /// A characteristic of the device at this address; nil: among the services that are published.
+        case characteristic(BluetoothUUID, of: DeviceAddress?)
+        /// A value of the local server's with this handle.
+        case value(AttributeHandle)
+        /// The bond with this peer.
+        case bond(BondID)
+    }
 
-/// What holds a radio off.
-public enum RadioBlock: Hashable, Sendable {
-    /// A setting, which `rfkill unblock` changes.
-    case software
-    /// A switch or key of the machine.
-    case hardware
+    /// What has a time limit.
+    public enum Activity: Hashable, Sendable {
+        /// What the caller has limited.
+        case operation
+        /// Connecting.
+        case connecting
+        /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
+        case response
+        /// A change of connection parameters.
+        case connectionUpdate
+        /// The peer's answer to a request for connection parameters.
+        case parameterRequest
+        /// A change of a link's PHYs.
+        case phyUpdate
+        /// Asking the peer's controller for its version.
+        case remoteVersion
+        /// Asking the peer's controller for its features.
+        case remoteFeatures
+        /// Encrypting a link.
+        case encryption
+        /// Finding a periodic train.
+        case synchronization
+        /// An operation of the kernel's management socket.
+        case management
+    }
 }
 
 /// Why a link ended: the controller's reason where it is known.
@@ -161,10 +174,9 @@ extension BLEError: CustomStringConvertible {
         case .fileAccess(let path): "this user may not read and write \(path)"
         case .hci(let status, let command): "\(command): \(status)"
         case .controllerSilent(let command): "\(command): no answer from the controller"
-        case .controllerMisbehaves(let command, let text): "\(command): the controller misbehaves: \(text)"
+        case .controllerMisbehaved(let command, let how): "\(command): the controller misbehaves: \(how)"
         case .att(let response): "\(response)"
-        case .peer(let text): "the peer misbehaves: \(text)"
-        case .security(let code): "\(code)"
+        case .peerMisbehaved(let how): "the peer misbehaves: \(how)"
         case .pairing(let failure): "pairing failed: \(failure)"
         case .cannotPair(let reason): "cannot pair: \(reason)"
         case .bondLost(let peer): "\(peer) has lost the bond: it has no key any more"
@@ -176,21 +188,31 @@ extension BLEError: CustomStringConvertible {
         case .busy(let peer): "another program has the link to \(peer)"
         case .connectFailed(let reason): "cannot connect: \(reason)"
         case .syncLost(let advertiser, let set): "the periodic train of \(advertiser), set \(set), is lost"
-        case .limit(let name, let limit, let value): "\(name) is at most \(limit), not \(value)"
-        case .timing(let error): "\(error)"
+        case .outOfRange(let parameter, let allowed, let value):
+            Self.text(
+                "\(value)", isBelow: value < allowed.lowerBound, parameter,
+                "\(value < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound)"
+                    + (parameter.unit.map { " \($0)" } ?? ""))
+        case .timeOutOfRange(let parameter, let allowed, let value):
+            Self.text(
+                value.phrase, isBelow: value < allowed.lowerBound, parameter,
+                (value < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound).phrase)
+        case .limit(let limit, let maximum, let value): "\(value) \(limit) are too many: at most \(maximum)"
         case .parametersRefused: "the peer refuses the connection parameters"
         case .databaseChanged(let handle):
             "the device's database has changed since attribute \(handle) was found"
         case .overflow(let limit): "more than \(limit) waited to be taken"
-        case .invalidRequest(let text): text
+        case .invalidRequest(let request): "\(request)"
         case .noSigningKey(let peer):
             "\(peer) cannot check signatures: only a bonded peer that has taken this host's signing key can"
-        case .notFound(let text): text
-        case .timedOut(let what, let duration): "\(what) took longer than \(duration)"
+        case .notFound(let missing): "\(missing)"
+        case .timedOut(let activity, let limit): "\(activity) took longer than \(limit.phrase)"
         case .cancelled: "cancelled"
         case .database(let error): "\(error)"
         case .advertising(let error): "\(error)"
-        case .managementRefused(let status): "the kernel refuses: \(status)"
+        case .managementRefused(let operation, let status): "\(operation): the kernel refuses: \(status)"
+        case .managementMalformed(let operation, let error):
+            "\(operation): what the kernel answers makes no sense: \(error)"
         case .bonds(let error): "\(error)"
         case .countersUsedUp(let id): "all counters of signed writes of the bond with \(id) are used up"
         case .restoration(let error): "\(error)"
@@ -199,26 +221,36 @@ extension BLEError: CustomStringConvertible {
     }
 }
 
-extension AdapterProblem: CustomStringConvertible {
-    /// One line for a person.
+extension BLEError.Missing: CustomStringConvertible {
+    /// A clause: "no device was found within 10 s".
     public var description: String {
         switch self {
-        case .missing(let name): "there is no adapter \(name)"
-        case .noBluetooth: "the kernel has no Bluetooth (AF_BLUETOOTH)"
-        case .isolated:
-            "the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)"
-        case .blocked(.software): "the radio is switched off by rfkill"
-        case .blocked(.hardware): "the radio is switched off by a switch or key of the machine"
-        case .poweredOff: "the adapter is powered off"
-        case .cannotPower(let what): "the driver cannot switch it on (\(what))"
-        case .notSetUp(let name): "the driver has not set \(name) up"
-        case .inUse(let who): "the adapter is in use by \(who)"
-        case .pairedBy(let daemon): "bluetoothd (process \(daemon)) pairs on it and keeps the bonds"
-        case .unsupported(let what): "the adapter does not support \(what)"
-        case .removed: "the adapter was removed"
-        case .hungUp(let who): "\(who)"
-        case .failed(let fault): "\(fault), and nothing has brought it back"
-        case .closed: "the adapter was closed"
+        case .device(let limit?): "no device was found within \(limit.phrase)"
+        case .device(nil): "no device was found"
+        case .address: "the device advertises without an address"
+        case .characteristic(let uuid, let device?): "\(device) has no characteristic \(uuid)"
+        case .characteristic(let uuid, nil): "no characteristic \(uuid) is published"
+        case .value(let handle): "no value has the handle \(handle)"
+        case .bond(let id): "there is no bond with \(id)"
+        }
+    }
+}
+
+extension BLEError.Activity: CustomStringConvertible {
+    /// A phrase: "the connection update".
+    public var description: String {
+        switch self {
+        case .operation: "the operation"
+        case .connecting: "connecting"
+        case .response: "the peer's answer"
+        case .connectionUpdate: "the connection update"
+        case .parameterRequest: "the answer to a request for connection parameters"
+        case .phyUpdate: "the PHY update"
+        case .remoteVersion: "the version of the peer's controller"
+        case .remoteFeatures: "the features of the peer's controller"
+        case .encryption: "encryption"
+        case .synchronization: "finding the periodic train"
+        case .management: "the kernel's management socket"
         }
     }
 }

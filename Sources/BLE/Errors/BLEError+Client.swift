@@ -10,9 +10,9 @@ extension BLEError {
         case .limit(let error): self.init(error)
         case .transaction(let error): self.init(error)
         case .databaseChanged(let handle): self = .databaseChanged(handle)
-        case .restlessDatabase: self = .peer("its database changes as often as it is discovered")
+        case .restlessDatabase: self = .peerMisbehaved(.restlessDatabase)
         // What raises the security of links throws nothing else.
-        case .security(let error): self = error as? BLEError ?? .peer("\(error)")
+        case .security(let error): self = error as? BLEError ?? .encryption(.unspecifiedError)
         case .cancelled: self = .cancelled
         }
     }
@@ -21,34 +21,39 @@ extension BLEError {
     init(_ error: GATTClientError) {
         switch error {
         case .att(let response): self = .att(response)
-        case .limit(let name, let limit, let value): self = .limit(name, limit: limit, value: value)
-        default: self = .peer("\(error)")
+        case .misbehaving(let request, let how): self = .peerMisbehaved(.answer(to: request, how))
+        case .limit(.readOffset, let maximum, let value):
+            self = .limit(.readOffset, maximum: maximum, value: value)
+        case .limit(.valueLength, let maximum, let value):
+            self = .limit(.valueLength, maximum: maximum, value: value)
         }
     }
 
     /// Something of ours that a bearer does not take.
     init(_ error: ATTLimitError) {
-        let name: String
         var head = 0
+        let limit: Limit
         switch error.limit {
         case .pdu(let opcode):
             // What a caller knows is the value, and not what stands before it.
             head = opcode.octetsBeforeValue
-            name = "the length in octets of a \(opcode)'s value at this MTU"
-        case .requests: name = "the number of requests that wait on one link"
-        case .pushes: name = "the number of commands and notifications that wait on one link"
-        case .indications: name = "the number of indications that wait on one link"
+            limit = .value(opcode)
+        case .requests: limit = .waitingRequests
+        case .pushes: limit = .waitingCommands
+        case .indications: limit = .waitingIndications
         }
-        self = .limit(name, limit: error.maximum - head, value: error.value - head)
+        self = .limit(limit, maximum: error.maximum - head, value: error.value - head)
     }
 
     /// Why a transaction got no answer.
     init(_ error: ATTTransactionError) {
         switch error {
         case .closed(.transactionTimeout):
-            self = .timedOut("the peer's answer", after: ATTLimits.transactionTimeout)
+            self = .timedOut(.response, after: ATTLimits.transactionTimeout)
         case .closed(.disconnected): self = .disconnected(.unknown)
-        case .unexpectedResponse, .malformedResponse: self = .peer("\(error)")
+        case .unexpectedResponse(let response, let request):
+            self = .peerMisbehaved(.unexpectedResponse(response, to: request))
+        case .malformedResponse(let error): self = .peerMisbehaved(.malformedResponse(error))
         }
     }
 }

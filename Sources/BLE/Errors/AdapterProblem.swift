@@ -1,0 +1,232 @@
+import BLECore
+import HCI
+import HCISocket
+
+/// Why an adapter cannot be used.
+public enum AdapterProblem: Hashable, Sendable {
+    /// There is no such adapter.
+    case missing(AdapterSpecification)
+    /// The kernel has no adapter at all.
+    case noAdapter
+    /// Nothing listens at the address of a stream.
+    case unreachable(StreamAddress, PortError)
+    /// The file is no serial port.
+    case notSerial(path: String)
+    /// The kernel has no Bluetooth.
+    case noBluetooth
+    /// The kernel has Bluetooth, and this process does not reach it: it runs in another network namespace, as
+    /// in a container, or in a sandbox that keeps the sockets from it.
+    case isolated
+    /// rfkill holds the radio off.
+    case blocked(RadioBlock)
+    /// The adapter is off and stays so.
+    case poweredOff
+    /// The driver of the adapter with this index cannot switch it on. Missing firmware shows so.
+    case cannotPower(UInt16, PowerFailure)
+    /// The driver of the adapter with this index has not set it up yet, or cannot. Missing firmware shows so.
+    case notSetUp(UInt16)
+    /// Another program has it.
+    case inUse(Holder)
+    /// bluetoothd runs, with this process number: it pairs on the kernel's adapters, and keeps their bonds.
+    case pairedBy(bluetoothDaemon: Int32)
+    /// The adapter, or the kernel for it, lacks a feature.
+    case unsupported(Feature)
+    /// It was removed while it was used, or its driver gave up.
+    case removed
+    /// The stream to the controller has ended.
+    case hungUp(HangUp)
+    /// The controller has failed, and nothing has brought it back.
+    case failed(AdapterFault)
+    /// The adapter was closed by its owner.
+    case closed
+}
+
+extension AdapterProblem {
+    /// What holds a radio off.
+    public enum RadioBlock: Hashable, Sendable {
+        /// A setting, which `rfkill unblock` changes.
+        case software
+        /// A switch or key of the machine.
+        case hardware
+    }
+
+    /// How switching an adapter on fails.
+    public enum PowerFailure: Hashable, Sendable {
+        /// The kernel's management socket refuses it.
+        case management(ManagementStatus)
+        /// A system call refuses it.
+        case system(PortError)
+    }
+
+    /// What has an adapter.
+    public enum Holder: Hashable, Sendable {
+        /// The process with this number.
+        case process(Int32)
+        /// A process that has the adapter to itself, through the HCI user channel: one of these. The kernel says that
+        /// there is one, and not which; empty when no process is known that could be it.
+        case userChannel([Process])
+        /// A process that has the file of the serial port open.
+        case serialPort(path: String)
+        /// A program that switches the adapter with this index on whenever it is switched off.
+        case powerSwitch(UInt16)
+        /// The kernel's own advertising, or another program's, on a controller that advertises one set of packets.
+        case advertising
+
+        /// A process of this machine.
+        public struct Process: Hashable, Sendable {
+            /// Its name, as the kernel shows it.
+            public var name: String
+            /// Its number.
+            public var id: Int32
+
+            /// The process with this name and number.
+            public init(name: String, id: Int32) { (self.name, self.id) = (name, id) }
+        }
+    }
+
+    /// What an adapter lacks.
+    public enum Feature: Hashable, Sendable {
+        /// Bluetooth Low Energy.
+        case lowEnergy
+        /// Advertising with the extended commands (Core Specification 5.4, Vol 6, Part B, 4.6.12).
+        case extendedAdvertising
+        /// Scanning with the extended commands.
+        case extendedScanning
+        /// Advertising on a PHY.
+        case advertising(on: PHY)
+        /// Scanning on a PHY.
+        case scanning(on: PHY)
+        /// A PHY for links.
+        case phy(PHY)
+        /// A limit on the number of advertising events.
+        case advertisingEventCount
+        /// Periodic advertising.
+        case periodicAdvertising
+        /// Private addresses of this program's own, on an adapter whose address the kernel chooses.
+        case privateAddresses
+        /// New keys for a link that the kernel encrypts.
+        case keyRefresh
+        /// Commands that name a link: the kernel does not tell its handle.
+        case linkCommands
+        /// Pairing: the kernel has it only on an adapter that its management socket has switched on.
+        case pairing
+        /// Pairing out of band.
+        case outOfBandPairing
+        /// LE Secure Connections.
+        case secureConnections
+        /// Names of virtual adapters: the air at the other end does not know them.
+        case adapterNames
+    }
+
+    /// Why the stream to a controller has ended.
+    public enum HangUp: Hashable, Sendable {
+        /// The virtual air has ended.
+        case air
+        /// The virtual air has closed the stream at once: it takes no more controllers, or has ended.
+        case airAtOnce
+        /// The virtual air has not answered within this time.
+        case airSilent(Duration)
+        /// The caller's port was closed at its other end.
+        case port
+        /// The controller's end closed the connection.
+        case stream
+        /// The controller's end closed the connection before it answered anything, as a full air does.
+        case streamAtOnce
+    }
+}
+
+extension AdapterProblem: CustomStringConvertible {
+    /// One line for a person.
+    public var description: String {
+        switch self {
+        case .missing(let specification): "there is no adapter \(specification)"
+        case .noAdapter: "the kernel has no adapter"
+        case .unreachable(let address, let error): "nothing listens at \(address) (\(error))"
+        case .notSerial(let path): "\(path) is no serial port"
+        case .noBluetooth: "the kernel has no Bluetooth (AF_BLUETOOTH)"
+        case .isolated:
+            "the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)"
+        case .blocked(.software): "the radio is switched off by rfkill"
+        case .blocked(.hardware): "the radio is switched off by a switch or key of the machine"
+        case .poweredOff: "the adapter is powered off"
+        case .cannotPower(let index, .management(let status)):
+            "the driver cannot switch it on (hci\(index): \(status))"
+        case .cannotPower(let index, .system(let error)):
+            "the driver cannot switch it on (hci\(index): \(error))"
+        case .notSetUp(let index): "the driver has not set hci\(index) up"
+        case .inUse(let holder): "the adapter is in use by \(holder)"
+        case .pairedBy(let daemon): "bluetoothd (process \(daemon)) pairs on it and keeps the bonds"
+        case .unsupported(let feature): "the adapter does not support \(feature)"
+        case .removed: "the adapter was removed"
+        case .hungUp(let reason): "\(reason)"
+        case .failed(let fault): "\(fault), and nothing has brought it back"
+        case .closed: "the adapter was closed"
+        }
+    }
+}
+
+extension AdapterProblem.Holder: CustomStringConvertible {
+    /// One phrase: "process 4711".
+    public var description: String {
+        switch self {
+        case .process(let id): "process \(id)"
+        case .userChannel(let processes):
+            (processes.isEmpty
+                ? "another process"
+                : processes.map { "\($0.name) (process \($0.id))" }.joined(separator: " or "))
+                + ", which has it to itself (HCI user channel)"
+        case .serialPort(let path): "another process that has \(path) open"
+        case .powerSwitch(let index): "another program that switches hci\(index) on again"
+        case .advertising: "the kernel's own advertising or another program's: it has one set of packets"
+        }
+    }
+}
+
+extension AdapterProblem.Feature: CustomStringConvertible {
+    /// One phrase: "advertising on LE Coded".
+    public var description: String {
+        switch self {
+        case .lowEnergy: "Bluetooth Low Energy"
+        case .extendedAdvertising: "extended advertising"
+        case .extendedScanning: "extended scanning"
+        case .advertising(let phy): "advertising on \(phy.phrase)"
+        case .scanning(let phy): "scanning on \(phy.phrase)"
+        case .phy(let phy): phy.phrase
+        case .advertisingEventCount: "counting advertising events"
+        case .periodicAdvertising: "periodic advertising"
+        case .privateAddresses: "private addresses of this program's own: the kernel chooses the address"
+        case .keyRefresh: "new keys for a link that the kernel encrypts"
+        case .linkCommands: "commands for this link, whose handle the kernel does not tell"
+        case .pairing: "pairing unless the kernel's management socket has switched it on"
+        case .outOfBandPairing: "pairing out of band"
+        case .secureConnections: "LE Secure Connections"
+        case .adapterNames: "names of virtual adapters"
+        }
+    }
+}
+
+extension PHY {
+    /// Its name in a sentence: "LE 1M".
+    var phrase: String {
+        switch self {
+        case .le1M: "LE 1M"
+        case .le2M: "LE 2M"
+        case .leCoded: "LE Coded"
+        default: "\(self)"
+        }
+    }
+}
+
+extension AdapterProblem.HangUp: CustomStringConvertible {
+    /// A clause: "the virtual air has ended".
+    public var description: String {
+        switch self {
+        case .air: "the virtual air has ended"
+        case .airAtOnce: "the virtual air takes no more controllers, or has ended"
+        case .airSilent(let limit): "the virtual air has not answered within \(limit.phrase)"
+        case .port: "the other end of the port closed it"
+        case .stream: "the other end closed the connection"
+        case .streamAtOnce: "the other end closed the connection at once, as a full air does"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import BLECore
+import GATTServer
+import HCI
+
+extension BLEError {
+    /// Why a request makes no sense as it is.
+    public enum InvalidRequest: Hashable, Sendable {
+        /// No PHY is named.
+        case noPHY
+        /// The supervision timeout is not longer than `moreThan`: twice the longest interval, times one more than the
+        /// latency (Core Specification 5.4, Vol 4, Part E, 7.8.12).
+        case supervisionTimeoutTooShort(Duration, moreThan: Duration)
+        /// The peer cannot be asked for connection parameters.
+        case parameterRequest(LESignalingError)
+        /// The bond with that device has no key that a central encrypts with.
+        case noEncryptionKey(DeviceAddress)
+        /// Only the central of a link begins to pair.
+        case onlyCentralPairs
+        /// The link to that device is not encrypted with the key of a bond.
+        case notEncryptedByBond(DeviceAddress)
+        /// The first device says that it is the second, whose bond is stronger than the new one.
+        case weakerBond(DeviceAddress, of: DeviceAddress)
+        /// The server cannot store the value.
+        case value(AttributeValueError)
+        /// All services are replaced only while there is no link.
+        case servicesInUse
+        /// The adapter's server is restored by another name.
+        case serverRestored
+        /// The characteristic does not notify, or does not indicate.
+        case notSubscribable(BluetoothUUID, indications: Bool)
+        /// Another task waits for the stream's next value.
+        case streamInUse
+        /// The central is one of another adapter.
+        case foreignCentral(Central)
+        /// The advertisement has ended.
+        case advertisementEnded
+        /// The advertisement contradicts itself.
+        case advertising(AdvertisingConflict)
+    }
+
+    /// What an advertisement contradicts.
+    public enum AdvertisingConflict: Hashable, Sendable {
+        /// The high duty cycle is for legacy packets only.
+        case extendedHighDutyCycle
+        /// Directed advertising in legacy packets is connectable.
+        case directedNotConnectable
+        /// Directed advertising in legacy packets has no data.
+        case directedData
+        /// Only extended, nonconnectable advertising is anonymous.
+        case anonymous
+        /// A periodic train goes with extended, nonconnectable advertising that is not anonymous.
+        case periodic
+        /// The header of legacy packets has no transmit power.
+        case legacyPower
+        /// Nonconnectable legacy advertising has no scan response.
+        case scanResponse
+        /// Scannable extended advertising has data in its scan response.
+        case emptyScanResponse
+        /// Advertising does not begin on that PHY.
+        case primaryPHY(PHY)
+        /// There is no such PHY.
+        case secondaryPHY(PHY)
+        /// Legacy packets are sent on LE 1M.
+        case legacyPHY
+        /// No channel of 37, 38 and 39 is named, or another one is.
+        case channels
+    }
+}
+
+extension BLEError.InvalidRequest: CustomStringConvertible {
+    /// A clause: what is wrong, and what would be right.
+    public var description: String {
+        switch self {
+        case .noPHY: "no PHY is named: give one at least"
+        case .supervisionTimeoutTooShort(let timeout, let least):
+            "a supervision timeout of \(timeout.phrase) is too short: it is more than twice the interval with the "
+                + "latency, \(least.phrase)"
+        case .parameterRequest(.notPeripheral):
+            "only the peripheral of a link asks for connection parameters; a central changes them"
+        case .parameterRequest(.outOfRange):
+            "the connection parameters that the peer is asked for are out of range"
+        case .parameterRequest(.busy):
+            "the peer has not answered the request for connection parameters before"
+        case .noEncryptionKey(let peer): "the bond with \(peer) has no key that a central encrypts with"
+        case .onlyCentralPairs: "only the central of a link begins to pair"
+        case .notEncryptedByBond(let peer): "the link to \(peer) is not encrypted with the key of a bond"
+        case .weakerBond(let peer, let identity):
+            "\(peer) says that it is \(identity), whose bond is stronger: remove that bond to replace it"
+        case .value(let error): "\(error)"
+        case .servicesInUse: "all services are replaced only while there is no link; `add` adds some"
+        case .serverRestored: "this adapter's server is restored by another name already"
+        case .notSubscribable(let uuid, let indications):
+            "characteristic \(uuid) does not \(indications ? "indicate" : "notify")"
+        case .streamInUse: "another task waits for this stream's next value"
+        case .foreignCentral(let central): "\(central) is a central of another adapter"
+        case .advertisementEnded: "the advertisement has ended"
+        case .advertising(let conflict): "\(conflict)"
+        }
+    }
+}
+
+extension BLEError.AdvertisingConflict: CustomStringConvertible {
+    /// A clause: the rule.
+    public var description: String {
+        switch self {
+        case .extendedHighDutyCycle: "the high duty cycle is for legacy packets only"
+        case .directedNotConnectable: "directed advertising in legacy packets is connectable"
+        case .directedData: "directed advertising in legacy packets has no data; in extended packets it can"
+        case .anonymous: "only extended, nonconnectable advertising can be anonymous"
+        case .periodic:
+            "a periodic train goes with extended, nonconnectable advertising that is not anonymous"
+        case .legacyPower: "the header of legacy packets has no transmit power; the data can have it"
+        case .scanResponse: "nonconnectable advertising has no scan response"
+        case .emptyScanResponse: "scannable extended advertising needs data for its scan response"
+        case .primaryPHY(let phy): "advertising begins on LE 1M or LE Coded, not on \(phy.phrase)"
+        case .secondaryPHY(let phy): "there is no PHY \(phy)"
+        case .legacyPHY: "legacy packets are sent on LE 1M; extended ones may use other PHYs"
+        case .channels: "advertising needs at least one of the channels 37, 38 and 39, and no other"
+        }
+    }
+}

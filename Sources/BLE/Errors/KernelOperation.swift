@@ -1,0 +1,74 @@
+import BLECore
+
+extension BLEError {
+    /// A capability of Linux, capabilities(7).
+    public enum Capability: String, Hashable, Sendable {
+        /// Raw packets of adapters.
+        case netRaw = "CAP_NET_RAW"
+        /// Settings of adapters.
+        case netAdmin = "CAP_NET_ADMIN"
+    }
+
+    /// What the kernel was asked for.
+    public enum KernelOperation: Hashable, Sendable {
+        /// Listing the adapters.
+        case listAdapters
+        /// Reading the settings of the adapter with this index.
+        case readAdapter(UInt16)
+        /// Listing the links of the adapter with this index.
+        case listLinks(UInt16)
+        /// Opening the raw socket of the adapter with this index.
+        case open(UInt16)
+        /// Sending commands to the adapter with this name.
+        case sendCommands(String)
+        /// Switching the power of the adapter with this index.
+        case switchPower(UInt16, on: Bool)
+        /// Switching the adapter with this index off and on, to bring its controller back.
+        case cyclePower(UInt16)
+        /// Switching Bluetooth Low Energy of the adapter with this index.
+        case switchLowEnergy(UInt16, on: Bool)
+        /// Taking the adapter with this index for this process alone.
+        case takeUserChannel(UInt16)
+        /// Setting up pairing on the adapter with this index.
+        case setUpPairing(UInt16)
+        /// Setting pairing on the adapter with this index back to what it was.
+        case restorePairing(UInt16)
+        /// Answering a question that the kernel asks while it pairs with that device.
+        case answerPairing(DeviceAddress)
+        /// Recording the packets of the adapter with this index; nil: of all.
+        case record(UInt16?)
+        /// Connecting.
+        case connect
+        /// Listening for centrals.
+        case listen
+    }
+}
+
+extension BLEError.Capability: CustomStringConvertible {
+    /// `CAP_NET_RAW`.
+    public var description: String { rawValue }
+}
+
+extension BLEError.KernelOperation: CustomStringConvertible {
+    /// A gerund: "opening hci0".
+    public var description: String {
+        switch self {
+        case .listAdapters: "listing the adapters"
+        case .readAdapter(let index): "reading the settings of hci\(index)"
+        case .listLinks(let index): "listing the links of hci\(index)"
+        case .open(let index): "opening hci\(index)"
+        case .sendCommands(let name): "sending commands to \(name)"
+        case .switchPower(let index, let isOn): "switching hci\(index) \(isOn ? "on" : "off")"
+        case .cyclePower(let index): "switching hci\(index) off and on"
+        case .switchLowEnergy(let index, let isOn): "switching LE \(isOn ? "on" : "off") for hci\(index)"
+        case .takeUserChannel(let index): "taking hci\(index) from the kernel"
+        case .setUpPairing(let index): "setting up pairing on hci\(index)"
+        case .restorePairing(let index): "setting pairing on hci\(index) back"
+        case .answerPairing(let peer): "answering for \(peer)"
+        case .record(let index?): "recording hci\(index)"
+        case .record(nil): "recording the kernel's adapters"
+        case .connect: "connecting"
+        case .listen: "listening for centrals"
+        }
+    }
+}

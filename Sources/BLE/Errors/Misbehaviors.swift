@@ -1,0 +1,53 @@
+import ATT
+import BLECore
+import GATTClient
+
+extension BLEError {
+    /// How a peer broke the specification.
+    public enum PeerMisbehavior: Hashable, Sendable {
+        /// Its server answered a procedure's request with this opcode as no server may.
+        case answer(to: ATTOpcode, Misbehavior)
+        /// It answered a request with something that is no response to it.
+        case unexpectedResponse(ATTOpcode, to: ATTOpcode)
+        /// Its response is malformed.
+        case malformedResponse(DecodeError)
+        /// An attribute's value is not what its type says.
+        case malformedValue(DecodeError)
+        /// The characteristic notifies or indicates, and has no Client Characteristic Configuration.
+        case missingConfiguration(BluetoothUUID)
+        /// Its database changed during each of three discoveries.
+        case restlessDatabase
+    }
+
+    /// How a controller broke the specification in its answer to a command.
+    public enum ControllerMisbehavior: Hashable, Sendable {
+        /// The answer has no status.
+        case missingStatus
+        /// The return parameters are malformed.
+        case malformed(DecodeError)
+    }
+}
+
+extension BLEError.PeerMisbehavior: CustomStringConvertible {
+    /// A clause.
+    public var description: String {
+        switch self {
+        case .answer(let request, let how): "answer to \(request): \(how)"
+        case .unexpectedResponse(let response, let request): "it answered \(request) with \(response)"
+        case .malformedResponse(let error), .malformedValue(let error): "\(error)"
+        case .missingConfiguration(let uuid):
+            "characteristic \(uuid) has no Client Characteristic Configuration"
+        case .restlessDatabase: "its database changes as often as it is discovered"
+        }
+    }
+}
+
+extension BLEError.ControllerMisbehavior: CustomStringConvertible {
+    /// A clause.
+    public var description: String {
+        switch self {
+        case .missingStatus: "an answer without status"
+        case .malformed(let error): "\(error)"
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import ATT
+import BLECore
+
+extension BLEError {
+    /// A number that has a range.
+    public enum Parameter: Hashable, Sendable {
+        /// The transmit power that advertising asks for, in dBm.
+        case transmitPower
+        /// The number of an advertising set, Advertising_SID.
+        case advertisingSetID
+        /// The number of advertising events.
+        case advertisingEvents
+        /// The number of attempts to establish a connection.
+        case establishmentAttempts
+        /// The Peripheral latency, in connection events.
+        case latency
+        /// The number of data channels that links may use.
+        case dataChannels
+        /// The octets of a link layer packet's payload.
+        case dataLength
+        /// The events of a periodic train that a scanner may skip.
+        case skippedEvents
+    }
+
+    /// A time that has a range.
+    public enum TimeParameter: Hashable, Sendable {
+        /// The interval of advertising.
+        case advertisingInterval
+        /// How long to advertise.
+        case advertisingDuration
+        /// The interval of a periodic train.
+        case periodicInterval
+        /// How long a periodic train may be silent.
+        case synchronizationTimeout
+        /// The interval of a scan.
+        case scanInterval
+        /// The interval of a scan with the legacy commands.
+        case legacyScanInterval
+        /// The window of a scan.
+        case scanWindow
+        /// The interval of a connection.
+        case connectionInterval
+        /// The supervision timeout of a connection.
+        case supervisionTimeout
+        /// The time that a link layer packet takes.
+        case packetTime
+        /// How long a private address is used.
+        case privateAddressLifetime
+    }
+
+    /// A number that has a maximum, of the protocol or of this library.
+    public enum Limit: Hashable, Sendable {
+        /// The octets of the value in a PDU with this opcode, at the bearer's MTU.
+        case value(ATTOpcode)
+        /// The octets of a value for that device, at its bearer's MTU.
+        case notification(DeviceAddress)
+        /// The octets of an attribute's value.
+        case valueLength
+        /// Where in a value a read begins.
+        case readOffset
+        /// Requests that wait on one link.
+        case waitingRequests
+        /// Commands and notifications that wait on one link.
+        case waitingCommands
+        /// Indications that wait on one link.
+        case waitingIndications
+        /// Commands of a command channel that wait for a link.
+        case heldCommands
+        /// The octets of a virtual adapter's name, in UTF-8.
+        case adapterName
+        /// Advertisements at once on this controller.
+        case advertisements
+        /// Advertising sets that other programs leave.
+        case freeAdvertisingSets
+        /// The octets of connectable extended advertising, which are in one packet.
+        case connectableData
+        /// The octets of advertising data that this controller takes.
+        case advertisingData
+        /// The octets of advertising data that are sent within the interval.
+        case advertisingDataInInterval
+        /// The octets of a periodic train that this controller takes.
+        case periodicData
+        /// The octets of a periodic train that are sent within its interval.
+        case periodicDataInInterval
+        /// Bonds in one folder.
+        case bonds
+    }
+}
+
+extension BLEError.Parameter: CustomStringConvertible {
+    /// A phrase: "advertising set number".
+    public var description: String {
+        switch self {
+        case .transmitPower: "transmit power"
+        case .advertisingSetID: "number of an advertising set"
+        case .advertisingEvents: "number of advertising events"
+        case .establishmentAttempts: "number of attempts to connect"
+        case .latency: "latency"
+        case .dataChannels: "number of data channels"
+        case .dataLength: "data length"
+        case .skippedEvents: "number of skipped events"
+        }
+    }
+
+    /// What its numbers count; nil: the parameter says so.
+    public var unit: String? {
+        switch self {
+        case .transmitPower: "dBm"
+        case .latency: "connection events"
+        case .dataLength: "octets"
+        case .advertisingSetID, .advertisingEvents, .establishmentAttempts, .dataChannels, .skippedEvents: nil
+        }
+    }
+}
+
+extension BLEError.TimeParameter: CustomStringConvertible {
+    /// A phrase: "advertising interval".
+    public var description: String {
+        switch self {
+        case .advertisingInterval: "advertising interval"
+        case .advertisingDuration: "duration of advertising"
+        case .periodicInterval: "interval of periodic advertising"
+        case .synchronizationTimeout: "synchronization timeout"
+        case .scanInterval: "scan interval"
+        case .legacyScanInterval: "scan interval of the legacy commands"
+        case .scanWindow: "scan window"
+        case .connectionInterval: "connection interval"
+        case .supervisionTimeout: "supervision timeout"
+        case .packetTime: "packet time"
+        case .privateAddressLifetime: "lifetime of a private address"
+        }
+    }
+}
+
+extension BLEError.Limit: CustomStringConvertible {
+    /// A phrase, with what is counted: "octets of a Write Command's value at this MTU".
+    public var description: String {
+        switch self {
+        case .value(let opcode): "octets of a \(opcode)'s value at this MTU"
+        case .notification(let peer): "octets of a value for \(peer) at its MTU"
+        case .valueLength: "octets of a value"
+        case .readOffset: "octets before the part that is read"
+        case .waitingRequests: "requests that wait on one link"
+        case .waitingCommands: "commands and notifications that wait on one link"
+        case .waitingIndications: "indications that wait on one link"
+        case .heldCommands: "commands that wait for a link"
+        case .adapterName: "octets of a virtual adapter's name"
+        case .advertisements: "advertisements at once on this controller"
+        case .freeAdvertisingSets: "advertising sets beside those of other programs"
+        case .connectableData: "octets of connectable advertising in one packet"
+        case .advertisingData: "octets of advertising data on this controller"
+        case .advertisingDataInInterval: "octets of advertising data within the interval"
+        case .periodicData: "octets of periodic advertising on this controller"
+        case .periodicDataInInterval: "octets of periodic advertising within its interval"
+        case .bonds: "bonds"
+        }
+    }
+}
+
+extension BLEError {
+    /// "10 ms is below the least advertising interval, 20 ms".
+    static func text(
+        _ value: String, isBelow: Bool, _ parameter: some CustomStringConvertible, _ bound: String
+    ) -> String {
+        isBelow
+            ? "\(value) is below the least \(parameter), \(bound)"
+            : "\(value) is above the greatest \(parameter), \(bound)"
+    }
+}
