@@ -164,7 +164,7 @@ let refusedSamples: [RefusedSample] = [
         }
         #expect(
             throws: AdvertisingPlanError.invalid(
-                .raw, "a raw packet is sent as it is, and cannot take name as well")
+                .raw, .rawBeside(.name))
         ) { try AdvertisingPlan(content, kind: .connectable) }
     }
 

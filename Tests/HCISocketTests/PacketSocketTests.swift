@@ -253,7 +253,7 @@ private actor Reader {
         await reader.write([[1, 2, 3, 4], [1, 2, 3, 4, 5], [6]])
         try await reader.start()
         await reader.wait(for: 2)
-        let error = PortError.protocolViolation("a packet of more than 4 octets came")
+        let error = PortError.protocolViolation(.oversized(maximum: 4))
         #expect(await reader.entries == [.packet([1, 2, 3, 4]), .closed(error)])
         await reader.closeFarEnd()
     }

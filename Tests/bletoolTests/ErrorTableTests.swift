@@ -545,8 +545,8 @@ struct ErrorTableTests {
             "read: the kernel's management socket took longer than 10 s"),
         Row(.cancelled, .timeout, "read: cancelled"),
         Row(
-            .advertising(.invalid(.name, "a name has one octet at least")), .input,
-            "read: name: a name has one octet at least"),
+            .advertising(.invalid(.serviceData, .appleField)), .input,
+            "read: serviceData: Apple's rules have room for services and a name only"),
         Row(
             .managementRefused(.listAdapters, .busy), .adapter,
             "read: listing the adapters: the kernel refuses: busy"),

@@ -104,8 +104,7 @@ extension AdvertisingContent {
     func checkedPieces(for kind: AdvertisingKind) throws(AdvertisingPlanError) -> [AdvertisingPlan.Piece] {
         guard let raw else { return pieces(for: kind) }
         if let other = pieces(for: .nonconnectable).first {
-            throw .invalid(
-                .raw, "a raw packet is sent as it is, and cannot take \(other.field.rawValue) as well")
+            throw .invalid(.raw, .rawBeside(other.field))
         }
         return [try Self.checked(raw, .raw)]
     }

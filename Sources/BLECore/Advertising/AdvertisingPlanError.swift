@@ -6,8 +6,24 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
     case noScanResponse(Overflow)
     /// A raw packet is not a row of AD structures.
     case malformed(AdvertisingContent.Field, DecodeError)
-    /// A field cannot say that; the text says why.
-    case invalid(AdvertisingContent.Field, String)
+    /// A field cannot be as it is, or not there.
+    case invalid(AdvertisingContent.Field, Problem)
+
+    /// Why a field cannot be as it is, or not there.
+    public enum Problem: Hashable, Sendable {
+        /// A raw packet is sent as it is, without the other field.
+        case rawBeside(AdvertisingContent.Field)
+        /// Apple's rules have room for services and a name only.
+        case appleField
+        /// Apple's rules leave the scan response to the name.
+        case appleScanResponse
+        /// Apple's rules are for legacy packets only.
+        case appleExtended
+        /// An Eddystone-URL begins with another scheme than one of these.
+        case urlScheme(allowed: [String])
+        /// An Eddystone-URL has a character that is no printable one of ASCII.
+        case urlCharacter(Character)
+    }
 
     /// Too little room.
     public struct Overflow: Hashable, Sendable {
@@ -63,7 +79,7 @@ extension AdvertisingPlanError: CustomStringConvertible {
         case .overflow(let overflow): overflow.reason
         case .noScanResponse(let overflow): "\(overflow.reason), and there is no scan response for it"
         case .malformed(_, let error): "\(error)"
-        case .invalid(_, let why): why
+        case .invalid(_, let problem): "\(problem)"
         }
     }
 }
@@ -78,5 +94,19 @@ extension AdvertisingPlanError.Overflow: CustomStringConvertible {
         guard fields.count > 1 else { return head }
         let all = fields.map { "\($0.field.rawValue) \($0.octets)" }.joined(separator: ", ")
         return "\(head), and \(all) make \(total)"
+    }
+}
+
+extension AdvertisingPlanError.Problem: CustomStringConvertible {
+    /// A clause.
+    public var description: String {
+        switch self {
+        case .rawBeside(let other): "a raw packet is sent as it is, and cannot take \(other.rawValue) as well"
+        case .appleField: "Apple's rules have room for services and a name only"
+        case .appleScanResponse: "Apple's rules leave the scan response to the name"
+        case .appleExtended: "Apple's rules are for legacy packets only"
+        case .urlScheme(let allowed): "an Eddystone-URL begins with one of \(allowed.joined(separator: ", "))"
+        case .urlCharacter(let character): "an Eddystone-URL takes no \(character.debugDescription)"
+        }
     }
 }

@@ -12,10 +12,10 @@ extension AdvertisingPlanner {
     /// Apple's overflow area, where they would go, has no published rule.
     func appleDraft() throws(AdvertisingPlanError) -> Draft {
         if let other = pieces.first(where: { ![.flags, .services, .name].contains($0.field) }) {
-            throw .invalid(other.field, "Apple's rules have room for services and a name only")
+            throw .invalid(other.field, .appleField)
         }
         if let rawScanResponse {
-            throw .invalid(rawScanResponse.field, "Apple's rules leave the scan response to the name")
+            throw .invalid(rawScanResponse.field, .appleScanResponse)
         }
         var draft = Draft(data: pieces.filter { $0.field == .flags })
         let limit = min(limits.data, draft.data.octets + AppleAdvertisingRules.octets)

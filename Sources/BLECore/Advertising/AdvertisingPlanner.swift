@@ -46,7 +46,7 @@ struct AdvertisingPlanner {
 
     private func extendedDraft() throws(AdvertisingPlanError) -> Draft {
         if policy == .apple {
-            throw .invalid(pieces.first?.field ?? .flags, "Apple's rules are for legacy packets only")
+            throw .invalid(pieces.first?.field ?? .flags, .appleExtended)
         }
         if let rawScanResponse {
             throw .noScanResponse(.init(.rawScanResponse, octets: rawScanResponse.octets, limit: 0))

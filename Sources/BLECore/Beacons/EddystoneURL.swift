@@ -18,8 +18,7 @@ public struct EddystoneURL: Hashable, Sendable {
     /// has other characters than printable ASCII, and `.overflow` when it takes more than 18 octets.
     public init(_ url: String, power: Int8 = -18) throws(AdvertisingPlanError) {
         guard let scheme = Self.schemes.firstIndex(where: { url.hasPrefix($0) }) else {
-            let all = Self.schemes.joined(separator: ", ")
-            throw .invalid(.serviceData, "an Eddystone-URL begins with one of \(all)")
+            throw .invalid(.serviceData, .urlScheme(allowed: Self.schemes))
         }
         var octets = [UInt8(truncatingIfNeeded: scheme)]
         var rest = url.dropFirst(Self.schemes[scheme].count)
@@ -31,7 +30,7 @@ public struct EddystoneURL: Hashable, Sendable {
                 octets.append(ascii)
                 rest = rest.dropFirst()
             } else {
-                throw .invalid(.serviceData, "an Eddystone-URL takes no \(character.debugDescription)")
+                throw .invalid(.serviceData, .urlCharacter(character))
             }
         }
         guard octets.count <= Self.limit else {

@@ -26,7 +26,7 @@ public final class H4Port: PacketPort, @unchecked Sendable {
     /// A search for the place at which packets begin again.
     private struct Search {
         /// Why it began.
-        let reason: String
+        let reason: PortError.Violation
         var recovery = H4Recovery()
         var resets = 0
     }
@@ -175,7 +175,7 @@ extension H4Port {
         do throws(H4FramingError) {
             try framer.feed(rest) { handlers?.receive($0) }
         } catch {
-            return lose("\(error)")
+            return lose(.framing(error))
         }
         // After a packet that a handler answered by closing the port nothing is due any more.
         guard recovers, socket.isOpen else { return }
@@ -186,7 +186,7 @@ extension H4Port {
 // MARK: - Losing and finding packets
 
 extension H4Port {
-    private func lose(_ reason: String) {
+    private func lose(_ reason: PortError.Violation) {
         guard recovers else { return fail(.protocolViolation(reason)) }
         framer.reset()
         search = Search(reason: reason)
@@ -196,13 +196,13 @@ extension H4Port {
     private func expire() {
         guard socket.isOpen else { return }
         if search != nil { return tellReset() }
-        lose("an HCI packet on the line stops after \(framer.pendingCount) octets")
+        lose(.incomplete(octets: framer.pendingCount))
     }
 
     private func tellReset() {
         guard let search, search.resets < Self.maximumResets else {
-            let reason = search?.reason ?? "the line is lost"
-            return fail(.protocolViolation("\(reason), and the controller does not answer Reset"))
+            let reason = search?.reason ?? .incomplete(octets: 0)
+            return fail(.protocolViolation(.lost(reason)))
         }
         self.search?.resets += 1
         append(Self.reset.span)

@@ -1,4 +1,5 @@
 import BLECore
+import HCI
 import SystemPackage
 
 /// Whole packets to and from something: a controller, an L2CAP channel, a management socket. Whether a
@@ -76,8 +77,33 @@ public enum PortError: Error, Hashable, Sendable {
     case system(Errno, during: String)
     /// A host's name that is no IP address; names are not looked up.
     case unresolved(String)
-    /// The byte stream is not what it should be; the text says what was met, and where.
-    case protocolViolation(String)
+    /// What comes is not what it should be.
+    case protocolViolation(Violation)
+
+    /// How what comes breaks its protocol.
+    public indirect enum Violation: Hashable, Sendable {
+        /// A packet has more octets than any may have.
+        case oversized(maximum: Int)
+        /// An HCI packet on a line stops after so many octets.
+        case incomplete(octets: Int)
+        /// The octets of a line are no HCI packets.
+        case framing(H4FramingError)
+        /// Packets were lost for this reason, and the controller does not answer the Reset after which the next one
+        /// would begin.
+        case lost(Violation)
+    }
+}
+
+extension PortError.Violation: CustomStringConvertible {
+    /// A clause.
+    public var description: String {
+        switch self {
+        case .oversized(let maximum): "a packet of more than \(maximum) octets came"
+        case .incomplete(let octets): "an HCI packet on the line stops after \(octets) octets"
+        case .framing(let error): "\(error)"
+        case .lost(let reason): "\(reason), and the controller does not answer Reset"
+        }
+    }
 }
 
 extension PortError: CustomStringConvertible {
@@ -87,7 +113,7 @@ extension PortError: CustomStringConvertible {
         case .ended: "the other side closed the connection"
         case .system(let errno, let call): "\(call): \(errno)"
         case .unresolved(let host): "\(host) cannot be resolved: give an IP address or localhost"
-        case .protocolViolation(let text): text
+        case .protocolViolation(let violation): "\(violation)"
         }
     }
 

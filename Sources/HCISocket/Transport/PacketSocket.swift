@@ -158,7 +158,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
         for index in 0..<count {
             guard socket.isOpen else { return false }
             if input.isCut(index) {
-                fail(.protocolViolation("a packet of more than \(input.maximumPacket) octets came"))
+                fail(.protocolViolation(.oversized(maximum: input.maximumPacket)))
                 return false
             }
             if input.length(index) == 0 {

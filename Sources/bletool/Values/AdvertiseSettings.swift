@@ -182,7 +182,7 @@ extension EddystoneURL {
             self = try EddystoneURL(String(text))
         } catch {
             switch error {
-            case .invalid(_, let why): throw BadInput(why)
+            case .invalid(_, let problem): throw BadInput("\(problem)")
             case .malformed(_, let error): throw BadInput("\(error)")
             case .overflow(let overflow), .noScanResponse(let overflow):
                 throw BadInput(
