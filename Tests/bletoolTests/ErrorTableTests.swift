@@ -47,6 +47,11 @@ struct ErrorTableTests {
             .adapter(.unreachable(.unix(path: "/run/hci"), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at unix:/run/hci (connect: Connection refused)",
             hint: "bletool air --listen unix:/run/hci starts a virtual air there"),
+        Row(
+            .adapter(
+                .unreachable(
+                    .tcp(host: "192.0.2.1", port: 9000), .system(.connectionRefused, during: "connect"))),
+            .adapter, "read: nothing listens at tcp:192.0.2.1:9000 (connect: Connection refused)"),
         Row(.adapter(.notSerial(path: "/dev/null")), .adapter, "read: /dev/null is no serial port"),
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
@@ -88,7 +93,7 @@ struct ErrorTableTests {
         ),
         Row(
             .adapter(.inUse(.process(4711))), .adapter, "read: the adapter is in use by process 4711",
-            hint: "end that program, or use another adapter: bletool adapters lists them"),
+            hint: "give another name: --adapter virtual:NAME, or virtual alone for a new controller"),
         Row(
             .adapter(.inUse(.userChannel([]))), .adapter,
             "read: the adapter is in use by another process, which has it to itself (HCI user channel)",
@@ -101,15 +106,15 @@ struct ErrorTableTests {
         Row(
             .adapter(.inUse(.serialPort(path: "/dev/ttyACM0"))), .adapter,
             "read: the adapter is in use by another process that has /dev/ttyACM0 open",
-            hint: "end that program, or use another adapter: bletool adapters lists them"),
+            hint: "end that program"),
         Row(
             .adapter(.inUse(.powerSwitch(0))), .adapter,
             "read: the adapter is in use by another program that switches hci0 on again",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.advertising)), .adapter,
-            "read: the adapter is in use by the kernel's own advertising or another program's: it has one set of packets",
-            hint: "end that program, or use another adapter: bletool adapters lists them"),
+            "read: the adapter is in use by the kernel's own advertising or another program's: it has one set of packets"
+        ),
         Row(
             .adapter(.pairedBy(bluetoothDaemon: 812)), .adapter,
             "read: bluetoothd (process 812) pairs on it and keeps the bonds",
@@ -182,7 +187,7 @@ struct ErrorTableTests {
             .permission(.netRaw, for: .open(0)), .permission, "opening hci0: needs CAP_NET_RAW",
             hint: "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool), or run as root"),
         Row(
-            .permission(.netRaw, for: .sendCommands("hci0")), .permission,
+            .permission(.netRaw, for: .sendCommands(.kernel(.index(0)))), .permission,
             "sending commands to hci0: needs CAP_NET_RAW",
             hint: "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool), or run as root"),
         Row(
@@ -320,13 +325,17 @@ struct ErrorTableTests {
             .outOfRange(.skippedEvents, allowed: 0...499, value: 500), .input,
             "read: 500 is above the greatest number of skipped events, 499"),
         Row(
+            .outOfRange(.readOffset, allowed: 0...512, value: -1), .input,
+            "read: -1 is below the least offset of a read, 0 octets"),
+        Row(
             .timeOutOfRange(
                 .advertisingInterval, allowed: .milliseconds(20) ... .milliseconds(10_240),
                 value: .milliseconds(10)), .input,
             "read: 10 ms is below the least advertising interval, 20 ms"),
         Row(
-            .timeOutOfRange(.advertisingDuration, allowed: .milliseconds(10) ... .seconds(655), value: .zero),
-            .input, "read: 0 s is below the least duration of advertising, 10 ms"),
+            .timeOutOfRange(
+                .advertisingDuration, allowed: .microseconds(1) ... .seconds(Int64.max), value: .zero),
+            .input, "read: 0 s is below the least duration of advertising, 1 us"),
         Row(
             .timeOutOfRange(
                 .periodicInterval, allowed: .microseconds(7500) ... .seconds(81), value: .milliseconds(5)),
@@ -367,55 +376,55 @@ struct ErrorTableTests {
             .input, "read: 2 h is above the greatest lifetime of a private address, 1 h"),
         Row(
             .limit(.value(.writeCommand), maximum: 20, value: 30), .input,
-            "read: 30 octets of a Write Command's value at this MTU are too many: at most 20"),
+            "read: too many octets of a Write Command's value at this MTU: 30, at most 20"),
         Row(
             .limit(.notification(peer), maximum: 20, value: 30), .input,
-            "read: 30 octets of a value for C0:DE:00:00:00:01/random at its MTU are too many: at most 20"),
+            "read: too many octets of a value for C0:DE:00:00:00:01/random at its MTU: 30, at most 20"),
         Row(
             .limit(.valueLength, maximum: 512, value: 600), .input,
-            "read: 600 octets of a value are too many: at most 512"),
+            "read: too many octets of a value: 600, at most 512"),
         Row(
             .limit(.readOffset, maximum: 512, value: 513), .input,
-            "read: 513 octets before the part that is read are too many: at most 512"),
+            "read: too many octets before the part that is read: 513, at most 512"),
         Row(
             .limit(.waitingRequests, maximum: 256, value: 257), .input,
-            "read: 257 requests that wait on one link are too many: at most 256"),
+            "read: too many requests that wait on one link: 257, at most 256"),
         Row(
             .limit(.waitingCommands, maximum: 256, value: 257), .input,
-            "read: 257 commands and notifications that wait on one link are too many: at most 256"),
+            "read: too many commands and notifications that wait on one link: 257, at most 256"),
         Row(
             .limit(.waitingIndications, maximum: 64, value: 65), .input,
-            "read: 65 indications that wait on one link are too many: at most 64"),
+            "read: too many indications that wait on one link: 65, at most 64"),
         Row(
             .limit(.heldCommands, maximum: 16, value: 17), .input,
-            "read: 17 commands that wait for a link are too many: at most 16"),
+            "read: too many commands that wait for a link: 17, at most 16"),
         Row(
             .limit(.adapterName, maximum: 64, value: 65), .input,
-            "read: 65 octets of a virtual adapter's name are too many: at most 64"),
+            "read: too many octets of a virtual adapter's name: 65, at most 64"),
         Row(
             .limit(.advertisements, maximum: 4, value: 5), .input,
-            "read: 5 advertisements at once on this controller are too many: at most 4"),
+            "read: too many advertisements at once on this controller: 5, at most 4"),
         Row(
             .limit(.freeAdvertisingSets, maximum: 1, value: 2), .input,
-            "read: 2 advertising sets beside those of other programs are too many: at most 1"),
+            "read: too many advertising sets of this program: 2, at most 1"),
         Row(
             .limit(.connectableData, maximum: 245, value: 300), .input,
-            "read: 300 octets of connectable advertising in one packet are too many: at most 245"),
+            "read: too many octets of connectable advertising in one packet: 300, at most 245"),
         Row(
             .limit(.advertisingData, maximum: 600, value: 601), .input,
-            "read: 601 octets of advertising data on this controller are too many: at most 600"),
+            "read: too many octets of advertising data on this controller: 601, at most 600"),
         Row(
             .limit(.advertisingDataInInterval, maximum: 242, value: 1464), .input,
-            "read: 1464 octets of advertising data within the interval are too many: at most 242"),
+            "read: too many octets of advertising data within the interval: 1464, at most 242"),
         Row(
             .limit(.periodicData, maximum: 600, value: 601), .input,
-            "read: 601 octets of periodic advertising on this controller are too many: at most 600"),
+            "read: too many octets of periodic advertising on this controller: 601, at most 600"),
         Row(
             .limit(.periodicDataInInterval, maximum: 743, value: 1000), .input,
-            "read: 1000 octets of periodic advertising within its interval are too many: at most 743"),
+            "read: too many octets of periodic advertising within its interval: 1000, at most 743"),
         Row(
             .limit(.bonds, maximum: 16_384, value: 16_385), .input,
-            "read: 16385 bonds are too many: at most 16384"),
+            "read: too many bonds: 16385, at most 16384"),
         Row(.parametersRefused, .linkLost, "read: the peer refuses the connection parameters", number: 59),
         Row(
             .databaseChanged(0x0012), .att,
@@ -426,7 +435,7 @@ struct ErrorTableTests {
         Row(
             .invalidRequest(.supervisionTimeoutTooShort(.milliseconds(100), moreThan: .milliseconds(200))),
             .input,
-            "read: a supervision timeout of 100 ms is too short: it is more than twice the interval with the latency, 200 ms"
+            "read: a supervision timeout of 100 ms is too short: it must be more than twice the interval with the latency, 200 ms"
         ),
         Row(
             .invalidRequest(.parameterRequest(.notPeripheral)), .input,
@@ -473,7 +482,7 @@ struct ErrorTableTests {
             "read: directed advertising in legacy packets is connectable"),
         Row(
             .invalidRequest(.advertising(.directedData)), .input,
-            "read: directed advertising in legacy packets has no data; in extended packets it can"),
+            "read: directed advertising in legacy packets has no data; in extended packets it may have some"),
         Row(
             .invalidRequest(.advertising(.anonymous)), .input,
             "read: only extended, nonconnectable advertising can be anonymous"),
@@ -510,6 +519,11 @@ struct ErrorTableTests {
         Row(
             .notFound(.characteristic(0x2a37, of: nil)), .notFound,
             "read: no characteristic 2a37 is published"),
+        Row(
+            .notFound(.subscribed(0x2a37, at: 0x0012, of: peer)), .notFound,
+            "read: C0:DE:00:00:00:01/random has no characteristic 2a37 at 0x0012, nor is there one other of that type"
+        ),
+        Row(.notFound(.service(0x180f)), .notFound, "read: no service 180f is published"),
         Row(.notFound(.value(0x0012)), .notFound, "read: no value has the handle 0x0012"),
         Row(
             .notFound(.bond(BondID(peer, at: other))), .notFound,
@@ -541,8 +555,8 @@ struct ErrorTableTests {
             .timedOut(.synchronization, after: .seconds(3)), .timeout,
             "read: finding the periodic train took longer than 3 s"),
         Row(
-            .timedOut(.management, after: .seconds(10)), .timeout,
-            "read: the kernel's management socket took longer than 10 s"),
+            .timedOut(.management(.listAdapters), after: .seconds(10)), .timeout,
+            "read: listing the adapters: the kernel's answer took longer than 10 s"),
         Row(.cancelled, .timeout, "read: cancelled"),
         Row(
             .advertising(.invalid(.serviceData, .appleField)), .input,

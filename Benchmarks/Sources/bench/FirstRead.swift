@@ -41,7 +41,7 @@ private func serveTenServices(_ peripheral: PeripheralManager) async throws -> A
     request.interval = .milliseconds(20)
     _ = try await peripheral.advertise(request)
     guard let handle = await peripheral.valueHandle(of: wanted) else {
-        throw BLEError.notFound(.device(within: nil))
+        throw BLEError.notFound(.characteristic(wanted, of: nil))
     }
     return handle
 }
@@ -58,7 +58,7 @@ private func service(_ number: Int) -> GATTService {
 
 private func discoverAndRead(_ device: Peripheral) async throws {
     guard let value = try await device.discover().characteristics(wanted).first else {
-        throw BLEError.notFound(.device(within: nil))
+        throw BLEError.notFound(.characteristic(wanted, of: device.address))
     }
     _ = try await device.read(value)
 }

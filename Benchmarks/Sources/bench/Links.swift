@@ -31,7 +31,7 @@ private func serve(on air: AirServer, links: Int) async throws -> (PeripheralMan
     _ = try await peripheral.advertise(
         AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)), maximumLinks: links)
     guard let handle = await peripheral.valueHandle(of: 0x2a6e) else {
-        throw BLEError.notFound(.device(within: nil))
+        throw BLEError.notFound(.characteristic(0x2a6e, of: nil))
     }
     return (peripheral, handle)
 }
@@ -52,7 +52,7 @@ private func measureNotifications(beside idle: Int) async throws -> Double {
     let client = try await Adapter.open(on: await air.attach(), name: "client")
     let spent = try await CentralManager(client).withConnection(to: address) { device in
         guard let value = try await device.discover().characteristics(0x2a6e).first else {
-            throw BLEError.notFound(.device(within: nil))
+            throw BLEError.notFound(.characteristic(0x2a6e, of: device.address))
         }
         let values = try await device.values(of: value)
         let count = 20_000

@@ -43,7 +43,7 @@ func measureReports() async throws {
 /// A controller at the other end of a socket.
 private func controller(_ feed: probe_feed) throws(BLEError) -> CInt {
     guard let (host, controller) = socketPair(), probe_start_controller(controller, feed) == 0 else {
-        throw .notFound(.device(within: nil))
+        throw .port(.ended)
     }
     return host
 }

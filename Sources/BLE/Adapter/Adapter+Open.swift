@@ -133,7 +133,7 @@ extension Adapter {
         }
     }
 
-    /// Connects a stream; nobody listening there is a missing adapter.
+    /// Connects a stream; where nothing listens, that is `AdapterProblem.unreachable`.
     private static func connect(_ address: StreamAddress, on loop: EventLoop) async throws(BLEError) -> CInt {
         let result = await withCheckedContinuation { continuation in
             loop.execute {
@@ -196,7 +196,7 @@ extension Adapter {
         let kernel = management.kernel
         do throws(BLEError) {
             guard let found = try await management.adapters().first(where: { wanted.names($0, of: kernel) })
-            else { throw .adapter(wanted.whyUnlisted(by: kernel)) }
+            else { throw .adapter(wanted.whyUnlisted(by: kernel, for: .kernel(wanted))) }
             let capture = try options.capture.map { sink throws(BLEError) in
                 try KernelCapture(of: found.index, kernel, into: sink, on: options.loop)
             }

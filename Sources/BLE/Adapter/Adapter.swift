@@ -327,11 +327,11 @@ extension Adapter {
 
     private func portClosed(_ error: PortError) {
         log.info("the port ended: \(error)")
-        switch error.errno {
-        case .notPermitted?, .permissionDenied?:
-            // A raw socket opens for anybody; its first command says that it may not.
-            shutDown(.permission(.netRaw, for: .sendCommands(name)))
-        default: shutDown(hangUp(error))
+        // A raw socket opens for anybody; its first command says that it may not.
+        if let specification, error.errno == .notPermitted || error.errno == .permissionDenied {
+            shutDown(.permission(.netRaw, for: .sendCommands(specification)))
+        } else {
+            shutDown(hangUp(error))
         }
     }
 

@@ -52,7 +52,7 @@ public func withAdapter<Success: Sendable>(
 extension AdapterSpecification {
     /// The first adapter of the kernel, one that no other process has to itself where there is one.
     ///
-    /// - Throws: `BLEError.adapter(.missing)` when there is none, and why the kernel does not say what it has.
+    /// - Throws: `BLEError.adapter(.noAdapter)` when there is none, and why the kernel does not say what it has.
     public static func firstKernelAdapter() async throws(BLEError) -> Self {
         let all = try await Adapter.list()
         // One that another process has to itself would do as little as none.

@@ -77,8 +77,10 @@ extension AdvertisingRequest {
         }
     }
 
-    /// Controllers count in steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
-    private static let durations: ClosedRange<Duration> = .milliseconds(10) ... .seconds(Int64.max)
+    /// The controller, or this host, counts it in steps of 10 ms or finer.
+    /// Any that is one: where the controller keeps the time it counts in steps of 10 ms, at least one of them (Core
+    /// Specification 5.4, Vol 4, Part E, 7.8.56).
+    private static let durations: ClosedRange<Duration> = .microseconds(1) ... .seconds(Int64.max)
 
     private func checkLimits(_ controller: ControllerCapabilities) throws(BLEError) {
         if channels.isEmpty || !channels.isSubset(of: .all) {

@@ -97,6 +97,9 @@ extension Peripheral {
     public func read(
         _ attribute: some AttributeReference, from offset: Int
     ) async throws(BLEError) -> [UInt8] {
+        guard offset >= 0 else {
+            throw .outOfRange(.readOffset, allowed: 0...ATTLimits.valueLength, value: offset)
+        }
         let checked = CheckedHandle(attribute)
         return try await adapter.run(
             ReadLongValue(checked.handle, from: offset), about: [checked], on: link)

@@ -7,17 +7,17 @@ import HCISocket
 import SMP
 import SystemPackage
 
-/// Everything that can go wrong, as data: cases carry numbers and types, and only `description` has words.
+/// Everything that can go wrong, as data: cases carry numbers and types, and `description` makes a sentence of them.
 ///
 /// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification (`peerMisbehaved`) and a
 /// controller that does (`controllerMisbehaved`) are different cases.
 ///
 /// ```swift
 /// do {
-///     try await peripheral.write(value, to: characteristic, .withoutResponse)
-/// } catch .limit(_, let maximum, _) {
+///     try await device.writeWithoutResponse(value, to: characteristic)
+/// } catch .limit(.value, let maximum, _) {
 ///     // The value has more octets than the MTU allows.
-///     try await peripheral.write(value.prefix(maximum), to: characteristic, .withoutResponse)
+///     try await device.writeWithoutResponse(Array(value.prefix(maximum)), to: characteristic)
 /// }
 /// ```
 public enum BLEError: Error, Hashable, Sendable {
@@ -110,6 +110,11 @@ extension BLEError {
         case address
         /// A characteristic of the device at this address; nil: among the services that are published.
         case characteristic(BluetoothUUID, of: DeviceAddress?)
+        /// A subscription's characteristic of the device at this address: none has that handle, and of its type there is
+        /// none, or more than one.
+        case subscribed(BluetoothUUID, at: AttributeHandle, of: DeviceAddress)
+        /// A service: none of this type is published.
+        case service(BluetoothUUID)
         /// A value of the local server's with this handle.
         case value(AttributeHandle)
         /// The bond with this peer.
@@ -139,7 +144,7 @@ extension BLEError {
         /// Finding a periodic train.
         case synchronization
         /// An operation of the kernel's management socket.
-        case management
+        case management(KernelOperation)
     }
 }
 
@@ -197,7 +202,7 @@ extension BLEError: CustomStringConvertible {
             Self.text(
                 value.phrase, isBelow: value < allowed.lowerBound, parameter,
                 (value < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound).phrase)
-        case .limit(let limit, let maximum, let value): "\(value) \(limit) are too many: at most \(maximum)"
+        case .limit(let limit, let maximum, let value): "too many \(limit): \(value), at most \(maximum)"
         case .parametersRefused: "the peer refuses the connection parameters"
         case .databaseChanged(let handle):
             "the device's database has changed since attribute \(handle) was found"
@@ -230,6 +235,9 @@ extension BLEError.Missing: CustomStringConvertible {
         case .address: "the device advertises without an address"
         case .characteristic(let uuid, let device?): "\(device) has no characteristic \(uuid)"
         case .characteristic(let uuid, nil): "no characteristic \(uuid) is published"
+        case .subscribed(let uuid, let handle, let device):
+            "\(device) has no characteristic \(uuid) at \(handle), nor is there one other of that type"
+        case .service(let uuid): "no service \(uuid) is published"
         case .value(let handle): "no value has the handle \(handle)"
         case .bond(let id): "there is no bond with \(id)"
         }
@@ -250,7 +258,7 @@ extension BLEError.Activity: CustomStringConvertible {
         case .remoteFeatures: "the features of the peer's controller"
         case .encryption: "encryption"
         case .synchronization: "finding the periodic train"
-        case .management: "the kernel's management socket"
+        case .management(let operation): "\(operation): the kernel's answer"
         }
     }
 }

@@ -73,8 +73,8 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
         switch self {
         case .noPHY: "no PHY is named: give one at least"
         case .supervisionTimeoutTooShort(let timeout, let least):
-            "a supervision timeout of \(timeout.phrase) is too short: it is more than twice the interval with the "
-                + "latency, \(least.phrase)"
+            "a supervision timeout of \(timeout.phrase) is too short: it must be more than twice the interval with "
+                + "the latency, \(least.phrase)"
         case .parameterRequest(.notPeripheral):
             "only the peripheral of a link asks for connection parameters; a central changes them"
         case .parameterRequest(.outOfRange):
@@ -105,7 +105,8 @@ extension BLEError.AdvertisingConflict: CustomStringConvertible {
         switch self {
         case .extendedHighDutyCycle: "the high duty cycle is for legacy packets only"
         case .directedNotConnectable: "directed advertising in legacy packets is connectable"
-        case .directedData: "directed advertising in legacy packets has no data; in extended packets it can"
+        case .directedData:
+            "directed advertising in legacy packets has no data; in extended packets it may have some"
         case .anonymous: "only extended, nonconnectable advertising can be anonymous"
         case .periodic:
             "a periodic train goes with extended, nonconnectable advertising that is not anonymous"

@@ -1,14 +1,6 @@
 import BLECore
 
 extension BLEError {
-    /// A capability of Linux, capabilities(7).
-    public enum Capability: String, Hashable, Sendable {
-        /// Raw packets of adapters.
-        case netRaw = "CAP_NET_RAW"
-        /// Settings of adapters.
-        case netAdmin = "CAP_NET_ADMIN"
-    }
-
     /// What the kernel was asked for.
     public enum KernelOperation: Hashable, Sendable {
         /// Listing the adapters.
@@ -19,8 +11,8 @@ extension BLEError {
         case listLinks(UInt16)
         /// Opening the raw socket of the adapter with this index.
         case open(UInt16)
-        /// Sending commands to the adapter with this name.
-        case sendCommands(String)
+        /// Sending commands to this adapter.
+        case sendCommands(AdapterSpecification)
         /// Switching the power of the adapter with this index.
         case switchPower(UInt16, on: Bool)
         /// Switching the adapter with this index off and on, to bring its controller back.
@@ -44,11 +36,6 @@ extension BLEError {
     }
 }
 
-extension BLEError.Capability: CustomStringConvertible {
-    /// `CAP_NET_RAW`.
-    public var description: String { rawValue }
-}
-
 extension BLEError.KernelOperation: CustomStringConvertible {
     /// A gerund: "opening hci0".
     public var description: String {
@@ -57,7 +44,7 @@ extension BLEError.KernelOperation: CustomStringConvertible {
         case .readAdapter(let index): "reading the settings of hci\(index)"
         case .listLinks(let index): "listing the links of hci\(index)"
         case .open(let index): "opening hci\(index)"
-        case .sendCommands(let name): "sending commands to \(name)"
+        case .sendCommands(let adapter): "sending commands to \(adapter)"
         case .switchPower(let index, let isOn): "switching hci\(index) \(isOn ? "on" : "off")"
         case .cyclePower(let index): "switching hci\(index) off and on"
         case .switchLowEnergy(let index, let isOn): "switching LE \(isOn ? "on" : "off") for hci\(index)"

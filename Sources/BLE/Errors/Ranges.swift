@@ -20,6 +20,8 @@ extension BLEError {
         case dataLength
         /// The events of a periodic train that a scanner may skip.
         case skippedEvents
+        /// Where in a value a read begins, in octets.
+        case readOffset
     }
 
     /// A time that has a range.
@@ -70,7 +72,7 @@ extension BLEError {
         case adapterName
         /// Advertisements at once on this controller.
         case advertisements
-        /// Advertising sets that other programs leave.
+        /// Advertising sets of this program, beside which others may have some.
         case freeAdvertisingSets
         /// The octets of connectable extended advertising, which are in one packet.
         case connectableData
@@ -88,7 +90,7 @@ extension BLEError {
 }
 
 extension BLEError.Parameter: CustomStringConvertible {
-    /// A phrase: "advertising set number".
+    /// A phrase: "number of an advertising set".
     public var description: String {
         switch self {
         case .transmitPower: "transmit power"
@@ -99,6 +101,7 @@ extension BLEError.Parameter: CustomStringConvertible {
         case .dataChannels: "number of data channels"
         case .dataLength: "data length"
         case .skippedEvents: "number of skipped events"
+        case .readOffset: "offset of a read"
         }
     }
 
@@ -107,7 +110,7 @@ extension BLEError.Parameter: CustomStringConvertible {
         switch self {
         case .transmitPower: "dBm"
         case .latency: "connection events"
-        case .dataLength: "octets"
+        case .dataLength, .readOffset: "octets"
         case .advertisingSetID, .advertisingEvents, .establishmentAttempts, .dataChannels, .skippedEvents: nil
         }
     }
@@ -146,7 +149,7 @@ extension BLEError.Limit: CustomStringConvertible {
         case .heldCommands: "commands that wait for a link"
         case .adapterName: "octets of a virtual adapter's name"
         case .advertisements: "advertisements at once on this controller"
-        case .freeAdvertisingSets: "advertising sets beside those of other programs"
+        case .freeAdvertisingSets: "advertising sets of this program"
         case .connectableData: "octets of connectable advertising in one packet"
         case .advertisingData: "octets of advertising data on this controller"
         case .advertisingDataInInterval: "octets of advertising data within the interval"

@@ -17,6 +17,11 @@ public enum Capability: String, Hashable, Sendable, CaseIterable {
     }
 }
 
+extension Capability: CustomStringConvertible {
+    /// `CAP_NET_RAW`.
+    public var description: String { rawValue }
+}
+
 /// What this process finds of Bluetooth on this machine, and what it may do with it.
 public struct Diagnosis: Hashable, Sendable {
     /// A serial port, behind which a controller may be.
@@ -33,8 +38,8 @@ public struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Why there are no Bluetooth sockets, or nil when there are.
-    public var missingSockets: AdapterProblem?
+    /// Why the kernel's adapters cannot be listed, or nil when they can: it has no Bluetooth, or refuses.
+    public var listingError: BLEError?
     /// The capabilities that this process has.
     public var capabilities: Set<Capability>
     /// Whether the process can get no capabilities from its file (PR_SET_NO_NEW_PRIVS), as in many containers.
@@ -50,11 +55,11 @@ public struct Diagnosis: Hashable, Sendable {
 
     /// A diagnosis with these findings.
     public init(
-        missingSockets: AdapterProblem? = nil, capabilities: Set<Capability> = [],
+        listingError: BLEError? = nil, capabilities: Set<Capability> = [],
         hasNoNewPrivileges: Bool = false, bluetoothDaemon: Int32? = nil, switches: [RadioSwitch] = [],
         adapters: [AdapterDescription] = [], serialPorts: [SerialPort] = []
     ) {
-        self.missingSockets = missingSockets
+        self.listingError = listingError
         self.capabilities = capabilities
         self.hasNoNewPrivileges = hasNoNewPrivileges
         self.bluetoothDaemon = bluetoothDaemon
@@ -69,7 +74,7 @@ public struct Diagnosis: Hashable, Sendable {
         do throws(BLEError) {
             diagnosis.adapters = try await Adapter.list(on: loop)
         } catch {
-            if case .adapter(let problem) = error { diagnosis.missingSockets = problem }
+            diagnosis.listingError = error
         }
         return diagnosis
     }

@@ -33,13 +33,13 @@ extension AdapterSpecification.KernelAdapter {
         return nil
     }
 
-    /// Why management does not list the adapter.
-    func whyUnlisted(by kernel: any Kernel) -> AdapterProblem {
+    /// Why management does not list the adapter, which was asked for as `specification`.
+    func whyUnlisted(by kernel: any Kernel, for specification: AdapterSpecification) -> AdapterProblem {
         guard let unlisted = unlisted(by: kernel) else {
             // A machine's switch takes the whole device off the bus.
             let block = kernel.files.radioSwitches.first { !$0.name.hasPrefix("hci") && $0.block != nil }?
                 .block
-            return block.map { .blocked($0) } ?? .missing(.kernel(self))
+            return block.map { .blocked($0) } ?? .missing(specification)
         }
         guard unlisted.state.isUp else { return .notSetUp(unlisted.index) }
         return .inUse(Self.exclusiveHolder(kernel.files))

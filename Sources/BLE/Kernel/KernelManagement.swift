@@ -181,12 +181,17 @@ actor KernelManagement {
             case .answered(let ticket, .success, let octets): resume(ticket, .success(octets))
             case .answered(let ticket, let status, _): refused(ticket, status)
             case .timedOut(let ticket, let limit):
-                resume(ticket, .failure(.timedOut(.management, after: limit)))
+                timedOut(ticket, after: limit)
             case .told(let index, let told): observer?(index, told)
             case .malformed: break
             }
         }
         timer?.set(queue.deadline)
+    }
+
+    private func timedOut(_ ticket: ManagementQueue.Ticket, after limit: Duration) {
+        guard let waiter = waiters[ticket] else { return }
+        resume(ticket, .failure(.timedOut(.management(waiter.operation), after: limit)))
     }
 
     private func refused(_ ticket: ManagementQueue.Ticket, _ status: ManagementStatus) {

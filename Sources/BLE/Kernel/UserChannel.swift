@@ -96,7 +96,7 @@ private struct Taking {
             }
         } else {
             guard let unlisted = wanted.unlisted(by: kernel) else {
-                throw .adapter(wanted.whyUnlisted(by: kernel))
+                throw .adapter(wanted.whyUnlisted(by: kernel, for: .userChannel(wanted)))
             }
             index = unlisted.index
         }
@@ -110,7 +110,7 @@ private struct Taking {
                 problem = .adapter(
                     isListed
                         ? .inUse(.powerSwitch(index))
-                        : wanted.whyUnlisted(by: kernel))
+                        : wanted.whyUnlisted(by: kernel, for: .userChannel(wanted)))
                 return nil
             case .tooManyUsers?:
                 throw .adapter(.inUse(AdapterSpecification.KernelAdapter.exclusiveHolder(kernel.files)))

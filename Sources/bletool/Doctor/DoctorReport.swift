@@ -68,12 +68,12 @@ extension DoctorReport {
     }
 
     private static func sockets(_ diagnosis: Diagnosis) -> Check {
-        guard let problem = diagnosis.missingSockets else {
+        guard let error = diagnosis.listingError else {
             return Check(name: "sockets", status: .ok, message: "the kernel's Bluetooth can be used")
         }
-        let failure = Failure(.adapter(problem), while: "sockets")
+        let failure = Failure(error, while: "sockets")
         return Check(
-            name: "sockets", status: .problem, message: "\(problem)", fix: failure.hint, kind: .adapter)
+            name: "sockets", status: .problem, message: "\(error)", fix: failure.hint, kind: failure.kind)
     }
 
     private static func capabilities(_ diagnosis: Diagnosis) -> Check {
@@ -114,7 +114,7 @@ extension DoctorReport {
     }
 
     private static func adapters(_ diagnosis: Diagnosis) -> [Check] {
-        guard diagnosis.missingSockets == nil else { return [] }
+        guard diagnosis.listingError == nil else { return [] }
         guard !diagnosis.adapters.isEmpty else {
             let failure = Failure(.adapter(.noAdapter), while: "adapter")
             return [
@@ -150,7 +150,7 @@ extension DoctorReport {
 
     private static func abilities(_ diagnosis: Diagnosis) -> [Ability] {
         func missing(_ needed: [Capability]) -> [String] {
-            if diagnosis.missingSockets != nil { return ["sockets"] }
+            if diagnosis.listingError != nil { return ["sockets"] }
             let usable = diagnosis.adapters.contains { $0.availability == .available }
             let lacks = needed.filter { !diagnosis.capabilities.contains($0) }.map(\.rawValue)
             return (usable ? [] : ["adapter"]) + lacks

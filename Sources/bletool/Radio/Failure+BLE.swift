@@ -110,11 +110,27 @@ extension Failure {
             case .cannotPower, .notSetUp:
                 "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
             case .failed: "unplug it and plug it in again, or reload its driver"
-            case .unreachable(let address, _): "bletool air --listen \(address) starts a virtual air there"
-            case .inUse: "end that program, or use another adapter: bletool adapters lists them"
+            case .unreachable(let address, _):
+                address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil
+            case .inUse(.process):
+                "give another name: --adapter virtual:NAME, or virtual alone for a new controller"
+            case .inUse(.userChannel), .inUse(.powerSwitch):
+                "end that program, or use another adapter: bletool adapters lists them"
+            case .inUse(.serialPort): "end that program"
+            case .inUse(.advertising): nil
             case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)
+    }
+}
+
+extension StreamAddress {
+    /// Whether a program of this host can listen there.
+    fileprivate var isOfThisHost: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        }
     }
 }
 

@@ -61,7 +61,7 @@ struct ManagerStateTests {
         (.adapter(.blocked(.hardware)), .poweredOff), (.adapter(.poweredOff), .poweredOff),
         (.adapter(.cannotPower(0, .management(.failed))), .poweredOff), (.adapter(.closed), .poweredOff),
         (.adapter(.failed(.lineLost)), .unknown), (.adapter(.hungUp(.air)), .unknown),
-        (.cancelled, .unknown),
+        (.managementRefused(.listAdapters, .busy), .unsupported), (.cancelled, .unknown),
     ])
     func whatFailedToOpenSaysWhatItIs(_ error: BLEError, _ state: ManagerState) {
         #expect(error.managerState == state)

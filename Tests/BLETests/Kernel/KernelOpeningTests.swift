@@ -57,7 +57,7 @@ import VirtualController
         } _: { _, error in
             #expect(
                 error
-                    == .permission(.netRaw, for: .sendCommands("hci\(FakeKernel.index)")))
+                    == .permission(.netRaw, for: .sendCommands(.kernel(.index(FakeKernel.index)))))
         }
     }
 
@@ -154,7 +154,9 @@ import VirtualController
             let error = await failure { () throws(BLEError) in
                 _ = try await Adapter.open(Self.adapter, options: options)
             }
-            #expect(error == .timedOut(.management, after: .seconds(10)))
+            #expect(
+                error == .timedOut(.management(.switchPower(FakeKernel.index, on: true)), after: .seconds(10))
+            )
             _ = await options.loop.sleep(for: .seconds(120))
             #expect(kernel.settings == [.lowEnergy])
         }

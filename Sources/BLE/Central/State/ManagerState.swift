@@ -25,6 +25,7 @@ extension BLEError {
         switch self {
         case .permission, .fileAccess: .unauthorized
         case .adapter(let problem): problem.managerState
+        case .managementRefused, .managementMalformed: .unsupported
         default: .unknown
         }
     }

@@ -65,7 +65,7 @@ extension PeripheralManager {
         let events = events()
         let service = GATTService.nordicUART()
         guard let range = try await add([service]) else {
-            throw .notFound(.characteristic(service.uuid, of: nil))
+            throw .notFound(.service(service.uuid))
         }
         // The declaration of the service, then declaration and value of each characteristic.
         let transmit = AttributeHandle(range.start.rawValue + 4)

@@ -169,7 +169,8 @@ extension Peripheral {
         let all = try await discover().characteristics(subscription.characteristic)
         let same = all.first { $0.valueHandle == subscription.handle }
         guard let found = same ?? (all.count == 1 ? all.first : nil) else {
-            throw .notFound(.characteristic(subscription.characteristic, of: address))
+            throw .notFound(
+                .subscribed(subscription.characteristic, at: subscription.handle, of: address))
         }
         return try await values(
             of: found, indications: subscription.indications, buffer: subscription.buffer,
