@@ -46,7 +46,7 @@ import VirtualController
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
                 // Closing waits for this.
-                host.port.script(.leCreateConnectionCancel, .late(.seconds(1)), times: 1)
+                host.port.script(.lePeriodicAdvertisingCreateSyncCancel, .late(.seconds(1)), times: 1)
                 let begun = host.port.heard.count { $0 == .leSetExtendedScanParameters }
                 let closing = Task(executorPreference: host.loop) { await adapter.close() }
                 _ = await host.loop.sleep(for: .milliseconds(500))

@@ -94,6 +94,7 @@ extension Adapter {
         case .scanner: scannerAnswered(answer)
         case .advertiser: advertiserAnswered(answer)
         case .initiator: initiatorAnswered(answer)
+        case .synchronizer: synchronizerAnswered(answer)
         case .link(let id): linkAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
         }

@@ -298,7 +298,8 @@ extension Adapter {
 
     private func endAll() async {
         // First, since the search for a train makes the radio scan.
-        let trains = periodic.letGo(.failure(.adapter(.closed)))
+        endTrains(.failure(.adapter(.closed)))
+        reconcileTrains()
         endScans(.failure(.adapter(.closed)))
         reconcileScan()
         stopAllAdvertising()
@@ -307,7 +308,6 @@ extension Adapter {
             guard await radioChange() else { break }
         }
         await connectingIdle()
-        await endPeriodic(trains)
         await radioIdle()
         let endings = links.keys.map { id in Task(executorPreference: loop) { await self.endLink(id) } }
         for ending in endings { await ending.value }

@@ -43,8 +43,6 @@ public actor Adapter {
     var timer: LoopTimer?
     /// What the timer is set to: no later than any deadline.
     private var armed: Instant?
-    /// The end of the search for a periodic train.
-    var searching: LoopTimer?
     /// The end of a private address, and of what is waited for with hidden peers.
     var privacyTimer: LoopTimer?
     /// Where packets are written before they go; kept, so that a packet costs no allocation.
@@ -70,7 +68,9 @@ public actor Adapter {
     /// Whom scans tell.
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
     var acceptList = AcceptList()
-    var periodic = PeriodicState()
+    var synchronizer = PeriodicSynchronizer()
+    /// The consumers of periodic trains.
+    var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
     var advertiser = Advertiser()
     /// Whom advertisements tell.
     var advertising = AdvertisingState()
@@ -314,6 +314,7 @@ extension Adapter {
         expireInitiator(at: now)
         expireScanner(at: now)
         expireAdvertiser(at: now)
+        expireSynchronizer(at: now)
         for link in links.values {
             if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
         }
@@ -321,6 +322,7 @@ extension Adapter {
         wakeForInitiator()
         wakeForScanner()
         wakeForAdvertiser()
+        wake(by: synchronizer.deadline)
         for link in links.values { wake(by: link.deadline) }
         loadOwedKeys()
     }
@@ -371,14 +373,13 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
-        searching?.set(nil)
         privacyTimer?.set(nil)
         privacy.watch = nil
         for link in Array(links.values) { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
         endScans(.failure(reason))
-        periodic.finishAll(.failure(reason))
+        endTrains(.failure(reason))
         idle.resumeAll(with: .success(()))
         power.resumeAll(with: .failure(reason))
         endAdvertising(reason)

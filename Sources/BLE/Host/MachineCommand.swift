@@ -29,11 +29,7 @@ struct MachineCommand: Sendable {
 
     /// An answer that is none of success, as an error.
     func error(_ answer: CommandAnswer) -> BLEError {
-        switch answer {
-        case .refused(let status): .hci(status, command: packet.opcode)
-        case .malformed(let problem): .controllerMisbehaved(command: packet.opcode, problem)
-        case .done, .silent: .controllerSilent(command: packet.opcode)
-        }
+        answer.error(of: packet.opcode) ?? .controllerSilent(command: packet.opcode)
     }
 
     private static func answer<Command: HCICommand>(
@@ -61,6 +57,7 @@ enum HostMachine: Sendable {
     case scanner
     case advertiser
     case initiator
+    case synchronizer
     /// The end of a link.
     case link(LinkID)
     /// A procedure of a link.
@@ -77,6 +74,18 @@ enum CommandAnswer: Hashable, Sendable {
     case malformed(BLEError.ControllerMisbehavior)
     /// Nothing is known: it was not answered in time, or a Reset has overtaken it.
     case silent
+}
+
+extension CommandAnswer {
+    /// What went wrong with a command; nil: nothing.
+    func error(of command: HCIOpcode) -> BLEError? {
+        switch self {
+        case .done: nil
+        case .refused(let status): .hci(status, command: command)
+        case .malformed(let problem): .controllerMisbehaved(command: command, problem)
+        case .silent: .controllerSilent(command: command)
+        }
+    }
 }
 
 extension CommandQueue.Event {

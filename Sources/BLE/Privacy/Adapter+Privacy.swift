@@ -41,7 +41,7 @@ extension Adapter {
     }
 
     /// Whether the list is to be changed, and can: not while the controller looks for a periodic train.
-    private var isListDue: Bool { privacy.list.contents != wantedPeers && !periodic.isUnderWay }
+    private var isListDue: Bool { privacy.list.contents != wantedPeers && !synchronizer.isSearching }
 
     /// The peers that the controller should know.
     private var wantedPeers: [DeviceAddress: PeerKeyList.Keys] {
@@ -69,6 +69,7 @@ extension Adapter {
         // What brings the controller back does all anew.
         if !isDone, !recovery.isUnderWay { privacy.retry = loop.now + Self.secondTry }
         reconcileRadio()
+        reconcileTrains()
         lookAgain()
         reconcilePrivacy()
         armPrivacy()

@@ -178,12 +178,13 @@ extension Adapter {
         if wasReset {
             scanner.controllerWasReset()
             advertiser.controllerWasReset()
-            synchronizeAgain()
+            synchronizer.controllerWasReset()
         } else {
             scanner.controllerIsBack()
             advertiser.controllerIsBack()
-            goOnSynchronizing()
+            synchronizer.controllerIsBack()
         }
+        reconcileTrains()
         reconcileScan()
         reconcileAdvertising()
         // The controller may know other peers now.

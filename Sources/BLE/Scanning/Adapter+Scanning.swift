@@ -111,7 +111,9 @@ extension Adapter {
         while let event = scanner.nextEvent() {
             switch event {
             case .ended(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
-            case .searchEnded(.train, let error): searchFailed(error)
+            case .searchEnded(.train, let error):
+                synchronizer.fail(error)
+                reconcileTrains()
             case .searchEnded(.peers, let error): peerSearchFailed(error)
             case .disallowedBesideConnecting:
                 initiator.takeTurnsWithScans()
@@ -146,11 +148,16 @@ extension Adapter {
 // MARK: - Changes of the radio
 
 extension Adapter {
-    /// Waits until scanning and advertising are as they are wanted.
+    /// Waits until scanning, advertising and what is synchronized are as they are wanted.
     func radioIdle() async {
-        while end == nil, scanner.isChanging || advertiser.isChanging {
+        while end == nil, scanner.isChanging || advertiser.isChanging || isEndingTrains {
             guard await radioChange() else { return }
         }
+    }
+
+    /// Whether the controller is being told to let periodic trains go. While it is brought back it cannot be told.
+    private var isEndingTrains: Bool {
+        synchronizer.isAsking || synchronizer.hasLeftovers && !recovery.isUnderWay
     }
 
     /// Waits until a change of the radio has ended; false when the task is cancelled.

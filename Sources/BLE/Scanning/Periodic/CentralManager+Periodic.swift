@@ -16,7 +16,7 @@ extension CentralManager {
         of advertiser: DeviceAddress, set: UInt8, options: PeriodicSyncOptions = PeriodicSyncOptions()
     ) -> BoundedStream<PeriodicAdvertisement> {
         let buffer = StreamBuffer<PeriodicAdvertisement>(.newest(options.buffer))
-        let train = PeriodicState.Train(advertiser: advertiser, set: set)
+        let train = PeriodicSynchronizer.Train(advertiser: advertiser, set: set)
         guard set <= 0x0f else {
             buffer.finish(.failure(.outOfRange(.advertisingSetID, allowed: 0...15, value: Int(set))))
             return BoundedStream(buffer)

@@ -1,0 +1,114 @@
+import BLECore
+import HCI
+import Testing
+
+@testable import BLE
+
+/// The synchronizer before a controller that answers early, late, or never, and fails.
+struct PeriodicSynchronizerTests {
+    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    private func everySequence(
+        of depth: Int, _ played: PlayedSynchronizer = PlayedSynchronizer(),
+        _ steps: [PlayedSynchronizer.Step] = [],
+        _ look: (PlayedSynchronizer, [PlayedSynchronizer.Step]) -> Void
+    ) {
+        look(played, steps)
+        guard depth > 0 else { return }
+        for step in PlayedSynchronizer.Step.allCases {
+            var next = played
+            guard next.take(step) else { continue }
+            everySequence(of: depth - 1, next, steps + [step], look)
+        }
+    }
+
+    @Test("whatever happens in whatever order, each consumer is served or told why not, and nothing is left")
+    func everyOrder() {
+        var count = 0
+        var failures: [[PlayedSynchronizer.Step]] = []
+        everySequence(of: 6) { played, steps in
+            count += 1
+            var played = played
+            played.settle()
+            let reached = Set(played.reached())
+            var isRight = reached == Set(played.consumers.map(\.id)) && !played.synchronizer.isSearching
+            // Each train has a consumer.
+            isRight = isRight && Set(played.follows.values) == Set(played.consumers.map(\.train))
+            isRight = isRight && Set(played.follows.values).count == played.follows.count
+            for end in played.ends {
+                switch end {
+                case .timedOut(.synchronization, after: PlayedSynchronizer.limit), .syncLost: break
+                default: isRight = false
+                }
+            }
+            while played.take(.endOldest) { played.settle() }
+            isRight = isRight && played.follows.isEmpty && !played.synchronizer.isSearching
+            isRight = isRight && !played.synchronizer.isAsking && !played.synchronizer.hasLeftovers
+            if !isRight { failures.append(steps) }
+        }
+        #expect(count > 10_000)
+        let shortest = failures.min { $0.count < $1.count }
+        #expect(shortest == nil, "and \(failures.count) more")
+    }
+
+    @Test func noSearchBeginsWhileItIsPaused() {
+        var synchronizer = PeriodicSynchronizer()
+        _ = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
+        let paused = synchronizer.nextCommand(isPaused: true, at: .zero)
+        #expect(paused == nil && !synchronizer.isSearching)
+        let next = synchronizer.nextCommand(isPaused: false, at: .zero)
+        #expect(next?.packet.opcode == .lePeriodicAdvertisingCreateSync && synchronizer.isSearching)
+    }
+
+    @Test("another program's searches on a shared controller are none of ours")
+    func others() {
+        var synchronizer = PeriodicSynchronizer()
+        let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
+        let command = synchronizer.nextCommand(isPaused: false, at: .zero)
+        #expect(command != nil)
+        synchronizer.answered(.done([]), isRecovering: false)
+        func established(_ set: UInt8, _ handle: UInt16) -> LEPeriodicAdvertisingSyncEstablished {
+            LEPeriodicAdvertisingSyncEstablished(
+                status: .success,
+                train: PeriodicTrain(
+                    sync: SyncHandle(rawValue: handle), sid: set,
+                    advertiser: HCIAddress(PlayedSynchronizer.train(set).advertiser), phy: .le1M,
+                    interval: ConnectionInterval(rawValue: 80)))
+        }
+        synchronizer.established(established(2, 7))
+        #expect(synchronizer.isSearching)
+        synchronizer.established(established(1, 8))
+        #expect(!synchronizer.isSearching)
+        var reached: [PeriodicSyncID] = []
+        for handle: UInt16 in [7, 8] {
+            let report = LEPeriodicAdvertisingReport(
+                sync: SyncHandle(rawValue: handle), rssi: -50, dataStatus: .complete, data: [1])
+            synchronizer.receive(report, at: .zero) { id, _ in reached.append(id) }
+        }
+        #expect(reached == [id])
+    }
+
+    @Test("a controller that refuses the search says why; one that is silent for good does, too")
+    func refused() {
+        for (answer, error) in [
+            (CommandAnswer.refused(.memoryCapacityExceeded), HCIStatus.memoryCapacityExceeded),
+            (.refused(.commandDisallowed), .commandDisallowed), (.silent, nil),
+        ] {
+            var synchronizer = PeriodicSynchronizer()
+            let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
+            _ = synchronizer.nextCommand(isPaused: false, at: .zero)
+            synchronizer.answered(answer, isRecovering: false)
+            // What it may have begun is cancelled.
+            let cancel = synchronizer.nextCommand(isPaused: false, at: .zero)
+            #expect((cancel != nil) == (answer == .silent))
+            if cancel != nil { synchronizer.answered(.silent, isRecovering: false) }
+            var ends: [PeriodicSyncID: BLEError] = [:]
+            while let event = synchronizer.nextEvent() {
+                if case .ended(let id, let error) = event { ends[id] = error }
+            }
+            let command = HCIOpcode.lePeriodicAdvertisingCreateSync
+            #expect(
+                ends == [id: error.map { .hci($0, command: command) } ?? .controllerSilent(command: command)])
+            #expect(!synchronizer.isSearching)
+        }
+    }
+}

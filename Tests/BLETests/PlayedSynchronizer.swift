@@ -1,0 +1,194 @@
+import BLECore
+import HCI
+
+@testable import BLE
+
+/// A synchronizer before a controller that does what a test says, when it says so.
+struct PlayedSynchronizer {
+    /// What happens.
+    enum Step: CaseIterable {
+        case followFirst
+        case followSecond
+        /// The oldest consumer goes.
+        case endOldest
+        case endNewest
+        /// Time goes by, until the search is over.
+        case time
+        /// The controller carries the command out, and its answer is on the way.
+        case execute
+        /// It does, and says what comes of it before it answers.
+        case executeEarly
+        /// What the controller has said comes.
+        case deliver
+        /// The controller finds the train that it looks for, and the event is on the way.
+        case find
+        /// It does not hear the first packets of that train.
+        case miss
+        /// The command is not answered, and the controller comes back without a reset.
+        case silence
+        case reset
+    }
+
+    private(set) var synchronizer = PeriodicSynchronizer()
+    /// Consumers that were not told of an end.
+    private(set) var consumers: [(id: PeriodicSyncID, train: PeriodicSynchronizer.Train)] = []
+    /// What others were told.
+    private(set) var ends: [BLEError] = []
+    private var now = Instant.zero
+
+    // The controller.
+    private var search: PeriodicSynchronizer.Train?
+    private(set) var follows: [UInt16: PeriodicSynchronizer.Train] = [:]
+    private var nextHandle: UInt16 = 1
+    private var command: MachineCommand?
+    private var isCarriedOut = false
+    /// What it has said, in this order.
+    private var said = [Message]()
+
+    private enum Message {
+        case answer(CommandAnswer)
+        case event(LEPeriodicAdvertisingSyncEstablished)
+    }
+    /// The names of the commands that it was told.
+    private(set) var told: [HCIOpcode] = []
+
+    static let limit = Duration.seconds(10)
+    static func train(_ set: UInt8) -> PeriodicSynchronizer.Train {
+        .init(advertiser: DeviceAddress(0xc000_0000_0001, type: .random), set: set)
+    }
+
+    /// Takes a step; false when there is nothing to do.
+    mutating func take(_ step: Step) -> Bool {
+        switch step {
+        case .followFirst: follow(Self.train(1))
+        case .followSecond: follow(Self.train(2))
+        case .endOldest:
+            guard !consumers.isEmpty else { return false }
+            synchronizer.end(consumers.removeFirst().id)
+        case .endNewest:
+            guard consumers.count > 1 else { return false }
+            synchronizer.end(consumers.removeLast().id)
+        case .time:
+            guard let deadline = synchronizer.deadline else { return false }
+            now = deadline
+            synchronizer.expire(at: now)
+        case .execute, .executeEarly:
+            guard !isCarriedOut, let command else { return false }
+            isCarriedOut = true
+            carryOut(command, isEarly: step == .executeEarly)
+        case .deliver:
+            guard !said.isEmpty else { return false }
+            switch said.removeFirst() {
+            case .answer(let answer):
+                (command, isCarriedOut) = (nil, false)
+                synchronizer.answered(answer, isRecovering: false)
+            case .event(let event): synchronizer.established(event)
+            }
+        case .find, .miss:
+            guard let train = search.take() else { return false }
+            said.append(outcome(train, step == .find ? .success : .connectionFailedToBeEstablished))
+        case .silence:
+            guard command != nil else { return false }
+            forgetCommand()
+            synchronizer.controllerIsBack()
+        case .reset:
+            guard search != nil || !follows.isEmpty || command != nil else { return false }
+            if command != nil { forgetCommand() }
+            (search, follows, said) = (nil, [:], [])
+            synchronizer.controllerWasReset()
+        }
+        goOn()
+        return true
+    }
+
+    private mutating func follow(_ train: PeriodicSynchronizer.Train) {
+        var options = PeriodicSyncOptions()
+        options.establishing = Self.limit
+        consumers.append((synchronizer.follow(train, options), train))
+    }
+
+    /// Takes the next command and the events.
+    private mutating func goOn() {
+        if command == nil, let next = synchronizer.nextCommand(isPaused: false, at: now) {
+            command = next
+            told.append(next.packet.opcode)
+        }
+        while let event = synchronizer.nextEvent() {
+            guard case .ended(let id, let error) = event else { continue }
+            consumers.removeAll { $0.id == id }
+            ends.append(error)
+        }
+    }
+
+    /// The answer to the command is lost, if there was one.
+    private mutating func forgetCommand() {
+        (command, isCarriedOut) = (nil, false)
+        said.removeAll { if case .answer = $0 { true } else { false } }
+        synchronizer.answered(.silent, isRecovering: true)
+    }
+
+    private mutating func carryOut(_ command: MachineCommand, isEarly: Bool) {
+        let before = said.count
+        let answer = execute(command)
+        if isEarly, command.packet.opcode == .lePeriodicAdvertisingCreateSync, answer == .done([]),
+            let train = search.take()
+        {
+            said.append(outcome(train, .success))
+        }
+        if isEarly { said.append(.answer(answer)) } else { said.insert(.answer(answer), at: before) }
+    }
+
+    private mutating func execute(_ command: MachineCommand) -> CommandAnswer {
+        let parameters = command.packet.parameters
+        switch command.packet.opcode {
+        case .lePeriodicAdvertisingCreateSync:
+            let wanted = Self.train(parameters[1])
+            guard search == nil else { return .refused(.commandDisallowed) }
+            guard !follows.values.contains(wanted) else { return .refused(.connectionAlreadyExists) }
+            search = wanted
+        case .lePeriodicAdvertisingCreateSyncCancel:
+            guard let train = search.take() else { return .refused(.commandDisallowed) }
+            said.append(outcome(train, .operationCancelledByHost))
+        case .lePeriodicAdvertisingTerminateSync:
+            let handle = UInt16(parameters[0]) | UInt16(parameters[1]) << 8
+            guard follows.removeValue(forKey: handle) != nil else {
+                return .refused(.unknownAdvertisingIdentifier)
+            }
+        default: return .refused(.unknownCommand)
+        }
+        return .done([])
+    }
+
+    private mutating func outcome(
+        _ train: PeriodicSynchronizer.Train, _ status: HCIStatus
+    ) -> Message {
+        let handle = nextHandle
+        nextHandle += 1
+        if status == .success { follows[handle] = train }
+        return .event(
+            LEPeriodicAdvertisingSyncEstablished(
+                status: status,
+                train: PeriodicTrain(
+                    sync: SyncHandle(rawValue: handle), sid: train.set,
+                    advertiser: HCIAddress(train.advertiser), phy: .le1M,
+                    interval: ConnectionInterval(rawValue: 80))))
+    }
+
+    /// Everything that is under way ends, and every train that is looked for is found.
+    mutating func settle() {
+        var count = 0
+        while take(.deliver) || take(.execute) || take(.find), count < 100 { count += 1 }
+        goOn()
+    }
+
+    /// The consumers that a report of each train reaches.
+    mutating func reached() -> [PeriodicSyncID] {
+        var ids: [PeriodicSyncID] = []
+        for handle in follows.keys {
+            let report = LEPeriodicAdvertisingReport(
+                sync: SyncHandle(rawValue: handle), rssi: -50, dataStatus: .complete, data: [1])
+            synchronizer.receive(report, at: now) { id, _ in ids.append(id) }
+        }
+        return ids
+    }
+}
