@@ -100,6 +100,12 @@ extension Adapter {
     }
 
     private func endWaits(on link: Link, _ error: BLEError) {
+        if error == .disconnected(.status(.authenticationFailure)) {
+            // The kernel may tell of the end before it tells why the link did not get secure.
+            for ticket in link.raising.keys {
+                operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
+            }
+        }
         link.end(error)
         endProcedures(of: link, error)
         securings.resume(link.id, with: .failure(error))

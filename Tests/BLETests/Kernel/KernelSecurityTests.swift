@@ -261,6 +261,20 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
+    @Test(
+        "a request for which the link was to get secure says that it did not, also when the link ends before that is told"
+    )
+    func endedUnsecured() async throws {
+        try await run { host, socket, id in
+            let asked = Lock<[[UInt8]]>([])
+            let read = try await refusedRead(host, socket, id, asked)
+            let handle = socket.connectionHandle()
+            host.kernel.say(DisconnectionComplete(connection: handle, reason: .authenticationFailure).packet)
+            socket.lose()
+            await #expect(throws: BLEError.encryption(.authenticationFailure)) { try await read.value }
+        }
+    }
+
     @Test("an indication that is not confirmed does not hold back the end of the link")
     func unconfirmed() async throws {
         try await run { host, socket, id in
