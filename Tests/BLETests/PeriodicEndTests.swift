@@ -45,16 +45,19 @@ import VirtualController
                     await failure { () throws(BLEError) in _ = try await central.connect(to: absent) }
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
-                // Closing waits for this.
-                host.port.script(.lePeriodicAdvertisingCreateSyncCancel, .late(.seconds(1)), times: 1)
-                let begun = host.port.heard.count { $0 == .leSetExtendedScanParameters }
-                let closing = Task(executorPreference: host.loop) { await adapter.close() }
-                _ = await host.loop.sleep(for: .milliseconds(500))
+                // It has found one when it is told to give the search up.
                 let train = PeriodicTrain(
                     sync: SyncHandle(rawValue: 7), sid: 5, advertiser: HCIAddress(absent), phy: .le1M,
                     interval: ConnectionInterval(rawValue: 80))
-                host.port.say(LEPeriodicAdvertisingSyncEstablished(status: .success, train: train).packet)
-                await closing.value
+                let cancel = HCIOpcode.lePeriodicAdvertisingCreateSyncCancel
+                host.port.script(
+                    cancel,
+                    .says([
+                        LEPeriodicAdvertisingSyncEstablished(status: .success, train: train).packet,
+                        CommandComplete(cancel, status: .commandDisallowed).packet,
+                    ]), times: 1)
+                let begun = host.port.heard.count { $0 == .leSetExtendedScanParameters }
+                await adapter.close()
                 #expect(await others.value != nil)
                 #expect(host.port.heard.count { $0 == .leSetExtendedScanParameters } == begun)
                 #expect(host.port.heard.contains(.lePeriodicAdvertisingTerminateSync))

@@ -29,6 +29,41 @@ import Testing
         #expect(flow.freePackets == 7)
     }
 
+    @Test func aFrameIsWrittenInPlace() throws {
+        var flow = Self.flow(length: 5, packets: 10, one)
+        let isQueued = try flow.enqueue(on: .att, of: one, upTo: 517) { output in
+            for octet: UInt8 in 1...7 { output.append(octet) }
+        }
+        #expect(isQueued && flow.queuedFrames(one) == 1 && flow.queuedOctets(one) == 11)
+        #expect(
+            flow.packets().map(\.hex) == [
+                "024000" + "0500" + "0700040001", "024010" + "0500" + "0203040506", "024010" + "0100" + "07",
+            ])
+        let isNothing = try flow.enqueue(on: .att, of: one, upTo: 517) { _ in }
+        #expect(!isNothing && flow.queuedFrames(one) == 0)
+        #expect(throws: ACLFlowError.unknownConnection(two)) {
+            _ = try flow.enqueue(on: .att, of: two, upTo: 517) { $0.append(1) }
+        }
+    }
+
+    @Test("nothing is written where the queue may not take it")
+    func noRoomInTheQueue() throws {
+        var flow = ACLFlow(queueLimit: 40)
+        flow.configure(packetLength: 27, packets: 0)
+        flow.open(one)
+        var written = 0
+        var queued: [Bool] = []
+        for _ in 0..<4 {
+            queued.append(
+                try flow.enqueue(on: .att, of: one, upTo: 23) { output in
+                    written += 1
+                    output.append(1)
+                })
+        }
+        // 27 octets may come: 5 and 10 octets wait, and 15 do not leave that room.
+        #expect(queued == [true, true, true, false] && written == 3)
+    }
+
     @Test func anEmptyFrame() throws {
         var flow = Self.flow(length: 27, packets: 1, one)
         try flow.enqueue([], on: .att, of: one)

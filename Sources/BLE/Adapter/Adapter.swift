@@ -225,30 +225,30 @@ extension Adapter {
             // Advertising is most of what comes: it does not take the long way, and nothing follows from it.
             if try hearReports(packet) { return }
             commands.receive(packet, at: loop.now)
-            try dispatch(packet)
+            var reader = ByteReader(packet, of: HCIPacket.packetName)
+            switch HCIPacketType(rawValue: try reader.u8("type")) {
+            case .event: receive(try HCIEvent(reader.restInPlace()))
+            case .acl:
+                let header = try ACLHeader(decoding: &reader)
+                let data = try reader.span(header.dataLength, "data")
+                try reader.end()
+                receive(data, header)
+            case .command where kernel != nil: noteForeign(reader.restInPlace())
+            // Voice and isochronous data have no user here; on a shared socket other programs' packets pass by.
+            default: break
+            }
         } catch {
             log.warning("ignoring a packet from the controller: \(error)")
         }
         pumpController()
     }
 
-    private func dispatch(_ packet: Span<UInt8>) throws(DecodeError) {
-        var reader = ByteReader(packet, of: HCIPacket.packetName)
-        switch HCIPacketType(rawValue: try reader.u8("type")) {
-        case .event: receive(try HCIEvent(reader.restInPlace()))
-        case .acl: receive(try ACLPacket(reader.restInPlace()))
-        case .command:
-            let command = reader.restInPlace()
-            if kernel != nil {
-                scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
-                wakeForScanner()
-                advertiser.foreignCommand(
-                    command, isRecovering: recovery.isUnderWay, at: loop.now)
-                reconcileAdvertising()
-            }
-        // Voice and isochronous data are nobody's here; on a shared socket other programs' packets pass by.
-        default: break
-        }
+    /// Takes note of a command of another program, or of the kernel, to a shared controller.
+    private func noteForeign(_ command: Span<UInt8>) {
+        scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
+        wakeForScanner()
+        advertiser.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
+        reconcileAdvertising()
     }
 
     /// Sends what all machines have to say.

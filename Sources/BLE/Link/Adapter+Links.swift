@@ -308,11 +308,11 @@ extension Adapter {
 
 extension Adapter {
     /// Data from a controller that is ours: a fragment of an L2CAP frame.
-    func receive(_ packet: ACLPacket) {
-        guard kernel == nil, let id = linkOfHandle[packet.handle], let link = links[id] else { return }
+    func receive(_ data: Span<UInt8>, _ header: ACLHeader) {
+        guard kernel == nil, let id = linkOfHandle[header.handle], let link = links[id] else { return }
         let now = loop.now
         do throws(ACLReassemblyError) {
-            try link.reassembler.receive(packet.boundary, packet.data.span) { channel, payload in
+            try link.reassembler.receive(header.boundary, data) { channel, payload in
                 switch channel {
                 case .att: link.gatt.receive(payload, at: now)
                 case .leSignaling: link.signaling.receive(payload, at: now)
@@ -396,38 +396,38 @@ extension Adapter {
     private func moveFrames(of link: Link) -> Bool {
         let now = loop.now
         var isMoved = false
-        func move(
-            while hasRoom: () -> Bool, _ next: (Link, inout OutputSpan<UInt8>) -> Bool,
-            to send: (Span<UInt8>) -> Void
-        ) {
-            while hasRoom(), link.nextFrame(next, send) { isMoved = true }
-        }
         switch link.channel {
         case .socket(let channel):
-            move(while: { channel.port.isWritable }, { $0.gatt.nextFrame(into: &$1, at: now) }) {
-                channel.port.send($0)
-            }
+            while channel.port.isWritable, link.sendFrame(to: channel.port, at: now) { isMoved = true }
             link.gatt.setWritable(channel.port.isWritable, at: now)
         case .acl(let handle):
-            // While the queue is short: what waits in the machines can still be cancelled.
-            move(while: { acl.queuedFrames(handle) < 4 }, { $0.signaling.nextFrame(into: &$1, at: now) }) {
-                enqueue($0, .leSignaling, handle)
+            while enqueue(on: .leSignaling, of: handle, { _ = link.signaling.nextFrame(into: &$0, at: now) })
+            {
+                isMoved = true
             }
-            move(while: { acl.queuedFrames(handle) < 4 }, { $0.pairing.nextFrame(into: &$1, at: now) }) {
-                enqueue($0, .securityManager, handle)
+            while enqueue(
+                on: .securityManager, of: handle, { _ = link.pairing.nextFrame(into: &$0, at: now) })
+            {
+                isMoved = true
             }
-            move(while: { acl.queuedFrames(handle) < 4 }, { $0.gatt.nextFrame(into: &$1, at: now) }) {
-                enqueue($0, .att, handle)
+            while enqueue(on: .att, of: handle, { _ = link.gatt.nextFrame(into: &$0, at: now) }) {
+                isMoved = true
             }
         }
         return isMoved
     }
 
-    private func enqueue(_ payload: Span<UInt8>, _ channel: L2CAPChannelID, _ handle: ConnectionHandle) {
+    /// Queues the frame that `write` writes, while the queue is short: what waits in the machines can still be cancelled.
+    /// False when there is none, or no room.
+    private func enqueue(
+        on channel: L2CAPChannelID, of handle: ConnectionHandle, _ write: (inout OutputSpan<UInt8>) -> Void
+    ) -> Bool {
+        guard acl.queuedFrames(handle) < 4 else { return false }
         do throws(ACLFlowError) {
-            try acl.enqueue(payload, on: channel, of: handle)
+            return try acl.enqueue(on: channel, of: handle, upTo: ATTMTU.maximum.octets, write)
         } catch {
-            log.error("a frame is lost: \(error)")
+            log.error("\(error)")
+            return false
         }
     }
 

@@ -136,16 +136,14 @@ final class Link {
             earlier(ending.deadline, procedures.deadline))
     }
 
-    /// Calls `send` with the frame that `next` writes; false when there is none.
-    func nextFrame(
-        _ next: (Link, inout OutputSpan<UInt8>) -> Bool, _ send: (Span<UInt8>) -> Void
-    ) -> Bool {
+    /// Sends the next frame of the kernel's bearer; false when there is none.
+    func sendFrame(to port: any PacketPort, at now: Instant) -> Bool {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(addingCapacity: ATTMTU.maximum.octets) { output in _ = next(self, &output) }
+        scratch.append(addingCapacity: ATTMTU.maximum.octets) { _ = gatt.nextFrame(into: &$0, at: now) }
         guard !scratch.isEmpty else { return false }
         // A copy of the reference: what `send` does may come back here.
         let frame = scratch
-        send(frame.span)
+        port.send(frame.span)
         return true
     }
 }

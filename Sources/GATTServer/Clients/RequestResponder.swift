@@ -216,18 +216,6 @@ extension RequestResponder {
     }
 
     /// Asks the handler of an attribute to take a write; returns when it does.
-    private mutating func offer(
-        _ write: GATTWrite, to onWrite: WriteHandler, _ kind: GATTWriteKind, _ transaction: [GATTWrite],
-        of client: ClientID, _ shared: inout Shared
-    ) throws(Interruption) {
-        _ = try result(for: write.handle, of: client, &shared) { pending, mtu in
-            let request = GATTWriteRequest(
-                central: pending.central, write: write, kind: kind, transaction: transaction, mtu: mtu,
-                pending: pending)
-            return try onWrite(request) == .accept || kind.isCommand ? [] : nil
-        }
-    }
-
     /// What the handler of an attribute says, or said when the request was first tried; nil is "later".
     private mutating func result(
         for handle: AttributeHandle, of client: ClientID, _ shared: inout Shared,
@@ -488,7 +476,12 @@ extension RequestResponder {
                 _ = try write.features(beside: client.features)
             }
             if let onWrite = shared.database.attributes[index].onWrite {
-                try offer(write, to: onWrite, kind, Array(writes), of: client.id, &shared)
+                _ = try result(for: write.handle, of: client.id, &shared) { pending, mtu in
+                    let request = GATTWriteRequest(
+                        central: pending.central, write: write, kind: kind, transaction: Array(writes),
+                        mtu: mtu, pending: pending)
+                    return try onWrite(request) == .accept || kind.isCommand ? [] : nil
+                }
             }
         }
         for write in writes {

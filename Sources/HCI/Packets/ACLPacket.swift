@@ -51,11 +51,9 @@ extension ACLPacket: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     public init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let header = try reader.u16("handle")
-        handle = ConnectionHandle(header)
-        boundary = .init(header)
-        broadcast = .init(header)
-        data = try reader.bytes(Int(try reader.u16("data length")), "data")
+        let header = try ACLHeader(decoding: &reader)
+        (handle, boundary, broadcast) = (header.handle, header.boundary, header.broadcast)
+        data = try reader.bytes(header.dataLength, "data")
     }
 
     /// The header's 4 octets and the data.
@@ -67,6 +65,32 @@ extension ACLPacket: PacketCodable {
         output.u16(handle.rawValue | flags << 12)
         output.u16(UInt16(clamping: data.count))
         output.bytes(data)
+    }
+}
+
+/// The header of an ACL packet, whose data are read in place.
+///
+/// ```swift
+/// let header = try ACLHeader(decoding: &reader)
+/// let data = try reader.span(header.dataLength, "data")
+/// ```
+public struct ACLHeader: Hashable, Sendable {
+    /// The connection.
+    public let handle: ConnectionHandle
+    /// Where in a frame the data lie.
+    public let boundary: ACLPacket.Boundary
+    /// Whom the data are for.
+    public let broadcast: ACLPacket.Broadcast
+    /// How many octets of data follow.
+    public let dataLength: Int
+
+    /// Reads the header.
+    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let flags = try reader.u16("handle")
+        handle = ConnectionHandle(flags)
+        boundary = .init(flags)
+        broadcast = .init(flags)
+        dataLength = Int(try reader.u16("data length"))
     }
 }
 

@@ -124,13 +124,41 @@ extension ACLFlow {
         guard queued == 0 || queued + length <= queueLimit else {
             throw .queueFull(handle, octets: queued, limit: queueLimit)
         }
-        let frame = [UInt8](capacity: length) { output in
-            output.l2capHeader(channel, payloadLength: payload.count)
-            output.bytes(payload)
+        queue(
+            [UInt8](capacity: length) { output in
+                output.l2capHeader(channel, payloadLength: payload.count)
+                output.bytes(payload)
+            }, of: handle)
+    }
+
+    /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no room in the queue
+    /// for one with `limit` octets, and `write` is not called then.
+    ///
+    /// - Throws: when there is no such connection.
+    public mutating func enqueue(
+        on channel: L2CAPChannelID, of handle: ConnectionHandle, upTo limit: Int,
+        _ write: (inout OutputSpan<UInt8>) -> Void
+    ) throws(ACLFlowError) -> Bool {
+        guard connections[handle] != nil else { throw .unknownConnection(handle) }
+        let limit = min(limit, L2CAPFrame.maximumPayload)
+        let queued = queuedOctets(handle)
+        guard queued == 0 || queued + L2CAPFrame.headerLength + limit <= queueLimit else { return false }
+        var frame = [UInt8](capacity: L2CAPFrame.headerLength + limit) { output in
+            output.l2capHeader(channel, payloadLength: 0)
+            write(&output)
         }
+        let length = frame.count - L2CAPFrame.headerLength
+        guard length > 0 else { return false }
+        frame[0] = UInt8(truncatingIfNeeded: length)
+        frame[1] = UInt8(truncatingIfNeeded: length >> 8)
+        queue(frame, of: handle)
+        return true
+    }
+
+    private mutating func queue(_ frame: [UInt8], of handle: ConnectionHandle) {
         if queuedFrames(handle) == 0 { turns.append(handle) }
+        connections[handle]?.octets += frame.count
         connections[handle]?.frames.append(frame)
-        connections[handle]?.octets += length
     }
 
     /// Writes the next packet for the controller: type octet, header, data. False while there is none, or

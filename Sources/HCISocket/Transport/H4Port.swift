@@ -108,9 +108,15 @@ public final class H4Port: PacketPort, @unchecked Sendable {
 extension H4Port {
     private func append(_ packet: Span<UInt8>) {
         guard socket.isOpen else { return }
-        let wasEmpty = output.isEmpty
-        output.append(addingCapacity: packet.count) { $0.bytes(packet) }
-        if wasEmpty, let error = flush() { failSoon(error) }
+        var rest = packet
+        if output.isEmpty {
+            // Nothing waits: only what the descriptor does not take is copied.
+            let count = packet.withUnsafeBytes { write($0.baseAddress, $0.count) }
+            if count > 0 { rest = packet.extracting(count..<packet.count) }
+            guard !rest.isEmpty else { return }
+        }
+        output.append(addingCapacity: rest.count) { $0.bytes(rest) }
+        if output.count == rest.count, let error = flush() { failSoon(error) }
     }
 
     /// Writes what the descriptor takes; why it takes nothing any more.
