@@ -36,10 +36,13 @@ struct PeriodicSynchronizerTests {
             isRight = isRight && Set(played.follows.values).count == played.follows.count
             for end in played.ends {
                 switch end {
-                case .timedOut(.synchronization, after: PlayedSynchronizer.limit), .syncLost: break
+                case .timedOut(.synchronization, after: PlayedSynchronizer.limit):
+                    isRight = isRight && steps.contains(.time)
+                case .syncLost: isRight = isRight && steps.contains(.reset)
                 default: isRight = false
                 }
             }
+            isRight = isRight && played.consumers.count + played.ends.count + played.left == played.followed
             while played.take(.endOldest) { played.settle() }
             isRight = isRight && played.follows.isEmpty && !played.synchronizer.isSearching
             isRight = isRight && !played.synchronizer.isAsking && !played.synchronizer.hasLeftovers
@@ -74,9 +77,9 @@ struct PeriodicSynchronizerTests {
                     advertiser: HCIAddress(PlayedSynchronizer.train(set).advertiser), phy: .le1M,
                     interval: ConnectionInterval(rawValue: 80)))
         }
-        synchronizer.established(established(2, 7))
+        synchronizer.established(established(2, 7), isShared: true)
         #expect(synchronizer.isSearching)
-        synchronizer.established(established(1, 8))
+        synchronizer.established(established(1, 8), isShared: true)
         #expect(!synchronizer.isSearching)
         var reached: [PeriodicSyncID] = []
         for handle: UInt16 in [7, 8] {

@@ -16,16 +16,25 @@ struct PlayedSynchronizer {
         case time
         /// The controller carries the command out, and its answer is on the way.
         case execute
-        /// It does, and says what comes of it before it answers.
+        /// It does, and says what comes of it before it answers: it has found the train, or has cancelled the search.
         case executeEarly
+        /// It does, and says before it answers that it did not hear the first packets of the train.
+        case executeAndMiss
+        /// It has found the train when it is to cancel that, refuses to, and says afterwards that it has found it.
+        case refuseCancel
         /// What the controller has said comes.
         case deliver
         /// The controller finds the train that it looks for, and the event is on the way.
         case find
         /// It does not hear the first packets of that train.
         case miss
-        /// The command is not answered, and the controller comes back without a reset.
+        /// The command is not answered, and the controller is brought back.
         case silence
+        /// It is brought back for another reason; the answer may still come.
+        case fail
+        /// It is back.
+        case back
+        /// It is back, and has forgotten all.
         case reset
     }
 
@@ -34,6 +43,9 @@ struct PlayedSynchronizer {
     private(set) var consumers: [(id: PeriodicSyncID, train: PeriodicSynchronizer.Train)] = []
     /// What others were told.
     private(set) var ends: [BLEError] = []
+    /// Those that there have been, and those that have gone.
+    private(set) var (followed, left) = (0, 0)
+    private var isRecovering = false
     private var now = Instant.zero
 
     // The controller.
@@ -48,6 +60,8 @@ struct PlayedSynchronizer {
     private enum Message {
         case answer(CommandAnswer)
         case event(LEPeriodicAdvertisingSyncEstablished)
+
+        var isAnswer: Bool { if case .answer = self { true } else { false } }
     }
     /// The names of the commands that it was told.
     private(set) var told: [HCIOpcode] = []
@@ -64,37 +78,50 @@ struct PlayedSynchronizer {
         case .followSecond: follow(Self.train(2))
         case .endOldest:
             guard !consumers.isEmpty else { return false }
+            left += 1
             synchronizer.end(consumers.removeFirst().id)
         case .endNewest:
             guard consumers.count > 1 else { return false }
+            left += 1
             synchronizer.end(consumers.removeLast().id)
         case .time:
             guard let deadline = synchronizer.deadline else { return false }
             now = deadline
             synchronizer.expire(at: now)
-        case .execute, .executeEarly:
-            guard !isCarriedOut, let command else { return false }
+        case .execute, .executeEarly, .executeAndMiss, .refuseCancel:
+            guard !isCarriedOut, let command, carryOut(command, step) else { return false }
             isCarriedOut = true
-            carryOut(command, isEarly: step == .executeEarly)
         case .deliver:
             guard !said.isEmpty else { return false }
             switch said.removeFirst() {
             case .answer(let answer):
                 (command, isCarriedOut) = (nil, false)
-                synchronizer.answered(answer, isRecovering: false)
-            case .event(let event): synchronizer.established(event)
+                synchronizer.answered(answer, isRecovering: isRecovering)
+            case .event(let event): synchronizer.established(event, isShared: false)
             }
         case .find, .miss:
             guard let train = search.take() else { return false }
             said.append(outcome(train, step == .find ? .success : .connectionFailedToBeEstablished))
         case .silence:
-            guard command != nil else { return false }
-            forgetCommand()
+            guard command != nil, !isRecovering else { return false }
+            (command, isCarriedOut) = (nil, false)
+            said.removeAll(where: \.isAnswer)
+            isRecovering = true
+            synchronizer.answered(.silent, isRecovering: true)
+        case .fail:
+            guard !isRecovering else { return false }
+            isRecovering = true
+        case .back:
+            guard isRecovering else { return false }
+            isRecovering = false
             synchronizer.controllerIsBack()
         case .reset:
-            guard search != nil || !follows.isEmpty || command != nil else { return false }
-            if command != nil { forgetCommand() }
-            (search, follows, said) = (nil, [:], [])
+            guard isRecovering else { return false }
+            isRecovering = false
+            (search, follows) = (nil, [:])
+            // A command that was not answered is overtaken, which is told later.
+            said = command == nil ? [] : [.answer(.silent)]
+            isCarriedOut = command != nil
             synchronizer.controllerWasReset()
         }
         goOn()
@@ -104,12 +131,13 @@ struct PlayedSynchronizer {
     private mutating func follow(_ train: PeriodicSynchronizer.Train) {
         var options = PeriodicSyncOptions()
         options.establishing = Self.limit
+        followed += 1
         consumers.append((synchronizer.follow(train, options), train))
     }
 
     /// Takes the next command and the events.
     private mutating func goOn() {
-        if command == nil, let next = synchronizer.nextCommand(isPaused: false, at: now) {
+        if command == nil, !isRecovering, let next = synchronizer.nextCommand(isPaused: false, at: now) {
             command = next
             told.append(next.packet.opcode)
         }
@@ -120,22 +148,23 @@ struct PlayedSynchronizer {
         }
     }
 
-    /// The answer to the command is lost, if there was one.
-    private mutating func forgetCommand() {
-        (command, isCarriedOut) = (nil, false)
-        said.removeAll { if case .answer = $0 { true } else { false } }
-        synchronizer.answered(.silent, isRecovering: true)
-    }
-
-    private mutating func carryOut(_ command: MachineCommand, isEarly: Bool) {
+    /// Carries a command out as `step` says; false when it does not fit the command.
+    private mutating func carryOut(_ command: MachineCommand, _ step: Step) -> Bool {
         let before = said.count
-        let answer = execute(command)
-        if isEarly, command.packet.opcode == .lePeriodicAdvertisingCreateSync, answer == .done([]),
-            let train = search.take()
-        {
-            said.append(outcome(train, .success))
+        let isCreate = command.packet.opcode == .lePeriodicAdvertisingCreateSync
+        let isCancel = command.packet.opcode == .lePeriodicAdvertisingCreateSyncCancel
+        if step == .refuseCancel {
+            guard isCancel, let train = search.take() else { return false }
+            said += [.answer(.refused(.commandDisallowed)), outcome(train, .success)]
+            return true
         }
-        if isEarly { said.append(.answer(answer)) } else { said.insert(.answer(answer), at: before) }
+        guard step == .execute || isCreate || isCancel && step == .executeEarly else { return false }
+        let answer = execute(command)
+        if step != .execute, isCreate, answer == .done([]), let train = search.take() {
+            said.append(outcome(train, step == .executeEarly ? .success : .connectionFailedToBeEstablished))
+        }
+        if step == .execute { said.insert(.answer(answer), at: before) } else { said.append(.answer(answer)) }
+        return true
     }
 
     private mutating func execute(_ command: MachineCommand) -> CommandAnswer {
@@ -177,7 +206,7 @@ struct PlayedSynchronizer {
     /// Everything that is under way ends, and every train that is looked for is found.
     mutating func settle() {
         var count = 0
-        while take(.deliver) || take(.execute) || take(.find), count < 100 { count += 1 }
+        while take(.back) || take(.deliver) || take(.execute) || take(.find), count < 100 { count += 1 }
         goOn()
     }
 

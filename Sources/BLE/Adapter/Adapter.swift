@@ -172,7 +172,7 @@ public actor Adapter {
     /// Ends at once what is or may be on air.
     private func abandonRadio() {
         if let command = scanner.abandonment { tell(command) }
-        for command in advertiser.abandonment { tell(command) }
+        for command in advertiser.abandonment + synchronizer.abandonment { tell(command) }
     }
 
     /// Sends a command at once and takes no answer to it.

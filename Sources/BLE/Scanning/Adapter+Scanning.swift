@@ -148,14 +148,15 @@ extension Adapter {
 // MARK: - Changes of the radio
 
 extension Adapter {
-    /// Waits until scanning, advertising and what is synchronized are as they are wanted.
+    /// Waits until scanning and advertising are as they are wanted, and the controller was told to let trains go.
     func radioIdle() async {
         while end == nil, scanner.isChanging || advertiser.isChanging || isEndingTrains {
             guard await radioChange() else { return }
         }
     }
 
-    /// Whether the controller is being told to let periodic trains go. While it is brought back it cannot be told.
+    /// Whether a command about periodic trains is unanswered, or the controller is to be told to let some go, which it cannot
+    /// be while it is brought back.
     private var isEndingTrains: Bool {
         synchronizer.isAsking || synchronizer.hasLeftovers && !recovery.isUnderWay
     }

@@ -184,6 +184,44 @@ import VirtualController
         }
     }
 
+    @Test("a shared adapter that is let go follows and looks for no train", arguments: [false, true])
+    func lettingGoOfATrain(isThere: Bool) async throws {
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(
+                .init(publicAddress: FakeKernel.address, extended: .init()))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: true, isOff: false)
+            let told = Lock<ScriptedPort?>(nil)
+            kernel.wrapping = { raw in
+                let port = ScriptedPort(raw, on: bed.loop)
+                told.withLock { $0 = port }
+                return port
+            }
+            let sender = try await Adapter.open(
+                on: await bed.air.attach(.init(extended: .init())), options: AdapterOptions(loop: bed.loop))
+            _ = try await PeripheralManager(sender).advertise(
+                try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
+            do {
+                var options = AdapterOptions(loop: bed.loop)
+                options.kernel = kernel
+                let adapter = try await Adapter.open(Self.adapter, options: options)
+                let stream = CentralManager(adapter).periodicAdvertising(
+                    of: await sender.address, set: isThere ? 5 : 6)
+                if isThere {
+                    for try await _ in stream { break }
+                } else {
+                    await bed.wait(.seconds(1))
+                }
+                withExtendedLifetime((adapter, stream)) {}
+            }
+            await bed.wait(.seconds(1))
+            let heard = try #require(told.withLock { $0?.heard })
+            #expect(
+                heard.contains(
+                    isThere ? .lePeriodicAdvertisingTerminateSync : .lePeriodicAdvertisingCreateSyncCancel))
+            await sender.close()
+        }
+    }
+
     @Test("what is let go listens and advertises no more", arguments: [false, true])
     func lettingGoOfTheRadio(isExtended: Bool) async throws {
         try await VirtualTestbed.run { bed in

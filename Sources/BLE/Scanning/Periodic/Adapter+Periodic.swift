@@ -36,8 +36,10 @@ extension Adapter {
 
     /// Ends all trains for their consumers.
     func endTrains(_ end: Result<Void, BLEError>) {
-        let ended = synchronizer.endAll().compactMap { trains.removeValue(forKey: $0) }
-        for buffer in ended { buffer.finish(end) }
+        synchronizer.endAll()
+        let ended = trains
+        trains = [:]
+        for buffer in ended.values { buffer.finish(end) }
     }
 
     /// Has the synchronizer tell the controller what is wanted, and scans for as long as a search takes: it finds trains by
@@ -45,12 +47,13 @@ extension Adapter {
     func reconcileTrains() {
         guard end == nil else { return }
         takeSynchronizerEvents()
+        var command: MachineCommand?
+        if !recovery.isUnderWay {
+            command = synchronizer.nextCommand(isPaused: privacy.isChanging, at: loop.now)
+        }
         scanner.search(.train, synchronizer.scan, at: loop.now)
         reconcileScan()
-        let isPaused = privacy.isChanging
-        if !recovery.isUnderWay, let command = synchronizer.nextCommand(isPaused: isPaused, at: loop.now) {
-            submit(command, of: .synchronizer)
-        }
+        if let command { submit(command, of: .synchronizer) }
         wake(by: synchronizer.deadline)
     }
 
@@ -80,7 +83,7 @@ extension Adapter {
     }
 
     func established(_ event: LEPeriodicAdvertisingSyncEstablished) {
-        synchronizer.established(event)
+        synchronizer.established(event, isShared: kernel != nil)
         reconcileTrains()
     }
 

@@ -10,14 +10,14 @@ struct PeriodicSyncID: Hashable, Sendable {
 /// The periodic trains that this process follows or looks for, and what the controller is told for them.
 ///
 /// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others wait. A search
-/// that was begun has ended only when the controller says so, in an event; else the outcome of one would be taken for the
-/// next. One command is unanswered at a time.
+/// that the controller has begun ends with its event, or when it refuses to cancel it; else the outcome of one would be
+/// taken for the next. One command is unanswered at a time.
 ///
 /// ```swift
 /// let id = synchronizer.follow(train, options)
 /// if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
 /// synchronizer.answered(answer, isRecovering: false)
-/// synchronizer.established(event)
+/// synchronizer.established(event, isShared: false)
 /// synchronizer.receive(report, at: now) { id, advertisement in … }
 /// while let event = synchronizer.nextEvent() { … }
 /// ```
@@ -50,7 +50,7 @@ struct PeriodicSynchronizer: Sendable {
 
     /// How far the search for the first train of the queue has come.
     private enum Phase {
-        /// The controller is to be told.
+        /// The controller is told next.
         case begun
         /// It was told, and has not answered.
         case asked
@@ -73,6 +73,14 @@ struct PeriodicSynchronizer: Sendable {
         case create(search: UInt64)
         case cancel
         case terminate(SyncHandle)
+
+        var opcode: HCIOpcode {
+            switch self {
+            case .create: .lePeriodicAdvertisingCreateSync
+            case .cancel: .lePeriodicAdvertisingCreateSyncCancel
+            case .terminate: .lePeriodicAdvertisingTerminateSync
+            }
+        }
     }
 
     /// Trains to look for.
@@ -90,6 +98,8 @@ struct PeriodicSynchronizer: Sendable {
     private var asking: Command?
     /// Whether the answer to that is of a time before the controller was brought back.
     private var dropsAnswer = false
+    /// The commands whose last one was not answered: the next one waits until that is given up.
+    private var unanswered: Set<HCIOpcode> = []
 
     /// A synchronizer of a controller that was told nothing yet.
     init() {}
@@ -124,16 +134,15 @@ extension PeriodicSynchronizer {
         queue[index].consumers.removeAll { $0 == id }
         guard queue[index].consumers.isEmpty else { return }
         if index == 0, search != nil {
-            // Another reason stays: the controller is told, or was told, by it.
+            // One that is given up for another reason stays so.
             if isLookedFor(0) { giveUp(nil) }
         } else {
             queue.remove(at: index)
         }
     }
 
-    /// Ends all consumers, and gives them. The controller is to be told of the trains that it follows or looks for.
-    mutating func endAll() -> [PeriodicSyncID] {
-        let ids = queue.flatMap(\.consumers) + syncs.values.flatMap(\.consumers)
+    /// Ends all consumers. The controller is then told to let their trains go.
+    mutating func endAll() {
         unwanted += syncs.keys
         syncs = [:]
         queue.removeLast(queue.count - (search == nil ? 0 : 1))
@@ -141,7 +150,6 @@ extension PeriodicSynchronizer {
             queue[0].consumers = []
             if isLookedFor(0) { giveUp(nil) }
         }
-        return ids
     }
 
     /// Ends the search that goes on: nothing will be found.
@@ -151,8 +159,7 @@ extension PeriodicSynchronizer {
 
     /// What the radio has to hear so that the train is found that is looked for.
     var scan: ScanOptions? {
-        guard let first = queue.first, isLookedFor(0) else { return nil }
-        return first.options.scan
+        search != nil && isLookedFor(0) ? queue.first?.options.scan : nil
     }
 
     /// Whether the controller looks for a train, or may do so.
@@ -168,12 +175,15 @@ extension PeriodicSynchronizer {
     }
 
     private mutating func giveUp(_ reason: BLEError?) {
-        guard let search else { return }
-        if case .begun = search.phase, !search.mayBeOn {
-            endSearch(.failure(reason ?? .cancelled))
-        } else {
-            self.search?.phase = .givenUp(reason)
+        switch search?.phase {
+        case .begun where search?.mayBeOn == false, nil: endSearch(.failure(reason ?? .cancelled))
+        default: search?.phase = .givenUp(reason)
         }
+    }
+
+    /// Whether the controller has not answered that it is to look for the first train.
+    private var isCreating: Bool {
+        if case .create(let number) = asking { number == search?.number } else { false }
     }
 
     private mutating func endSearch(_ result: Result<SyncHandle, BLEError>) {
@@ -184,12 +194,14 @@ extension PeriodicSynchronizer {
             // It may be wanted again since its first search was given up.
             first.consumers += queue.filter { $0.train == first.train }.flatMap(\.consumers)
             queue.removeAll { $0.train == first.train }
+            unwanted.removeAll { $0 == handle }
             if first.consumers.isEmpty { unwanted.append(handle) } else { syncs[handle] = first }
         case .failure(let error): events += first.consumers.map { .ended($0, error) }
         }
-        if let search, search.mayBeOn, case .create(search.number) = asking {
-            // What has ended is what the controller was told before, and it may now begin again: that is given up.
-            self.search?.phase = .givenUp(nil)
+        let isCertain = if case .success = result { search?.mayBeOn == false } else { false }
+        if isCreating, !isCertain {
+            // What has ended may be another search than the one that the controller was told now, which is given up.
+            search?.phase = .givenUp(nil)
             queue.prepend(Following(train: first.train, options: first.options, consumers: []))
         } else {
             search = nil
@@ -209,12 +221,21 @@ extension PeriodicSynchronizer {
         return !unwanted.isEmpty
     }
 
+    /// What ends at once all that the controller may do.
+    var abandonment: [HCICommandPacket] {
+        var commands = (syncs.keys + unwanted).map { LEPeriodicAdvertisingTerminateSync(sync: $0).packet }
+        switch search?.phase {
+        case .begun where search?.mayBeOn == false, .ending, nil: break
+        default: commands.append(LEPeriodicAdvertisingCreateSyncCancel().packet)
+        }
+        return commands
+    }
+
     /// The next command, if the one before is answered. `isPaused`: no search may begin.
     mutating func nextCommand(isPaused: Bool, at now: Instant) -> MachineCommand? {
         guard asking == nil else { return nil }
         if let handle = unwanted.first {
-            asking = .terminate(handle)
-            return MachineCommand(LEPeriodicAdvertisingTerminateSync(sync: handle))
+            return ask(.terminate(handle), LEPeriodicAdvertisingTerminateSync(sync: handle))
         }
         guard let first = queue.first else { return nil }
         if search == nil {
@@ -226,22 +247,26 @@ extension PeriodicSynchronizer {
         switch search?.phase {
         case .begun:
             search?.phase = .asked
-            asking = .create(search: lastSearch)
-            let command = LEPeriodicAdvertisingCreateSync(
-                sid: first.train.set, advertiser: HCIAddress(first.train.advertiser),
-                skip: UInt16(clamping: first.options.skip), timeout: Centiseconds(first.options.timeout))
-            return MachineCommand(command, isPatient: search?.mayBeOn == true)
-        case .givenUp:
-            asking = .cancel
-            return MachineCommand(LEPeriodicAdvertisingCreateSyncCancel())
+            return ask(
+                .create(search: lastSearch),
+                LEPeriodicAdvertisingCreateSync(
+                    sid: first.train.set, advertiser: HCIAddress(first.train.advertiser),
+                    skip: UInt16(clamping: first.options.skip), timeout: Centiseconds(first.options.timeout)))
+        case .givenUp: return ask(.cancel, LEPeriodicAdvertisingCreateSyncCancel())
         case .asked, .looking, .ending, nil: return nil
         }
+    }
+
+    private mutating func ask(_ command: Command, _ packet: some HCICommand) -> MachineCommand {
+        asking = command
+        return MachineCommand(packet, isPatient: unanswered.contains(command.opcode))
     }
 
     /// Takes what came of the last command. `isRecovering`: the controller is being brought back.
     mutating func answered(_ answer: CommandAnswer, isRecovering: Bool) {
         guard let command = asking.take() else { return }
         defer { events.append(.changed) }
+        if answer == .silent { unanswered.insert(command.opcode) } else { unanswered.remove(command.opcode) }
         if dropsAnswer {
             dropsAnswer = false
         } else if answer == .silent, isRecovering {
@@ -251,10 +276,9 @@ extension PeriodicSynchronizer {
             case .create(let number): if number == search?.number { created(answer) }
             case .cancel: cancelled(answer)
             case .terminate(let handle):
+                // It is no error when there was nothing to do.
                 unwanted.removeAll { $0 == handle }
-                if let error = answer.error(of: .lePeriodicAdvertisingTerminateSync) {
-                    events.append(.log("\(error)"))
-                }
+                if case .done = answer { lost(handle) }
             }
         }
     }
@@ -264,7 +288,7 @@ extension PeriodicSynchronizer {
         let error = answer.error(of: .lePeriodicAdvertisingCreateSync)
         let isOn = error == nil || search.mayBeOn && answer == .refused(.commandDisallowed)
         switch search.phase {
-        case .asked where isOn: self.search?.phase = .looking
+        case .asked where isOn: self.search = Search(number: search.number, phase: .looking)
         // It may look for the train all the same.
         case .asked where answer == .silent: self.search?.phase = .givenUp(error)
         case .asked: endSearch(.failure(error ?? .cancelled))
@@ -291,7 +315,7 @@ extension PeriodicSynchronizer {
 
 extension PeriodicSynchronizer {
     /// When the search for a train is over.
-    var deadline: Instant? { search != nil && isLookedFor(0) ? queue.first?.deadline : nil }
+    var deadline: Instant? { queue.isEmpty || !isLookedFor(0) ? nil : queue[0].deadline }
 
     /// Acts on the time limit of the search.
     mutating func expire(at now: Instant) {
@@ -307,9 +331,9 @@ extension PeriodicSynchronizer {
         }
         (syncs, unwanted) = ([:], [])
         dropsAnswer = asking != nil
-        switch search?.phase {
+        switch search.take()?.phase {
         case .givenUp(let reason), .ending(let reason): endSearch(.failure(reason ?? .cancelled))
-        case .begun, .asked, .looking, nil: search = nil
+        case .begun, .asked, .looking, nil: break
         }
     }
 
@@ -336,16 +360,23 @@ extension PeriodicSynchronizer {
     /// The next event.
     mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// A search has an outcome. On a shared controller it may be another program's.
-    mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished) {
-        guard let search, let first = queue.first else { return }
-        if case .begun = search.phase, !search.mayBeOn { return }
+    /// A search has an outcome. `isShared`: others use the controller as well. A train that is found is then another
+    /// program's if it is not the one that is looked for here; of a failure nothing tells whose it is.
+    mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished, isShared: Bool) {
         if event.status == .success {
-            guard event.train.sid == first.train.set,
-                event.train.advertiser.deviceAddress == first.train.advertiser
-            else { return }
-            return endSearch(.success(event.train.sync))
+            let wanted = search == nil ? nil : queue.first?.train
+            if let wanted, event.train.sid == wanted.set,
+                event.train.advertiser.deviceAddress == wanted.advertiser
+            {
+                endSearch(.success(event.train.sync))
+            } else if !isShared {
+                // Its search was given up.
+                unwanted.append(event.train.sync)
+            }
+            return
         }
+        guard let search, let first = queue.first else { return }
+        if case .begun = search.phase, !search.mayBeOn, !isCreating { return }
         switch search.phase {
         case .begun, .asked, .looking:
             guard event.status == .connectionFailedToBeEstablished else {
@@ -355,8 +386,10 @@ extension PeriodicSynchronizer {
             // It was announced, and its first packets were lost on the air: there is time left to try again.
             events.append(.log("\(first.train.advertiser)'s train was not established; trying again"))
             self.search?.phase = .begun
-            if asking == nil { self.search?.mayBeOn = false }
-        // It may be the outcome of what was told before; the answer to Cancel says whether there is another one.
+            if isCreating { self.search?.mayBeOn = true }
+        // It may be the outcome of what was told before, or another program's; the answers to Create and to Cancel say
+        // whether there is another one.
+        case .givenUp where isCreating: break
         case .givenUp where search.mayBeOn && event.status != .operationCancelledByHost: break
         case .givenUp(let reason), .ending(let reason): endSearch(.failure(reason ?? .cancelled))
         }
@@ -365,7 +398,11 @@ extension PeriodicSynchronizer {
     /// A train has fallen silent.
     mutating func lost(_ event: LEPeriodicAdvertisingSyncLost) {
         unwanted.removeAll { $0 == event.sync }
-        guard let sync = syncs.removeValue(forKey: event.sync) else { return }
+        lost(event.sync)
+    }
+
+    private mutating func lost(_ handle: SyncHandle) {
+        guard let sync = syncs.removeValue(forKey: handle) else { return }
         let error = BLEError.syncLost(sync.train.advertiser, set: sync.train.set)
         events += sync.consumers.map { .ended($0, error) }
     }
