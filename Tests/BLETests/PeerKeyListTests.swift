@@ -20,7 +20,8 @@ struct PeerKeyListTests {
             Self.record(3, key: 13, used: 200), Self.record(4, key: 0, used: 400),
             Self.record(5, key: nil, used: 500),
         ]
-        let wanted = list.wanted(records, local: 7)
+        list.setPeers(records, local: 7)
+        let wanted = list.wanted
         #expect(
             wanted == [
                 records[1].id.peer: .init(peer: 12, local: 7), records[2].id.peer: .init(peer: 13, local: 7),
@@ -33,9 +34,9 @@ struct PeerKeyListTests {
         #expect(list.knows(records[1].id.peer))
         #expect(!list.knows(records[0].id.peer))
         list.shrink(to: 1)
-        #expect(list.wanted(records, local: 7).keys.sorted { $0.value < $1.value } == [records[1].id.peer])
+        #expect(list.wanted.keys.sorted { $0.value < $1.value } == [records[1].id.peer])
         list.giveUp()
-        #expect(list.wanted(records, local: 7).isEmpty)
+        #expect(list.wanted.isEmpty)
         #expect(!list.knows(records[1].id.peer))
     }
 
@@ -47,20 +48,23 @@ struct PeerKeyListTests {
             Self.record(1, key: nil, used: 300), Self.record(2, key: 12, used: 100),
             Self.record(3, key: 0, used: 200),
         ]
-        let all = list.wanted(records, local: 7)
+        list.setPeers(records, local: 7)
+        let all = list.wanted
         #expect(
             all == [
                 records[1].id.peer: .init(peer: 12, local: 7), records[0].id.peer: .init(peer: 0, local: 7),
             ])
         list.settle(all)
         #expect(list.knows(records[1].id.peer) && !list.knows(records[0].id.peer))
-        #expect(list.wanted(records, local: 0) == [records[1].id.peer: .init(peer: 12, local: 0)])
+        list.setPeers(records, local: 0)
+        #expect(list.wanted == [records[1].id.peer: .init(peer: 12, local: 0)])
     }
 
     @Test func aKeyIsThereOnce() {
         var list = PeerKeyList()
         list.wasReset(capacity: 4)
         let records = [Self.record(1, key: 11, used: 100), Self.record(2, key: 11, used: 200)]
-        #expect(list.wanted(records, local: 0) == [records[1].id.peer: .init(peer: 11, local: 0)])
+        list.setPeers(records, local: 0)
+        #expect(list.wanted == [records[1].id.peer: .init(peer: 11, local: 0)])
     }
 }

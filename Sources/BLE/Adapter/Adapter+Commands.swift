@@ -55,6 +55,17 @@ extension Adapter {
         }
     }
 
+    /// Sends a machine's command while the controller is set up. Throws when it was not answered.
+    func answer(to command: MachineCommand) async throws(BLEError) -> CommandAnswer {
+        do throws(BLEError) {
+            return command.answer(try await exchange(command.packet, isSetup: true))
+        } catch .hci(let status, _) where status != .operationCancelledByHost {
+            return .refused(status)
+        } catch {
+            throw error
+        }
+    }
+
     /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and
     /// then has its own.
     var secondLimit: Duration { commandTimeLimit * 2 }
@@ -95,6 +106,7 @@ extension Adapter {
         case .advertiser: advertiserAnswered(answer)
         case .initiator: initiatorAnswered(answer)
         case .synchronizer: synchronizerAnswered(answer)
+        case .privacy(let number): privacyAnswered(answer, to: number)
         case .link(let id): linkAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
         }

@@ -304,7 +304,7 @@ extension Adapter {
         reconcileScan()
         stopAllAdvertising()
         failAllPending(.adapter(.closed))
-        while end == nil, privacy.isChanging {
+        while end == nil, privacy.isPausing {
             guard await radioChange() else { break }
         }
         await connectingIdle()

@@ -87,7 +87,9 @@ public actor Adapter {
     var kernelLinks = KernelLinks()
     var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
-    var privacy: PrivacyState
+    var privacy: Privacy
+    /// Tells of bonds that come and go.
+    var bondWatch: OwnedTask?
     /// How the kernel pairs, where somebody in this process has to do with that.
     var kernelPairing: KernelPairing?
     var server = ServerState()
@@ -127,7 +129,7 @@ public actor Adapter {
         self.capture = capture
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
-        privacy = PrivacyState(options.privacy)
+        privacy = Privacy(options.privacy)
         recoversWithLinks = options.recoversWithLinks
         // With the kernel's adapters, the kernel has chosen.
         usesExtendedCommands = kernel != nil || options.usesExtendedCommands
@@ -374,7 +376,7 @@ extension Adapter {
         kernel?.close()
         timer?.set(nil)
         privacyTimer?.set(nil)
-        privacy.watch = nil
+        bondWatch = nil
         for link in Array(links.values) { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))

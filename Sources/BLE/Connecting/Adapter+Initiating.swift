@@ -8,7 +8,7 @@ extension Adapter {
     /// What else goes on, as far as it concerns connecting.
     private var initiatorConditions: Initiator.Conditions {
         Initiator.Conditions(
-            hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isChanging,
+            hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isPausing,
             isRecovering: recovery.isUnderWay, isListFree: !scanner.usesAcceptList,
             isScanning: !scanner.isQuiet,
             ownAddressType: ownAddressType, listening: initiatingTiming, now: loop.now)
@@ -88,7 +88,7 @@ extension Adapter {
             return
         }
         guard let told = event.peer.deviceAddress else { return }
-        if known?.peerResolvable.value ?? 0 != 0 { privacy.list.isProven = true }
+        if known?.peerResolvable.value ?? 0 != 0 { privacy.controllerResolved() }
         let isOurs = event.role == .central
         let names = [told, known?.peerOnAir ?? told, identity(behind: told)]
         guard isNews(event.connection, of: names) else { return }

@@ -19,8 +19,8 @@ struct MachineCommand: Sendable {
     /// What came of it, as the command queue tells; nil for an event that names no command.
     func answer(_ event: CommandQueue.Event) -> CommandAnswer? {
         switch event {
-        case .completed(_, let parameters): Self.answer(command, parameters)
-        case .accepted: Self.answer(command, [])
+        case .completed(_, let parameters): answer(parameters)
+        case .accepted: answer([])
         case .failed(_, .operationCancelledByHost), .timedOut: .silent
         case .failed(_, let status): .refused(status)
         case .malformed: nil
@@ -31,6 +31,9 @@ struct MachineCommand: Sendable {
     func error(_ answer: CommandAnswer) -> BLEError {
         answer.error(of: packet.opcode) ?? .controllerSilent(command: packet.opcode)
     }
+
+    /// What came of it, as return parameters with the status in front; nothing when the command was accepted.
+    func answer(_ parameters: [UInt8]) -> CommandAnswer { Self.answer(command, parameters) }
 
     private static func answer<Command: HCICommand>(
         _: Command.Type, _ parameters: [UInt8]
@@ -58,6 +61,8 @@ enum HostMachine: Sendable {
     case advertiser
     case initiator
     case synchronizer
+    /// Private addresses; the number of the command.
+    case privacy(UInt64)
     /// The end of a link.
     case link(LinkID)
     /// A procedure of a link.

@@ -13,17 +13,16 @@ extension Adapter {
     func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? {
         guard privacy.knowsHiddenPeers, let address = report.address else { return nil }
         if report.advertiser?.isResolved == true {
-            privacy.list.isProven = true
+            privacy.controllerResolved()
             return address
         }
         // Some controllers tell the identity as if it had been on air.
-        if privacy.list.knows(address) { return address }
+        if privacy.controllerKnows(address) { return address }
         guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
-        if privacy.list.knows(peer) {
-            log.info("the controller has a resolving list and does not resolve \(address)")
-            privacy.list.giveUp()
+        if privacy.controllerKnows(peer) {
+            privacy.controllerMissed(peer, at: address)
             // The scanner, which asks this, may be told of it only afterwards.
-            loop.execute { [weak self] in self?.assumeIsolated { $0.lookAgain() } }
+            loop.execute { [weak self] in self?.assumeIsolated { $0.takePrivacyEvents() } }
         }
         return peer
     }
@@ -37,23 +36,16 @@ extension Adapter {
         } else {
             endSearch(for: peer)
             initiator.want(peer)
-            if privacy.list.knows(peer), !privacy.list.isProven, privacy.trustEnd == nil {
-                privacy.trustEnd = loop.now + Self.trust
-                armPrivacy()
-            }
+            privacy.trustController(toFind: peer, at: loop.now)
+            armPrivacy()
         }
         scanner.search(.peers, connecting.search, at: loop.now)
         reconcileConnecting()
     }
 
-    /// How long a controller has to find a peer by its keys until the host looks, too: there are some that have a
-    /// resolving list and do not resolve.
-    private static let trust = Duration.seconds(3)
-
     /// The controller has not found the peers that it should know: they may be away, or it does not resolve.
     func helpController() {
-        guard !privacy.list.isProven else { return }
-        for peer in connecting.devices where privacy.list.knows(peer) && isLookingFor(peer) {
+        for peer in connecting.devices where privacy.controllerKnows(peer) && isLookingFor(peer) {
             connecting.search(for: peer)
         }
         scanner.search(.peers, connecting.search, at: loop.now)
@@ -107,7 +99,7 @@ extension Adapter {
 
     /// Whether a peer may use private addresses that the controller does not know.
     func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
-        privacy.knowsHiddenPeers && !privacy.list.knows(peer)
+        privacy.knowsHiddenPeers && !privacy.controllerKnows(peer)
             && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
     }
 
@@ -143,12 +135,12 @@ extension Adapter {
 extension Adapter {
     /// Hears of bonds that come and go from now on, by whosever hand.
     func watchBonds() {
-        guard privacy.watch == nil else { return noteHiddenPeers() }
+        guard bondWatch == nil else { return }
         let bonds = security.options.bonds
         // First, so that no change is missed.
         let first = bonds.changes()
-        noteHiddenPeers()
-        privacy.watch = OwnedTask(
+        notePeers()
+        bondWatch = OwnedTask(
             Task(executorPreference: loop) { [weak self] in
                 var changes = first
                 while !Task.isCancelled {
@@ -167,13 +159,9 @@ extension Adapter {
 
     private func bondsChanged() {
         guard end == nil else { return }
-        noteHiddenPeers()
+        notePeers()
         renewBonds()
         lookAgain()
         reconcilePrivacy()
-    }
-
-    private func noteHiddenPeers() {
-        privacy.knowsHiddenPeers = security.options.bonds.knowsHiddenPeers(of: identity)
     }
 }

@@ -17,10 +17,15 @@ extension Adapter {
 
     /// Sets up what a controller that does nothing yet is to know.
     func setUpPrivacy() async throws(BLEError) {
-        privacy.list.wasReset(capacity: canResolve ? capabilities.resolvingListSize : 0)
-        try await listPeers()
-        privacy.retry = nil
-        if privacy.options.isEnabled { try await renewAddress() }
+        privacy.controllerWasReset(
+            listSize: canResolve ? capabilities.resolvingListSize : 0, at: loop.now)
+        notePeers()
+        while let command = try privacy.nextSetupCommand(at: loop.now, newAddress: newPrivateAddress) {
+            privacy.answered(try await answer(to: command), to: privacy.lastCommand, at: loop.now)
+        }
+        // What the radio may do follows from the end of the set-up.
+        while let event = privacy.nextEvent() { note(event) }
+        armPrivacy()
         watchBonds()
     }
 
@@ -30,54 +35,38 @@ extension Adapter {
         capabilities.features.contains(.privacy) && capabilities.commands.contains(.leSetPrivacyMode)
     }
 
-    /// Makes a new address when one is due, and has the controller know the peers that it should. One run at a time;
-    /// what changes meanwhile is seen at its end.
+    /// Has the machine know the bonds.
+    func notePeers() {
+        let bonds = security.options.bonds
+        privacy.setPeers(
+            bonds.records(at: identity), localKey: privacy.options.isEnabled ? localIdentity.identityKey : 0,
+            knowsHidden: bonds.knowsHiddenPeers(of: identity))
+    }
+
+    /// Has the controller told what is due, once the radio pauses.
     func reconcilePrivacy() {
-        guard kernel == nil, end == nil, !privacy.isChanging, !recovery.isUnderWay, privacy.retry == nil,
-            privacy.isAddressDue(at: loop.now) || isListDue
-        else { return }
-        privacy.isChanging = true
-        Task(executorPreference: loop) { await self.changePrivacy() }
-    }
-
-    /// Whether the list is to be changed, and can: not while the controller looks for a periodic train.
-    private var isListDue: Bool { privacy.list.contents != wantedPeers && !synchronizer.isSearching }
-
-    /// The peers that the controller should know.
-    private var wantedPeers: [DeviceAddress: PeerKeyList.Keys] {
-        guard privacy.list.capacity > 0 else { return [:] }
-        return privacy.list.wanted(
-            security.options.bonds.records(at: identity),
-            local: privacy.options.isEnabled ? localIdentity.identityKey : 0)
-    }
-
-    private func changePrivacy() async {
-        reconcileRadio()
-        var isDone = false
-        if await radioIsQuiet() {
-            do throws(BLEError) {
-                if isListDue { try await listPeers() }
-                if privacy.isAddressDue(at: loop.now) { try await renewAddress() }
-                isDone = true
-            } catch {
-                log.warning("cannot change who this host and its peers are: \(error)")
-            }
-        } else {
-            log.info("the radio does not pause")
-        }
-        privacy.isChanging = false
-        // What brings the controller back does all anew.
-        if !isDone, !recovery.isUnderWay { privacy.retry = loop.now + Self.secondTry }
-        reconcileRadio()
-        reconcileTrains()
-        lookAgain()
-        reconcilePrivacy()
+        guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
+        if privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: loop.now) { reconcileRadio() }
+        let command = privacy.nextCommand(
+            radio: radioActivity, isSearching: synchronizer.isSearching, at: loop.now,
+            newAddress: newPrivateAddress)
+        if let command { submit(command, of: .privacy(privacy.lastCommand)) }
+        takePrivacyEvents()
         armPrivacy()
-        changed()
     }
 
-    /// How long until the radio is asked to pause again.
-    private static let secondTry = Duration.seconds(10)
+    /// The controller has answered the privacy machine's command, or has not.
+    func privacyAnswered(_ answer: CommandAnswer, to number: UInt64) {
+        privacy.answered(answer, to: number, at: loop.now)
+        reconcilePrivacy()
+    }
+
+    /// The radio has changed, which a change of addresses may wait for.
+    func resumePrivacy() {
+        guard privacy.awaitsRadio else { return }
+        // What has changed it may go on changing it.
+        loop.execute { [weak self] in self?.assumeIsolated { $0.reconcilePrivacy() } }
+    }
 
     /// Sets the timer.
     func armPrivacy() { privacyTimer?.set(end == nil ? privacy.deadline : nil) }
@@ -85,14 +74,33 @@ extension Adapter {
     /// Time has passed. While the controller is brought back nothing can be done: that comes after it.
     func expirePrivacy() {
         guard !recovery.isUnderWay else { return }
-        let now = loop.now
-        if let retry = privacy.retry, retry <= now { privacy.retry = nil }
-        if let trustEnd = privacy.trustEnd, trustEnd <= now {
-            privacy.trustEnd = nil
-            helpController()
-        }
+        privacy.expire(at: loop.now)
         reconcilePrivacy()
-        armPrivacy()
+    }
+
+    func takePrivacyEvents() {
+        while let event = privacy.nextEvent() {
+            note(event)
+            switch event {
+            case .resumed:
+                reconcileRadio()
+                reconcileTrains()
+                lookAgain()
+                reconcilePrivacy()
+                changed()
+            case .trustEnded: helpController()
+            case .gaveUpList: lookAgain()
+            case .log, .warning: break
+            }
+        }
+    }
+
+    private func note(_ event: Privacy.Event) {
+        switch event {
+        case .log(let line): log.info("\(line)")
+        case .warning(let line): log.warning("\(line)")
+        case .resumed, .trustEnded, .gaveUpList: break
+        }
     }
 
     /// Keeps everything off the air that listens or can be called, or lets it go on.
@@ -102,79 +110,12 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// Waits until nothing is on air that listens or can be called; false when that does not come.
-    private func radioIsQuiet() async -> Bool {
-        while end == nil, !recovery.isUnderWay {
-            let isQuiet =
-                scanner.isQuiet && advertiser.isQuiet && initiator.isQuiet
-            if isQuiet { return true }
-            // Something changes, or its command is not answered, which brings the controller back.
-            guard
-                scanner.isChanging || advertiser.isChanging || !initiator.isQuiet, await radioChange()
-            else { return false }
-        }
-        return false
+    private var radioActivity: Privacy.RadioActivity {
+        if scanner.isQuiet, advertiser.isQuiet, initiator.isQuiet { return .quiet }
+        return scanner.isChanging || advertiser.isChanging || !initiator.isQuiet ? .changing : .on
     }
 
-    /// Puts another address on air.
-    private func renewAddress() async throws(BLEError) {
-        let key = AES128(key: localIdentity.identityKey)
-        let address = DeviceAddress.resolvable(.random(in: .min ... .max), key: key)
-        _ = try await send(LESetRandomAddress(address: address), isSetup: recovery.isUnderWay)
-        log.info("hiding behind \(address)")
-        privacy.own = address
-        privacy.ownEnd = loop.now + privacy.options.addressLifetime
-        armPrivacy()
-    }
-
-    /// Has the controller know the peers that it should. One that refuses is not asked again: the host knows them, too.
-    private func listPeers() async throws(BLEError) {
-        let wanted = wantedPeers
-        guard privacy.list.contents != wanted else { return }
-        let isEmpty = privacy.list.contents?.isEmpty ?? false
-        privacy.list.begin()
-        do throws(BLEError) {
-            if !isEmpty {
-                try await tellPeers(LESetAddressResolutionEnable(enable: false))
-                try await tellPeers(LEClearResolvingList())
-            }
-            let listed = try await add(wanted)
-            if !listed.isEmpty { try await tellPeers(LESetAddressResolutionEnable(enable: true)) }
-            privacy.list.settle(listed)
-        } catch .hci(let status, let command) where status != .operationCancelledByHost {
-            // While something is on air that this host does not know of: later.
-            if status == .commandDisallowed, !recovery.isUnderWay { throw .hci(status, command: command) }
-            log.info("\(command): \(status); private addresses are resolved by the host alone")
-            await sendTolerant(LESetAddressResolutionEnable(enable: false))
-            privacy.list.giveUp()
-        } catch {
-            throw error
-        }
-    }
-
-    /// Adds peers to the empty list, as many as go; what is on it then.
-    private func add(
-        _ wanted: [DeviceAddress: PeerKeyList.Keys]
-    ) async throws(BLEError) -> [DeviceAddress: PeerKeyList.Keys] {
-        var listed: [DeviceAddress: PeerKeyList.Keys] = [:]
-        for (peer, keys) in wanted {
-            let name = HCIAddress(peer)
-            do throws(BLEError) {
-                try await tellPeers(
-                    LEAddDeviceToResolvingList(peer: name, peerKey: keys.peer, localKey: keys.local))
-            } catch .hci(.memoryCapacityExceeded, _) {
-                privacy.list.shrink(to: listed.count)
-                break
-            } catch {
-                throw error
-            }
-            try await tellPeers(LESetPrivacyMode(peer: name, mode: .device))
-            listed[peer] = keys
-        }
-        return listed
-    }
-
-    private func tellPeers<Command: HCICommand>(_ command: Command) async throws(BLEError) {
-        _ = try await send(command, isSetup: recovery.isUnderWay)
+    private func newPrivateAddress() -> DeviceAddress {
+        .resolvable(.random(in: .min ... .max), key: AES128(key: localIdentity.identityKey))
     }
 }

@@ -65,7 +65,7 @@ extension Adapter {
                 isKnownToHostAlone: isKnownToHostAlone,
                 isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
             isShared: kernel != nil,
-            isPaused: privacy.isChanging || recovery.isSuspended || initiator.silencesScans,
+            isPaused: privacy.isPausing || recovery.isSuspended || initiator.silencesScans,
             isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
@@ -178,5 +178,6 @@ extension Adapter {
     /// Tells those who wait for the radio that a change has ended.
     func changed() {
         idle.resumeAll(with: .success(()))
+        resumePrivacy()
     }
 }

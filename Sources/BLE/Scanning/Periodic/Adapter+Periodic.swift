@@ -49,7 +49,7 @@ extension Adapter {
         takeSynchronizerEvents()
         var command: MachineCommand?
         if !recovery.isUnderWay {
-            command = synchronizer.nextCommand(isPaused: privacy.isChanging, at: loop.now)
+            command = synchronizer.nextCommand(isPaused: privacy.isPausing, at: loop.now)
         }
         scanner.search(.train, synchronizer.scan, at: loop.now)
         reconcileScan()

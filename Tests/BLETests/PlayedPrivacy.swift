@@ -1,0 +1,234 @@
+import BLECore
+import HCI
+import SMP
+
+@testable import BLE
+
+/// A privacy machine before a radio and a controller that do what a test says, when it says so.
+struct PlayedPrivacy {
+    /// What happens.
+    enum Step: CaseIterable {
+        /// A peer that hides is bonded, or its bond goes.
+        case firstPeer
+        case secondPeer
+        /// Time goes by until something is due.
+        case time
+        /// A periodic train is looked for, or not any more.
+        case search
+        /// The radio has come to rest.
+        case rest
+        /// It does not come to rest.
+        case goOn
+        /// The controller carries the command out, as far as it can.
+        case execute
+        /// It does, and its answer is lost.
+        case executeSilently
+        /// It refuses for now.
+        case disallow
+        /// It refuses for good.
+        case refuse
+        /// It answers with octets that are none.
+        case babble
+        /// A peer is heard that the controller should have resolved.
+        case miss
+        /// The controller is reset and set up. An answer to a command of before comes too late.
+        case reset
+    }
+
+    private(set) var privacy = Privacy(PrivacyOptions(isEnabled: true, addressLifetime: Self.lifetime))
+    private(set) var now = Instant.zero
+    /// Peers that are bonded.
+    private(set) var peers: Set<UInt64> = []
+    /// What the machine did that is wrong at any time.
+    private(set) var faults: [String] = []
+    /// Whether the list is not used any more since the last reset.
+    private(set) var hasGivenUp = false
+    /// Whether the room was found to be less than the controller said.
+    private(set) var isSmaller = false
+
+    // The controller.
+    private(set) var list: [DeviceAddress: PeerKeyList.Keys] = [:]
+    private(set) var isResolving = false
+    private(set) var address: DeviceAddress?
+    let (room, claimedRoom): (Int, Int)
+    private var command: MachineCommand?
+
+    // The radio.
+    private var radio = Privacy.RadioActivity.on
+    private var isSearching = false
+    private var made: UInt64 = 0
+    private var setAt = Instant.zero
+
+    static let lifetime = Duration.seconds(60)
+    static func peer(_ number: UInt64) -> DeviceAddress {
+        DeviceAddress(0xc000_0000_0000 | number, type: .random)
+    }
+
+    /// A controller that says that its list has more room than it has, or not.
+    init(room: Int, claimed: Int) {
+        (self.room, claimedRoom) = (room, claimed)
+        setUp()
+    }
+
+    /// How old the address on air is.
+    var age: Duration { setAt.duration(until: now) }
+
+    /// Takes a step; false when there is nothing to do.
+    mutating func take(_ step: Step) -> Bool {
+        switch step {
+        case .firstPeer, .secondPeer:
+            let peer: UInt64 = step == .firstPeer ? 1 : 2
+            if peers.remove(peer) == nil { peers.insert(peer) }
+            notePeers()
+        case .time:
+            guard let deadline = privacy.deadline else { return false }
+            now = max(now, deadline)
+            privacy.expire(at: now)
+        case .search:
+            // None begins while the radio pauses.
+            guard isSearching || !privacy.isPausing else { return false }
+            isSearching.toggle()
+        case .rest, .goOn:
+            guard privacy.awaitsRadio, radio == .changing else { return false }
+            radio = step == .rest ? .quiet : .on
+        case .execute, .executeSilently, .disallow, .refuse, .babble:
+            guard let command = command.take() else { return false }
+            privacy.answered(answer(to: command, step), to: privacy.lastCommand, at: now)
+        case .miss:
+            guard let peer = peers.map(Self.peer).first(where: privacy.controllerKnows) else { return false }
+            privacy.controllerMissed(peer, at: DeviceAddress(0x4000_0000_0001, type: .random))
+            hasGivenUp = true
+        case .reset:
+            let before = command.take().map { _ in privacy.lastCommand }
+            setUp()
+            if let before { privacy.answered(.done([]), to: before, at: now) }
+        }
+        goOn()
+        return true
+    }
+
+    private mutating func notePeers() {
+        let records = peers.map { number in
+            var bond = SampleBonds.bond(with: Self.peer(number))
+            bond.peerIdentityKey = UInt128(number)
+            return BondRecord(bond, created: Timestamp(milliseconds: Int64(number)))
+        }
+        privacy.setPeers(records, localKey: 7, knowsHidden: !peers.isEmpty)
+    }
+
+    private mutating func setUp() {
+        (list, isResolving, address) = ([:], false, nil)
+        (hasGivenUp, isSmaller) = (false, false)
+        privacy.controllerWasReset(listSize: claimedRoom, at: now)
+        notePeers()
+        var made = made
+        do throws(BLEError) {
+            while let next = try privacy.nextSetupCommand(at: now, newAddress: { Self.makeAddress(&made) }) {
+                privacy.answered(execute(next), to: privacy.lastCommand, at: now)
+            }
+        } catch {
+            faults.append("\(error)")
+        }
+        self.made = made
+        while privacy.nextEvent() != nil {}
+        radio = .on
+    }
+
+    private static func makeAddress(_ count: inout UInt64) -> DeviceAddress {
+        count += 1
+        return DeviceAddress(0x4000_0000_0000 | count << 8, type: .random)
+    }
+
+    /// Does what the adapter does.
+    private mutating func goOn() {
+        var isAgain = true
+        while isAgain {
+            isAgain = false
+            if privacy.pauseIfDue(isSearching: isSearching, at: now) { radio = .changing }
+            var made = made
+            let next = privacy.nextCommand(radio: radio, isSearching: isSearching, at: now) {
+                Self.makeAddress(&made)
+            }
+            self.made = made
+            if let next {
+                if command != nil { faults.append("two commands at once") }
+                if radio != .quiet { faults.append("\(next.packet.opcode) while the radio is on") }
+                if isSearching, next.packet.opcode != .leSetRandomAddress {
+                    faults.append("\(next.packet.opcode) during a search")
+                }
+                command = next
+            }
+            while let event = privacy.nextEvent() {
+                guard case .resumed = event else { continue }
+                isAgain = true
+                // The next change may have begun already.
+                if !privacy.isPausing { radio = .on }
+            }
+        }
+        if !privacy.isPausing, radio != .on { faults.append("the radio stays off") }
+        for peer in [1, 2].map(Self.peer) where privacy.controllerKnows(peer) && list[peer] == nil {
+            faults.append("\(peer) is taken to be on the list")
+        }
+    }
+
+    private mutating func answer(to command: MachineCommand, _ step: Step) -> CommandAnswer {
+        switch step {
+        case .executeSilently:
+            _ = execute(command)
+            return .silent
+        case .disallow: return .refused(.commandDisallowed)
+        case .refuse:
+            if command.packet.opcode != .leSetRandomAddress { hasGivenUp = true }
+            return .refused(.unknownCommand)
+        case .babble: return .malformed(.missingStatus)
+        default: return execute(command)
+        }
+    }
+
+    private mutating func execute(_ command: MachineCommand) -> CommandAnswer {
+        let parameters = command.packet.parameters
+        switch command.packet.opcode {
+        case .leSetRandomAddress:
+            address = privacyAddress(parameters[0..<6])
+            setAt = now
+        case .leSetAddressResolutionEnable: isResolving = parameters[0] == 1
+        case .leClearResolvingList:
+            guard !isResolving else { return .refused(.commandDisallowed) }
+            list = [:]
+        case .leAddDeviceToResolvingList:
+            guard !isResolving else { return .refused(.commandDisallowed) }
+            guard list.count < room else {
+                isSmaller = true
+                return .refused(.memoryCapacityExceeded)
+            }
+            let peer = privacyAddress(parameters[1..<7])
+            guard list[peer] == nil else { return .refused(.invalidCommandParameters) }
+            list[peer] = PeerKeyList.Keys(peer: UInt128(parameters[7]), local: UInt128(parameters[23]))
+        case .leSetPrivacyMode:
+            guard list[privacyAddress(parameters[1..<7])] != nil else {
+                return .refused(.unknownConnectionIdentifier)
+            }
+        default: return .refused(.unknownCommand)
+        }
+        return .done([])
+    }
+
+    private func privacyAddress(_ octets: ArraySlice<UInt8>) -> DeviceAddress {
+        DeviceAddress(octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }, type: .random)
+    }
+
+    /// Everything that is under way ends, and what is due is done.
+    mutating func settle() {
+        if isSearching { _ = take(.search) }
+        var count = 0
+        while count < 100 {
+            count += 1
+            if take(.rest) || take(.execute) { continue }
+            // A change that failed is tried again.
+            guard let deadline = privacy.deadline, now.duration(until: deadline) <= Privacy.secondTry, take(.time) else {
+                break
+            }
+        }
+        if count == 100 { faults.append("it does not settle") }
+    }
+}
