@@ -33,6 +33,8 @@ struct PlayedPrivacy {
         case miss
         /// The controller is reset and set up. An answer to a command of before comes too late.
         case reset
+        /// It is, and refuses its list.
+        case resetRefusing
     }
 
     private(set) var privacy = Privacy(PrivacyOptions(isEnabled: true, addressLifetime: Self.lifetime))
@@ -45,6 +47,9 @@ struct PlayedPrivacy {
     private(set) var hasGivenUp = false
     /// Whether the room was found to be less than the controller said.
     private(set) var isSmaller = false
+
+    /// Whether the controller is to be told next that it need not resolve.
+    private var isLeaving = false
 
     // The controller.
     private(set) var list: [DeviceAddress: PeerKeyList.Keys] = [:]
@@ -98,10 +103,9 @@ struct PlayedPrivacy {
             guard let peer = peers.map(Self.peer).first(where: privacy.controllerKnows) else { return false }
             privacy.controllerMissed(peer, at: DeviceAddress(0x4000_0000_0001, type: .random))
             hasGivenUp = true
-        case .reset:
+        case .reset, .resetRefusing:
             let before = command.take().map { _ in privacy.lastCommand }
-            setUp()
-            if let before { privacy.answered(.done([]), to: before, at: now) }
+            setUp(beside: before, refusing: step == .resetRefusing)
         }
         goOn()
         return true
@@ -116,15 +120,20 @@ struct PlayedPrivacy {
         privacy.setPeers(records, localKey: 7, knowsHidden: !peers.isEmpty)
     }
 
-    private mutating func setUp() {
-        (list, isResolving, address) = ([:], false, nil)
+    /// `before`: a command whose answer comes when the first one of the set-up is on the way.
+    private mutating func setUp(beside before: UInt64? = nil, refusing: Bool = false) {
+        (list, isResolving, address, isLeaving) = ([:], false, nil, false)
         (hasGivenUp, isSmaller) = (false, false)
         privacy.controllerWasReset(listSize: claimedRoom, at: now)
         notePeers()
         var made = made
         do throws(BLEError) {
             while let next = try privacy.nextSetupCommand(at: now, newAddress: { Self.makeAddress(&made) }) {
-                privacy.answered(execute(next), to: privacy.lastCommand, at: now)
+                if let before { privacy.answered(.silent, to: before, at: now) }
+                check(next)
+                let isRefused = refusing && next.packet.opcode == .leAddDeviceToResolvingList
+                let answer = isRefused ? refuse(next, .commandDisallowed) : execute(next)
+                privacy.answered(answer, to: privacy.lastCommand, at: now)
             }
         } catch {
             faults.append("\(error)")
@@ -156,6 +165,7 @@ struct PlayedPrivacy {
                 if isSearching, next.packet.opcode != .leSetRandomAddress {
                     faults.append("\(next.packet.opcode) during a search")
                 }
+                check(next)
                 command = next
             }
             while let event = privacy.nextEvent() {
@@ -178,10 +188,25 @@ struct PlayedPrivacy {
             return .silent
         case .disallow: return .refused(.commandDisallowed)
         case .refuse:
-            if command.packet.opcode != .leSetRandomAddress { hasGivenUp = true }
-            return .refused(.unknownCommand)
+            return refuse(command, .unknownCommand)
         case .babble: return .malformed(.missingStatus)
         default: return execute(command)
+        }
+    }
+
+    private mutating func refuse(_ command: MachineCommand, _ status: HCIStatus) -> CommandAnswer {
+        if command.packet.opcode != .leSetRandomAddress, !hasGivenUp {
+            (hasGivenUp, isLeaving) = (true, true)
+        }
+        return .refused(status)
+    }
+
+    /// A list that is not relied on is switched off at once.
+    private mutating func check(_ command: MachineCommand) {
+        guard isLeaving else { return }
+        isLeaving = false
+        if command.packet != LESetAddressResolutionEnable(enable: false).packet {
+            faults.append("the list that is left is not switched off")
         }
     }
 
@@ -218,14 +243,24 @@ struct PlayedPrivacy {
     }
 
     /// Everything that is under way ends, and what is due is done.
-    mutating func settle() {
-        if isSearching { _ = take(.search) }
+    /// `searchesFirst`: a search goes on for as long as anything else does.
+    mutating func settle(searchesFirst: Bool = false) {
+        if isSearching {
+            if searchesFirst { settleRest() }
+            _ = take(.search)
+        }
+        settleRest()
+    }
+
+    private mutating func settleRest() {
         var count = 0
         while count < 100 {
             count += 1
             if take(.rest) || take(.execute) { continue }
             // A change that failed is tried again.
-            guard let deadline = privacy.deadline, now.duration(until: deadline) <= Privacy.secondTry, take(.time) else {
+            guard let deadline = privacy.deadline, now.duration(until: deadline) <= Privacy.secondTry,
+                take(.time)
+            else {
                 break
             }
         }

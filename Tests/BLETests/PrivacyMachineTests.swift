@@ -23,14 +23,24 @@ struct PrivacyMachineTests {
     /// The list has room for two peers, for one, or for less than the controller says.
     @Test(
         "whatever happens in whatever order, the controller knows what it should, and the radio goes on",
-        arguments: [(2, 2), (1, 1), (1, 2), (0, 2), (0, 0)])
-    func everyOrder(_ room: Int, _ claimed: Int) {
+        arguments: [
+            (2, 2, []), (1, 1, []), (1, 2, []), (0, 2, []), (0, 0, []),
+            // Nothing is known of the list; and it is in use.
+            (2, 2, [.firstPeer, .rest, .executeSilently]),
+            (1, 2, [.firstPeer, .rest, .execute, .execute, .execute, .secondPeer]),
+        ] as [(Int, Int, [PlayedPrivacy.Step])])
+    func everyOrder(_ room: Int, _ claimed: Int, _ before: [PlayedPrivacy.Step]) {
         var count = 0
         var failures: [[PlayedPrivacy.Step]] = []
-        everySequence(of: 6, PlayedPrivacy(room: room, claimed: claimed)) { played, steps in
+        var first = PlayedPrivacy(room: room, claimed: claimed)
+        for step in before {
+            let isTaken = first.take(step)
+            #expect(isTaken)
+        }
+        everySequence(of: 5, first) { played, steps in
             count += 1
             var played = played
-            played.settle()
+            played.settle(searchesFirst: count.isMultiple(of: 2))
             let privacy = played.privacy
             var isRight = played.faults.isEmpty && !privacy.isPausing
             isRight = isRight && privacy.own == played.address && played.address != nil
@@ -43,13 +53,41 @@ struct PrivacyMachineTests {
                 // Those that paired last come first.
                 let wanted = Array(played.peers.sorted().suffix(min(room, claimed)))
                 isRight = isRight && known == wanted
-                isRight = isRight && Set(played.list.keys) == Set(wanted.map(PlayedPrivacy.peer))
+                let keys = wanted.map {
+                    (PlayedPrivacy.peer($0), PeerKeyList.Keys(peer: UInt128($0), local: 7))
+                }
+                isRight = isRight && played.list == Dictionary(uniqueKeysWithValues: keys)
                 isRight = isRight && played.isResolving == !wanted.isEmpty
             }
             if !isRight { failures.append(steps) }
         }
-        #expect(count > 10_000)
+        #expect(count > 5_000)
         let shortest = failures.min { $0.count < $1.count }
         #expect(shortest == nil, "and \(failures.count) more")
+    }
+
+    @Test(
+        "a controller that does not find a peer by its key is helped after 3 s, and one that has resolved is not"
+    )
+    func trust() {
+        for hasResolved in [false, true] {
+            var played = PlayedPrivacy(room: 1, claimed: 1)
+            _ = played.take(.firstPeer)
+            played.settle()
+            var privacy = played.privacy
+            privacy.trustController(toFind: PlayedPrivacy.peer(2), at: played.now)
+            #expect(privacy.deadline == Instant.zero + PlayedPrivacy.lifetime)
+            privacy.trustController(toFind: PlayedPrivacy.peer(1), at: played.now)
+            #expect(privacy.deadline == played.now + .seconds(3))
+            if hasResolved { privacy.controllerResolved() }
+            privacy.expire(at: played.now + .seconds(3))
+            let event = privacy.nextEvent()
+            if case .trustEnded = event {
+                #expect(!hasResolved)
+            } else {
+                #expect(hasResolved && event == nil)
+            }
+            #expect(privacy.deadline == Instant.zero + PlayedPrivacy.lifetime)
+        }
     }
 }

@@ -55,12 +55,14 @@ extension Adapter {
         }
     }
 
-    /// Sends a machine's command while the controller is set up. Throws when it was not answered.
+    /// Sends a machine's command while the controller is set up. Throws when that has ended.
     func answer(to command: MachineCommand) async throws(BLEError) -> CommandAnswer {
         do throws(BLEError) {
             return command.answer(try await exchange(command.packet, isSetup: true))
         } catch .hci(let status, _) where status != .operationCancelledByHost {
             return .refused(status)
+        } catch .controllerSilent {
+            return .silent
         } catch {
             throw error
         }

@@ -246,9 +246,9 @@ extension Adapter {
     /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it, and it must not
     /// wake the system.
     private func suspend(_ isSuspended: Bool) {
-        guard recovery.isSuspended != isSuspended else { return }
+        guard self.isSuspended != isSuspended else { return }
         log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
-        recovery.isSuspended = isSuspended
+        self.isSuspended = isSuspended
         reconcileScan()
         reconcileAdvertising()
     }
@@ -289,7 +289,7 @@ extension Adapter {
         await saveBonds()
         for work in endWork { await work.value }
         // Else it might stay off, for everybody.
-        _ = await recovery.powerCycle?.value
+        _ = await powerCycle?.value
         await endKernelPairing()
         await kernel?.restore()
         await userChannel?.giveBack()

@@ -94,15 +94,19 @@ public actor Adapter {
     var kernelPairing: KernelPairing?
     var server = ServerState()
     var clients = ClientMemory()
-    var recovery: RecoveryState
+    var recovery: Recovery
+    /// Those who want to know how the controller is.
+    var healthWatchers = Watchers<AdapterHealthEvent>()
+    /// Ends when a kernel adapter that was switched off is on again, or cannot be.
+    var powerCycle: Task<Result<Void, BLEError>, Never>?
+    /// Whether the system sleeps, or is about to.
+    var isSuspended = false
     /// What the time is for bonds.
     nonisolated let bondClock: @Sendable () -> Timestamp
     /// Whether this program is about to end, so that what ends in it is to come back.
     nonisolated let leaving = Lock(false)
     /// What managers are told that they can do.
     nonisolated let observedState = ObservedValue(ManagerState.unknown)
-    /// Whether a controller that has failed is brought back at the cost of its links.
-    let recoversWithLinks: Bool
     /// Whether the extended commands are used where the controller has them.
     let usesExtendedCommands: Bool
     var end: BLEError?
@@ -130,10 +134,9 @@ public actor Adapter {
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
         privacy = Privacy(options.privacy)
-        recoversWithLinks = options.recoversWithLinks
         // With the kernel's adapters, the kernel has chosen.
         usesExtendedCommands = kernel != nil || options.usesExtendedCommands
-        recovery = RecoveryState(isKernel: kernel != nil)
+        recovery = Recovery(isKernel: kernel != nil, costsLinks: options.recoversWithLinks)
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
         acl = ACLFlow()
@@ -388,7 +391,7 @@ extension Adapter {
         connecting.end()
         server.finish(.failure(reason))
         server.kept = nil
-        for watcher in recovery.watchers.values { watcher.finish(.failure(reason)) }
+        healthWatchers.finish(reason)
         connectionWatchers.finish(reason)
         observedState.set(reason.managerState, end: reason)
     }

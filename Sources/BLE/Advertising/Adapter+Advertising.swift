@@ -95,7 +95,7 @@ extension Adapter {
     private var advertisingConditions: Advertiser.Conditions {
         Advertiser.Conditions(
             controller: capabilities, isShared: kernel != nil,
-            isPaused: privacy.isPausing || recovery.isSuspended,
+            isPaused: privacy.isPausing || isSuspended,
             isRecovering: recovery.isUnderWay, ownAddressType: ownAddressType,
             addressOnAir: ownAddressType == .random ? addressOnAir : nil, centrals: connectedCentrals,
             links: max(links.count, kernelLinks.count), now: loop.now)

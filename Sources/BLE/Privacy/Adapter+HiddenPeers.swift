@@ -139,7 +139,6 @@ extension Adapter {
         let bonds = security.options.bonds
         // First, so that no change is missed.
         let first = bonds.changes()
-        notePeers()
         bondWatch = OwnedTask(
             Task(executorPreference: loop) { [weak self] in
                 var changes = first

@@ -19,6 +19,7 @@ extension Adapter {
     func setUpPrivacy() async throws(BLEError) {
         privacy.controllerWasReset(
             listSize: canResolve ? capabilities.resolvingListSize : 0, at: loop.now)
+        watchBonds()
         notePeers()
         while let command = try privacy.nextSetupCommand(at: loop.now, newAddress: newPrivateAddress) {
             privacy.answered(try await answer(to: command), to: privacy.lastCommand, at: loop.now)
@@ -26,7 +27,6 @@ extension Adapter {
         // What the radio may do follows from the end of the set-up.
         while let event = privacy.nextEvent() { note(event) }
         armPrivacy()
-        watchBonds()
     }
 
     /// Whether the controller resolves addresses, and lets peers also show their identity, as many do that have given
@@ -46,6 +46,8 @@ extension Adapter {
     /// Has the controller told what is due, once the radio pauses.
     func reconcilePrivacy() {
         guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
+        // Some may have been used since.
+        if !privacy.isPausing { notePeers() }
         if privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: loop.now) { reconcileRadio() }
         let command = privacy.nextCommand(
             radio: radioActivity, isSearching: synchronizer.isSearching, at: loop.now,

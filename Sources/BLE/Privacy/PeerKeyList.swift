@@ -24,6 +24,9 @@ struct PeerKeyList: Sendable {
     /// Whether the controller has been seen to resolve.
     var isProven = false
 
+    /// Whether it takes any.
+    var isUsed: Bool { capacity > 0 }
+
     /// The controller was reset, which empties the list.
     mutating func wasReset(capacity: Int) {
         setCapacity(capacity)

@@ -12,8 +12,8 @@ import HCI
 ///
 /// ```swift
 /// privacy.controllerWasReset(listSize: 8, at: now)
-/// privacy.setPeers(records, localKey: key)
-/// while let command = try privacy.nextSetupCommand(newAddress: makeAddress) { … }
+/// privacy.setPeers(records, localKey: key, knowsHidden: true)
+/// while let command = try privacy.nextSetupCommand(at: now, newAddress: makeAddress) { … }
 /// // From then on:
 /// if privacy.pauseIfDue(isSearching: false, at: now) { /* keep the radio off */ }
 /// if let command = privacy.nextCommand(radio: .quiet, isSearching: false, at: now, newAddress: makeAddress) { … }
@@ -88,6 +88,8 @@ struct Privacy: Sendable {
         var steps: Deque<Step>
         /// The peers that the controller has taken.
         var listed: [DeviceAddress: PeerKeyList.Keys] = [:]
+        /// Whether it makes the list what it should be.
+        var isOfList = false
         let isSetup: Bool
     }
 
@@ -136,10 +138,12 @@ struct Privacy: Sendable {
 // MARK: - What is wanted
 
 extension Privacy {
-    /// Takes the bonds of this adapter. `localKey` is the key of this host's private addresses; zero without privacy.
-    mutating func setPeers(_ records: [BondRecord], localKey: UInt128, knowsHidden: Bool) {
+    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of this host's private addresses; zero without privacy.
+    mutating func setPeers(
+        _ records: @autoclosure () -> [BondRecord], localKey: UInt128, knowsHidden: Bool
+    ) {
         knowsHiddenPeers = knowsHidden
-        list.setPeers(records, local: localKey)
+        if list.isUsed { list.setPeers(records(), local: localKey) }
     }
 
     /// Whether the radio is to be kept off.
@@ -210,7 +214,8 @@ extension Privacy {
         isSetup: Bool, isSearching: Bool, at now: Instant, _ newAddress: () -> DeviceAddress
     ) {
         var steps = Deque<Step>()
-        if isListDue(isSearching) {
+        let isOfList = isListDue(isSearching)
+        if isOfList {
             if list.contents?.isEmpty != true { steps += [.disableResolution, .clearList] }
             let wanted = list.wantedInOrder
             for (peer, keys) in wanted { steps += [.add(peer, keys), .setMode(peer, keys)] }
@@ -218,7 +223,7 @@ extension Privacy {
             list.begin()
         }
         if isAddressDue(at: now) { steps.append(.setAddress(newAddress())) }
-        phase = .telling(Change(steps: steps, isSetup: isSetup))
+        phase = .telling(Change(steps: steps, isOfList: isOfList, isSetup: isSetup))
         if steps.isEmpty { end() }
     }
 
@@ -267,12 +272,15 @@ extension Privacy {
                 .log("\(step.opcode): \(status); private addresses are resolved by the host alone"))
             change.steps.removeAll(where: \.isOfList)
             change.steps.prepend(.leaveResolution)
-            change.listed = [:]
+            change.isOfList = false
             list.giveUp()
         case (_, .refused), (_, .malformed), (_, .silent):
             return fail(answer.error(of: step.opcode), change, at: now)
         }
-        if list.contents == nil, !change.steps.contains(where: \.isOfList) { list.settle(change.listed) }
+        if change.isOfList, !change.steps.contains(where: \.isOfList) {
+            change.isOfList = false
+            list.settle(change.listed)
+        }
         phase = .telling(change)
         if change.steps.isEmpty { end() }
     }

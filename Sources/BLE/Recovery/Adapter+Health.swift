@@ -18,16 +18,14 @@ extension Adapter {
 
     private func tellHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
         if let end { return buffer.finish(.failure(end)) }
-        recovery.nextWatcher += 1
-        let id = recovery.nextWatcher
-        recovery.watchers[id] = buffer
+        let id = healthWatchers.add(buffer)
         buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.recovery.watchers[id] = nil } }
+            loop.execute { self.assumeIsolated { $0.healthWatchers.remove(id) } }
         }
     }
 
     func note(_ event: AdapterHealthEvent) {
         log.info("\(event)")
-        for watcher in recovery.watchers.values { watcher.yield(event) }
+        healthWatchers.tell(event)
     }
 }

@@ -2,42 +2,18 @@ import BLECore
 import HCI
 import Logging
 
-/// How the controller is, and what is done about it.
-struct RecoveryState {
-    /// Whether it is being set up: not ready yet, or not again.
-    var isUnderWay = true
-    /// What happened meanwhile, so that the setting up is in vain.
-    var disturbance: AdapterFault?
-    /// A fault that is not met as long as there are links.
-    var postponed: AdapterFault?
-    var ladder: RecoveryLadder
-    /// Whether what is done about a fault switches the power of a kernel adapter off and on.
-    var switchesPower = false
-    /// Whether the system sleeps, or is about to.
-    var isSuspended = false
-    /// Ends when a kernel adapter that was switched off is on again, or cannot be.
-    var powerCycle: Task<Result<Void, BLEError>, Never>?
-    /// Those who want to know.
-    var watchers: [UInt64: StreamBuffer<AdapterHealthEvent>] = [:]
-    var nextWatcher: UInt64 = 0
-
-    init(isKernel: Bool) { ladder = isKernel ? .kernel : .own }
-}
-
+/// The controller, as it is set up, and brought back when it has failed.
 extension Adapter {
     /// Sets the controller up for the first time, and again when it or its line failed meanwhile.
     func setUp(staticAddress: DeviceAddress?) async throws(BLEError) {
-        while true {
-            recovery.disturbance = nil
+        repeat {
+            recovery.beginSetUp()
             do throws(BLEError) {
                 try await bringUp(staticAddress: staticAddress)
             } catch {
-                guard recovery.disturbance != nil else { throw error }
+                guard recovery.isDisturbed else { throw error }
             }
-            guard let fault = recovery.disturbance else { break }
-            guard recovery.ladder.climb(at: loop.now) != nil else { throw .adapter(.failed(fault)) }
-        }
-        recovery.isUnderWay = false
+        } while try !recovery.setUpEnded(at: loop.now)
         observedState.set(.poweredOn)
     }
 
@@ -45,131 +21,77 @@ extension Adapter {
     /// at once if the caller wants so. A controller that was reset already has lost its links.
     func meet(_ fault: AdapterFault) {
         guard end == nil else { return }
-        guard !recovery.isUnderWay else {
-            // Whoever sets it up hears of a silence by himself.
-            if !fault.isSilence { recovery.disturbance = fault }
-            return
-        }
-        // One that is left already is left until links end, or it answers.
-        if fault.isSilence, recovery.postponed?.isSilence == true { return }
-        climb(against: fault)
-    }
-
-    /// Takes the next step, or leaves it until it costs no links.
-    private func climb(against fault: AdapterFault) {
-        var ladder = recovery.ladder
-        let step = ladder.climb(at: loop.now)
-        let links = max(self.links.count, kernelLinks.count)
-        let costsLinks = kernel == nil || step == .powerCycle
-        if !costLinksAlready(fault), links > 0, step != nil, costsLinks, !recoversWithLinks {
-            leave(fault, links: links)
-            return
-        }
-        recovery.ladder = ladder
-        take(step, against: fault)
-    }
-
-    /// The controller stays as it is.
-    private func leave(_ fault: AdapterFault, links: Int) {
-        postpone(fault, links: links)
-        // The gentler steps before were in vain.
-        guard recovery.isUnderWay else { return }
-        (recovery.isUnderWay, recovery.switchesPower) = (false, false)
-        beginAnew(wasReset: false)
-        observedState.set(.poweredOn)
-    }
-
-    /// A silence may end by itself; what else has happened stays so.
-    private func postpone(_ fault: AdapterFault, links: Int) {
-        let before = recovery.postponed
-        guard before.map(\.isSilence) ?? true else { return }
-        recovery.postponed = fault
-        if before == nil || !fault.isSilence { note(.postponed(fault, links: links)) }
+        recovery.meet(fault, links: linkCount, at: loop.now)
+        takeRecoveryEvents()
     }
 
     /// A link has ended: the last one may have kept the controller from being brought back.
     func meetPostponed() {
-        guard links.isEmpty, kernelLinks.count == 0, let fault = recovery.postponed else { return }
-        recovery.postponed = nil
-        meet(fault)
+        guard end == nil, linkCount == 0 else { return }
+        recovery.linksEnded(at: loop.now)
+        takeRecoveryEvents()
     }
 
-    /// A command was answered: one of those that were not, perhaps, while links kept the controller from being
-    /// brought back.
+    /// A command was answered.
     func noteAnswer(to command: HCIOpcode) {
-        guard recovery.postponed == .silence(command: command) else { return }
-        recovery.postponed = nil
-        note(.answersAgain(command: command))
+        recovery.answered(command)
+        takeRecoveryEvents()
     }
 
-    /// Whether the controller is, or will be, reset in any case. The kernel does so by itself after a hardware
-    /// error.
-    private func costLinksAlready(_ fault: AdapterFault) -> Bool {
-        switch fault {
-        case .lineLost: true
-        case .hardwareError: kernel != nil
-        case .silence: false
+    private var linkCount: Int { max(links.count, kernelLinks.count) }
+
+    private func takeRecoveryEvents() {
+        while let event = recovery.nextEvent() {
+            switch event {
+            case .note(let event): note(event)
+            case .begin(let attempt): begin(attempt)
+            case .resume(let wasReset):
+                beginAnew(wasReset: wasReset)
+                observedState.set(.poweredOn)
+            case .giveUp(let fault): shutDown(.adapter(.failed(fault)))
+            }
         }
     }
 
-    private func take(_ step: RecoveryStep?, against fault: AdapterFault) {
-        recovery.isUnderWay = true
-        recovery.switchesPower = step == .powerCycle || kernel != nil && costLinksAlready(fault)
-        recovery.postponed = nil
-        guard let step else {
-            note(.gaveUp(fault))
-            return shutDown(.adapter(.failed(fault)))
-        }
+    private func begin(_ attempt: Recovery.Attempt) {
         observedState.set(.resetting)
         changed()
-        note(.recovering(fault, by: step))
-        if kernel == nil || step == .powerCycle || costLinksAlready(fault) {
+        if attempt.losesLinks {
             kernelLinks.removeAll()
             for link in Array(links.values) { drop(link, .status(.hardwareFailure)) }
         }
-        Task(executorPreference: loop) { await self.recover(by: step, from: fault) }
+        Task(executorPreference: loop) { await self.carryOut(attempt) }
     }
 
-    private func recover(by step: RecoveryStep, from fault: AdapterFault) async {
-        recovery.disturbance = nil
+    private func carryOut(_ attempt: Recovery.Attempt) async {
+        let outcome = await make(attempt)
+        guard end == nil else { return }
+        recovery.ended(attempt, outcome, links: linkCount, at: loop.now)
+        takeRecoveryEvents()
+    }
+
+    private func make(_ attempt: Recovery.Attempt) async -> Recovery.Outcome {
         var wasReset = true
         do throws(BLEError) {
             if kernel != nil {
-                switch step {
+                switch attempt.step {
                 case .powerCycle:
                     // Of a kernel that does not tell, some are assumed.
-                    let others =
-                        recoversWithLinks || costLinksAlready(fault) ? 0 : (try? await othersLinks()) ?? 1
-                    guard end == nil else { return }
-                    if let fault = recovery.disturbance {
-                        recovery.ladder.stepBack()
-                        return takeNext(against: fault)
-                    }
-                    guard others == 0 else {
-                        recovery.ladder.stepBack()
-                        return leave(fault, links: others)
+                    let others = attempt.sparesOthers ? (try? await othersLinks()) ?? 1 : 0
+                    guard end == nil, !recovery.isDisturbed, others == 0 else {
+                        return .notMade(othersLinks: others)
                     }
                     try await cyclePower()
-                case .reset: wasReset = costLinksAlready(fault) ? await kernelReset() : false
+                case .reset: wasReset = attempt.isOfKernel ? await kernelReset() : false
                 }
             }
             // Its Reset overtakes every command that is not answered.
             try await bringUp(staticAddress: identity.type == .random ? identity : nil)
+            return .done(wasReset: wasReset)
         } catch {
-            log.info("\(step) did not help: \(error)")
-            return takeNext(against: fault)
+            log.info("\(attempt.step) did not help: \(error)")
+            return .failed
         }
-        guard end == nil else { return }
-        if let fault = recovery.disturbance { return takeNext(against: fault) }
-        (recovery.isUnderWay, recovery.switchesPower) = (false, false)
-        note(.recovered(by: step))
-        beginAnew(wasReset: wasReset)
-        observedState.set(.poweredOn)
-    }
-
-    private func takeNext(against fault: AdapterFault) {
-        guard end == nil else { return }
-        climb(against: fault)
     }
 
     /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it
@@ -208,7 +130,7 @@ extension Adapter {
     /// Has the kernel switch its adapter off and on, to the end, also when this adapter is closed meanwhile.
     private func cyclePower() async throws(BLEError) {
         let cycle = Task(executorPreference: loop) { await self.switchOffAndOn() }
-        recovery.powerCycle = cycle
+        powerCycle = cycle
         try await cycle.value.get()
     }
 
@@ -259,12 +181,5 @@ extension Adapter {
         } start: { () throws(BLEError) in
             nextNumber()
         }
-    }
-}
-
-extension AdapterFault {
-    fileprivate var isSilence: Bool {
-        if case .silence = self { return true }
-        return false
     }
 }

@@ -65,7 +65,7 @@ extension Adapter {
                 isKnownToHostAlone: isKnownToHostAlone,
                 isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
             isShared: kernel != nil,
-            isPaused: privacy.isPausing || recovery.isSuspended || initiator.silencesScans,
+            isPaused: privacy.isPausing || isSuspended || initiator.silencesScans,
             isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType,
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }

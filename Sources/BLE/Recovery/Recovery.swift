@@ -1,0 +1,223 @@
+import BLECore
+import DequeModule
+import HCI
+
+/// Whether an adapter's controller works, and what is done about it when it does not.
+///
+/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner wants it at once.
+/// One attempt is made at a time; a fault during an attempt makes that be in vain.
+///
+/// ```swift
+/// repeat { recovery.beginSetUp(); try await bringUp() } while try !recovery.setUpEnded(at: now)
+/// // From then on:
+/// recovery.meet(fault, links: 2, at: now)
+/// recovery.linksEnded(at: now)
+/// recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
+/// while let event = recovery.nextEvent() { … }
+/// ```
+struct Recovery: Sendable {
+    /// A step against a fault.
+    struct Attempt: Hashable, Sendable {
+        let number: UInt64
+        let step: RecoveryStep
+        let fault: AdapterFault
+        /// Whether all links of the controller are lost by it, or were by the fault.
+        let losesLinks: Bool
+        /// Whether it is only made where no other program has links.
+        let sparesOthers: Bool
+        /// Whether the kernel resets the controller by itself.
+        let isOfKernel: Bool
+    }
+
+    /// What came of an attempt.
+    enum Outcome: Sendable {
+        /// The controller was set up. `wasReset`: it does nothing that it was told before.
+        case done(wasReset: Bool)
+        /// It could not be.
+        case failed
+        /// The attempt was not made, since other programs have so many links, or since there was another fault.
+        case notMade(othersLinks: Int)
+    }
+
+    /// What a recovery emits.
+    enum Event: Hashable, Sendable {
+        /// For those who watch the controller's health.
+        case note(AdapterHealthEvent)
+        /// An attempt is to be made.
+        case begin(Attempt)
+        /// The controller works, or is left as it is: what is wanted of it is asked for again.
+        case resume(wasReset: Bool)
+        /// Nothing has helped; the adapter ends.
+        case giveUp(AdapterFault)
+    }
+
+    private enum Phase {
+        /// The controller is set up for the first time; what has happened meanwhile makes that be in vain.
+        case settingUp(disturbance: AdapterFault?)
+        /// It works, or is left as it is: that fault is not met as long as there are links.
+        case working(postponed: AdapterFault?)
+        /// It is being brought back; what has happened meanwhile makes that be in vain.
+        case attempting(Attempt, disturbance: AdapterFault?)
+        /// Nothing has helped.
+        case gaveUp
+    }
+
+    private let isKernel: Bool
+    private let costsLinks: Bool
+    private var phase = Phase.settingUp(disturbance: nil)
+    private var ladder: RecoveryLadder
+    private var lastAttempt: UInt64 = 0
+    private var events = Deque<Event>()
+
+    /// `isKernel`: the controller is the kernel's. `costsLinks`: no step waits for the end of links.
+    init(isKernel: Bool, costsLinks: Bool) {
+        self.isKernel = isKernel
+        self.costsLinks = costsLinks
+        ladder = isKernel ? .kernel : .own
+    }
+
+    /// Whether the controller is being set up: not ready yet, or not again.
+    var isUnderWay: Bool { if case .working = phase { false } else { true } }
+
+    /// Whether there was a fault while the controller was being set up.
+    var isDisturbed: Bool {
+        switch phase {
+        case .settingUp(let disturbance), .attempting(_, let disturbance): disturbance != nil
+        case .working, .gaveUp: false
+        }
+    }
+
+    /// Whether what is done about a fault switches the power of a kernel adapter off and on.
+    var switchesPower: Bool {
+        guard case .attempting(let attempt, _) = phase else { return false }
+        return attempt.step == .powerCycle || attempt.isOfKernel
+    }
+
+    /// The next event.
+    mutating func nextEvent() -> Event? { events.popFirst() }
+}
+
+// MARK: - Setting up
+
+extension Recovery {
+    /// The controller is about to be set up for the first time, or once more.
+    mutating func beginSetUp() { phase = .settingUp(disturbance: nil) }
+
+    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when that was done
+    /// too often.
+    mutating func setUpEnded(at now: Instant) throws(BLEError) -> Bool {
+        guard case .settingUp(let disturbance) = phase else { return true }
+        guard let disturbance else {
+            phase = .working(postponed: nil)
+            return true
+        }
+        guard ladder.climb(at: now) != nil else { throw .adapter(.failed(disturbance)) }
+        return false
+    }
+}
+
+// MARK: - Faults
+
+extension Recovery {
+    /// The controller has failed. `links`: how many it has.
+    mutating func meet(_ fault: AdapterFault, links: Int, at now: Instant) {
+        switch phase {
+        case .gaveUp: break
+        // Whoever sets it up learns of a silence by the command.
+        case .settingUp: if !fault.isSilence { phase = .settingUp(disturbance: fault) }
+        case .attempting(let attempt, _):
+            if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }
+        // One that is left already is left until links end, or it answers.
+        case .working(let postponed?) where fault.isSilence && postponed.isSilence: break
+        case .working: climb(against: fault, links: links, at: now)
+        }
+    }
+
+    /// The last link has ended: it may have kept the controller from being brought back.
+    mutating func linksEnded(at now: Instant) {
+        guard case .working(let fault?) = phase else { return }
+        phase = .working(postponed: nil)
+        meet(fault, links: 0, at: now)
+    }
+
+    /// A command was answered: one of those that were not, perhaps, while links kept the controller from being
+    /// brought back.
+    mutating func answered(_ command: HCIOpcode) {
+        guard case .working(.silence(command: command)) = phase else { return }
+        phase = .working(postponed: nil)
+        events.append(.note(.answersAgain(command: command)))
+    }
+
+    /// An attempt has ended.
+    mutating func ended(_ attempt: Attempt, _ outcome: Outcome, links: Int, at now: Instant) {
+        guard case .attempting(attempt, let disturbance) = phase else { return }
+        switch outcome {
+        case .notMade(let others):
+            ladder.stepBack()
+            if let disturbance {
+                climb(against: disturbance, links: links, at: now)
+            } else {
+                leave(attempt.fault, links: others)
+            }
+        case .failed: climb(against: disturbance ?? attempt.fault, links: links, at: now)
+        case .done(let wasReset):
+            if let disturbance {
+                climb(against: disturbance, links: links, at: now)
+            } else {
+                phase = .working(postponed: nil)
+                events += [.note(.recovered(by: attempt.step)), .resume(wasReset: wasReset)]
+            }
+        }
+    }
+
+    /// Takes the next step, or leaves it until it costs no links.
+    private mutating func climb(against fault: AdapterFault, links: Int, at now: Instant) {
+        var ladder = ladder
+        let step = ladder.climb(at: now)
+        let hasCost = hasCostLinks(fault)
+        if let step, links > 0, !hasCost, !costsLinks, !isKernel || step == .powerCycle {
+            return leave(fault, links: links)
+        }
+        self.ladder = ladder
+        guard let step else {
+            phase = .gaveUp
+            events += [.note(.gaveUp(fault)), .giveUp(fault)]
+            return
+        }
+        lastAttempt += 1
+        let attempt = Attempt(
+            number: lastAttempt, step: step, fault: fault,
+            losesLinks: !isKernel || step == .powerCycle || hasCost,
+            sparesOthers: step == .powerCycle && !costsLinks && !hasCost, isOfKernel: isKernel && hasCost)
+        phase = .attempting(attempt, disturbance: nil)
+        events += [.note(.recovering(fault, by: step)), .begin(attempt)]
+    }
+
+    /// The controller stays as it is. A silence may end by itself; what else has happened stays so.
+    private mutating func leave(_ fault: AdapterFault, links: Int) {
+        let wasWorking = !isUnderWay
+        var before: AdapterFault?
+        if case .working(let postponed) = phase { before = postponed }
+        if before?.isSilence ?? true {
+            phase = .working(postponed: fault)
+            if before == nil || !fault.isSilence { events.append(.note(.postponed(fault, links: links))) }
+        }
+        // The gentler steps before were in vain.
+        if !wasWorking { events.append(.resume(wasReset: false)) }
+    }
+
+    /// Whether the controller is, or will be, reset in any case. The kernel does so by itself after a hardware
+    /// error.
+    private func hasCostLinks(_ fault: AdapterFault) -> Bool {
+        switch fault {
+        case .lineLost: true
+        case .hardwareError: isKernel
+        case .silence: false
+        }
+    }
+}
+
+extension AdapterFault {
+    /// Whether it may end by itself.
+    var isSilence: Bool { if case .silence = self { true } else { false } }
+}

@@ -1,0 +1,65 @@
+import BLECore
+import Testing
+
+@testable import BLE
+
+/// The recovery before a controller that fails at any time.
+struct RecoveryMachineTests {
+    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    private func everySequence(
+        of depth: Int, _ played: PlayedRecovery, _ steps: [PlayedRecovery.Step] = [],
+        _ look: (PlayedRecovery, [PlayedRecovery.Step]) -> Void
+    ) {
+        look(played, steps)
+        guard depth > 0 else { return }
+        for step in PlayedRecovery.Step.allCases {
+            var next = played
+            guard next.take(step) else { continue }
+            everySequence(of: depth - 1, next, steps + [step], look)
+        }
+    }
+
+    @Test(
+        "whatever happens in whatever order, the controller is brought back or given up, and no link is lost needlessly",
+        arguments: [false, true], [false, true])
+    func everyOrder(_ isKernel: Bool, _ costsLinks: Bool) {
+        var count = 0
+        var failures: [[PlayedRecovery.Step]] = []
+        everySequence(of: 6, PlayedRecovery(isKernel: isKernel, costsLinks: costsLinks)) { played, steps in
+            count += 1
+            var played = played
+            // What is left until links end is told, and only that.
+            var isRight = played.postponed == nil || played.links > 0 || isKernel
+            played.settle()
+            isRight = isRight && played.faults.isEmpty && played.attempt == nil
+            isRight = isRight && played.isGivenUp == played.recovery.isUnderWay
+            // It takes as many faults as there are attempts.
+            let faults = steps.filter { [.silence, .hardwareError, .lineLost, .fail].contains($0) }.count
+            isRight = isRight && (!played.isGivenUp || faults > (isKernel ? 3 : 5))
+            if !isRight { failures.append(steps) }
+        }
+        #expect(count > 10_000)
+        let shortest = failures.min { $0.count < $1.count }
+        #expect(shortest == nil, "and \(failures.count) more")
+    }
+
+    @Test("the first set-up is done again after a fault, and not for ever")
+    func setUp() throws {
+        var recovery = Recovery(isKernel: false, costsLinks: false)
+        for second in 0..<5 {
+            recovery.beginSetUp()
+            recovery.meet(.lineLost, links: 0, at: .zero + .seconds(second))
+            #expect(recovery.isDisturbed)
+            #expect(try !recovery.setUpEnded(at: .zero + .seconds(second)))
+        }
+        recovery.beginSetUp()
+        #expect(!recovery.isDisturbed)
+        // Whoever has sent the command is told.
+        recovery.meet(.silence(command: PlayedRecovery.opcode), links: 0, at: .zero + .seconds(5))
+        #expect(!recovery.isDisturbed)
+        recovery.meet(.hardwareError(1), links: 0, at: .zero + .seconds(5))
+        #expect(throws: BLEError.adapter(.failed(.hardwareError(1)))) {
+            try recovery.setUpEnded(at: .zero + .seconds(5))
+        }
+    }
+}
