@@ -66,6 +66,9 @@ public final class RunningProgram: Sendable {
     /// Says that there is nothing more to read.
     public func endInput() throws { try input.fileHandleForWriting.close() }
 
+    /// The number of its process.
+    public var identifier: Int32 { process.withLock { $0.processIdentifier } }
+
     /// Sends it a signal.
     public func signal(_ number: Int32) { process.withLock { _ = kill($0.processIdentifier, number) } }
 

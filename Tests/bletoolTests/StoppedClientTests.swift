@@ -1,0 +1,48 @@
+import Foundation
+import ProgramTesting
+import Testing
+
+/// A client whose process stands still, before a server that has always something to send.
+@Suite(.timeLimit(.minutes(10))) struct StoppedClientTests {
+    /// How much memory is in use, and how long a program stands still, differ between machines: `make memory` measures them.
+    private static let isMeasured = ProcessInfo.processInfo.environment["BLETOOL_MEASURE_MEMORY"] != nil
+
+    @Test(
+        "a client that stands still holds its server back, costs no memory, and misses nothing",
+        .enabled(if: isMeasured))
+    func heldBack() async throws {
+        let air = try await TemporaryAir()
+        let server = try RunningProgram(
+            ["bletool", "bench", "--serve", "--adapter", "virtual:server", "--json"], in: air.folder)
+        #expect(await server.line()?.contains(#""event":"ready""#) == true)
+        let client = try RunningProgram(
+            [
+                "bletool", "bench", "name:Bench", "--notify", "0x0014", "--adapter", "virtual:client",
+                "--duration", "12s", "--json",
+            ], in: air.folder)
+        #expect(await server.line()?.contains(#""event":"connected""#) == true)
+        try await Task.sleep(for: .seconds(3))
+        client.signal(SIGSTOP)
+        // What is under way has found its place.
+        try await Task.sleep(for: .seconds(1))
+        let before = try server.residentOctets()
+        try await Task.sleep(for: .seconds(4))
+        let after = try server.residentOctets()
+        client.signal(SIGCONT)
+        // 6,000 values a second would be 12 MB.
+        #expect(after - before < 1 << 20)
+        let told = await client.line()
+        #expect(told?.contains(#""operation":"notification""#) == true)
+        #expect(told?.contains(#""missing":0,"#) == true)
+        #expect(client.status() == 0)
+    }
+}
+
+extension RunningProgram {
+    /// The memory that the program has in use.
+    fileprivate func residentOctets() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
+        let kilobytes = try #require(status.firstMatch(of: /VmRSS:\s*([0-9]+) kB/)?.output.1)
+        return try #require(Int(kilobytes)) * 1024
+    }
+}
