@@ -20,6 +20,8 @@ struct PlayedRecovery {
         case linksEnd
         /// Another program makes a link, or ends it.
         case otherLink
+        /// The attempt begins.
+        case begin
         /// The attempt succeeds, as far as nothing has happened meanwhile.
         case succeed
         case fail
@@ -36,6 +38,11 @@ struct PlayedRecovery {
     private(set) var (links, others) = (0, 0)
     /// The attempt that is made.
     private(set) var attempt: Recovery.Attempt?
+    private var isBegun = false
+    /// What was told last.
+    private var lastNote: AdapterHealthEvent?
+    /// Whether what is wanted of the controller is to be asked for again.
+    private var owesResume = false
     private let isKernel: Bool
     private let costsLinks: Bool
     private var now = Instant.zero
@@ -69,7 +76,15 @@ struct PlayedRecovery {
             meet(.lineLost)
         case .answer:
             guard attempt == nil, !isGivenUp else { return false }
+            recovery.answered(.leSetScanParameters)
+            takeEvents()
+            if postponed == .silence(command: Self.opcode), recovery.nextEvent() != nil {
+                faults.append("another command's answer")
+            }
+            let wasSilent = postponed == .silence(command: Self.opcode)
             recovery.answered(Self.opcode)
+            takeEvents()
+            if wasSilent, postponed != nil { faults.append("the answer is not told") }
         case .link:
             guard attempt == nil, !isGivenUp else { return false }
             links += 1
@@ -80,8 +95,13 @@ struct PlayedRecovery {
         case .otherLink:
             guard isKernel else { return false }
             others = others == 0 ? 1 : 0
+        case .begin:
+            guard let attempt, !isBegun else { return false }
+            isBegun = true
+            recovery.begun(attempt)
         case .succeed, .fail:
-            guard let attempt = attempt.take() else { return false }
+            guard isBegun, let attempt = attempt.take() else { return false }
+            isBegun = false
             let outcome: Recovery.Outcome
             if attempt.sparesOthers, others > 0 || recovery.isDisturbed {
                 outcome = .notMade(othersLinks: others)
@@ -108,15 +128,30 @@ struct PlayedRecovery {
         while let event = recovery.nextEvent() {
             if isGivenUp { faults.append("\(event) after the end") }
             switch event {
-            case .begin(let attempt): begin(attempt)
-            case .giveUp: isGivenUp = true
+            case .begin(let attempt):
+                if lastNote != .recovering(attempt.fault, by: attempt.step) { faults.append("not told") }
+                begin(attempt)
+            case .giveUp(let fault):
+                if lastNote != .gaveUp(fault) { faults.append("not told") }
+                (isGivenUp, owesResume) = (true, false)
             case .resume(let wasReset):
-                if attempt != nil { faults.append("resumed within an attempt") }
-                if wasReset, links > 0 { faults.append("reset with links") }
-            case .note(.postponed(let fault, _)): postponed = fault
-            case .note(.answersAgain), .note(.recovered), .note(.recovering), .note(.gaveUp): postponed = nil
-            case .note(let event): faults.append("\(event)")
+                if attempt != nil || !owesResume { faults.append("resumed for nothing") }
+                switch lastNote {
+                case .recovered: break
+                case .postponed: if wasReset { faults.append("reset and left") }
+                default: faults.append("resumed after \(String(describing: lastNote))")
+                }
+                owesResume = false
+            case .note(let event):
+                lastNote = event
+                if case .postponed(let fault, _) = event { postponed = fault } else { postponed = nil }
             }
+        }
+        if attempt == nil, owesResume { faults.append("not resumed") }
+        let switchesPower = attempt.map { $0.step == .powerCycle || $0.isOfKernel } ?? false
+        if switchesPower, !recovery.switchesPower { faults.append("it switches the power") }
+        if !isKernel || attempt == nil && !isGivenUp, recovery.switchesPower {
+            faults.append("it does not switch the power")
         }
         let isWell = attempt == nil && !isGivenUp
         if recovery.isUnderWay == isWell { faults.append("under way: \(!isWell)") }
@@ -138,14 +173,14 @@ struct PlayedRecovery {
             isKernel ? [.reset, .reset, .powerCycle] : [.reset, .reset, .reset, .reset, .reset]
         if !allowed.starts(with: attempts) { faults.append("\(attempts)") }
         if next.losesLinks { links = 0 }
-        attempt = next
+        (attempt, owesResume) = (next, true)
     }
 
     /// All links end, and every attempt succeeds.
     mutating func settle() {
         if others > 0 { _ = take(.otherLink) }
         var count = 0
-        while take(.succeed) || take(.linksEnd), count < 20 { count += 1 }
-        if count == 20 { faults.append("it does not settle") }
+        while take(.begin) || take(.succeed) || take(.linksEnd), count < 40 { count += 1 }
+        if count == 40 { faults.append("it does not settle") }
     }
 }

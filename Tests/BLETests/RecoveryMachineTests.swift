@@ -62,4 +62,43 @@ struct RecoveryMachineTests {
             try recovery.setUpEnded(at: .zero + .seconds(5))
         }
     }
+
+    @Test("two errors at once are met by one attempt")
+    func burst() throws {
+        for isKernel in [false, true] {
+            var recovery = Recovery(isKernel: isKernel, costsLinks: false)
+            #expect(try recovery.setUpEnded(at: .zero))
+            recovery.meet(.hardwareError(1), links: 0, at: .zero)
+            recovery.meet(.hardwareError(1), links: 0, at: .zero)
+            var attempts: [Recovery.Attempt] = []
+            func take() {
+                while let event = recovery.nextEvent() {
+                    if case .begin(let attempt) = event { attempts.append(attempt) }
+                }
+            }
+            take()
+            let attempt = try #require(attempts.first)
+            recovery.begun(attempt)
+            recovery.ended(attempt, .done(wasReset: true), links: 0, at: .zero)
+            take()
+            #expect(attempts == [attempt] && !recovery.isUnderWay)
+        }
+    }
+
+    @Test("a kernel that resets a controller which is given up switches its power all the same")
+    func powerAfterTheEnd() throws {
+        var recovery = Recovery(isKernel: true, costsLinks: false)
+        #expect(try recovery.setUpEnded(at: .zero))
+        recovery.meet(.hardwareError(1), links: 0, at: .zero)
+        var isGivenUp = false
+        while let event = recovery.nextEvent() {
+            if case .begin(let attempt) = event {
+                recovery.begun(attempt)
+                #expect(recovery.switchesPower)
+                recovery.ended(attempt, .failed, links: 0, at: .zero)
+            }
+            if case .giveUp = event { isGivenUp = true }
+        }
+        #expect(isGivenUp && recovery.switchesPower)
+    }
 }

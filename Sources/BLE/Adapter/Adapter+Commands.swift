@@ -55,10 +55,12 @@ extension Adapter {
         }
     }
 
-    /// Sends a machine's command while the controller is set up. Throws when that has ended.
+    /// Sends a machine's command while the controller is set up. Throws when that is in vain.
     func answer(to command: MachineCommand) async throws(BLEError) -> CommandAnswer {
         do throws(BLEError) {
-            return command.answer(try await exchange(command.packet, isSetup: true))
+            let limit = command.isPatient ? secondLimit : commandTimeLimit
+            return command.answer(
+                try await exchange(command.packet, timeLimit: limit, isSetup: true))
         } catch .hci(let status, _) where status != .operationCancelledByHost {
             return .refused(status)
         } catch .controllerSilent {

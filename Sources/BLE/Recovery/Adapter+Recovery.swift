@@ -64,6 +64,7 @@ extension Adapter {
     }
 
     private func carryOut(_ attempt: Recovery.Attempt) async {
+        recovery.begun(attempt)
         let outcome = await make(attempt)
         guard end == nil else { return }
         recovery.ended(attempt, outcome, links: linkCount, at: loop.now)

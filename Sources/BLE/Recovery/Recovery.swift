@@ -5,13 +5,14 @@ import HCI
 /// Whether an adapter's controller works, and what is done about it when it does not.
 ///
 /// A step that costs links waits until they have ended, unless the fault has cost them already or the owner wants it at once.
-/// One attempt is made at a time; a fault during an attempt makes that be in vain.
+/// One attempt is made at a time; a fault during an attempt, but a silence, makes that be in vain.
 ///
 /// ```swift
 /// repeat { recovery.beginSetUp(); try await bringUp() } while try !recovery.setUpEnded(at: now)
 /// // From then on:
 /// recovery.meet(fault, links: 2, at: now)
 /// recovery.linksEnded(at: now)
+/// recovery.begun(attempt)
 /// recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
 /// while let event = recovery.nextEvent() { … }
 /// ```
@@ -59,7 +60,7 @@ struct Recovery: Sendable {
         /// It is being brought back; what has happened meanwhile makes that be in vain.
         case attempting(Attempt, disturbance: AdapterFault?)
         /// Nothing has helped.
-        case gaveUp
+        case gaveUp(AdapterFault)
     }
 
     private let isKernel: Bool
@@ -87,10 +88,15 @@ struct Recovery: Sendable {
         }
     }
 
-    /// Whether what is done about a fault switches the power of a kernel adapter off and on.
+    /// Whether a kernel adapter is switched off and on, by what is done about a fault or by the kernel.
     var switchesPower: Bool {
-        guard case .attempting(let attempt, _) = phase else { return false }
-        return attempt.step == .powerCycle || attempt.isOfKernel
+        guard isKernel else { return false }
+        return switch phase {
+        case .attempting(let attempt, let disturbance):
+            attempt.step == .powerCycle || attempt.isOfKernel || disturbance.map(hasCostLinks) ?? false
+        case .gaveUp(let fault): hasCostLinks(fault)
+        case .settingUp, .working: false
+        }
     }
 
     /// The next event.
@@ -148,6 +154,15 @@ extension Recovery {
         events.append(.note(.answersAgain(command: command)))
     }
 
+    /// An attempt begins. What happened since it was decided on, it is against as well, unless that changes how it is
+    /// made.
+    mutating func begun(_ attempt: Attempt) {
+        guard case .attempting(attempt, let fault?) = phase else { return }
+        if !isKernel || hasCostLinks(fault) == attempt.isOfKernel {
+            phase = .attempting(attempt, disturbance: nil)
+        }
+    }
+
     /// An attempt has ended.
     mutating func ended(_ attempt: Attempt, _ outcome: Outcome, links: Int, at now: Instant) {
         guard case .attempting(attempt, let disturbance) = phase else { return }
@@ -180,7 +195,7 @@ extension Recovery {
         }
         self.ladder = ladder
         guard let step else {
-            phase = .gaveUp
+            phase = .gaveUp(fault)
             events += [.note(.gaveUp(fault)), .giveUp(fault)]
             return
         }
