@@ -195,28 +195,16 @@ extension Adapter {
     /// A pairing has made keys. Those that are not to be had, for they are too short or worth less than those before,
     /// are taken from the kernel again, and the link with them.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
-        let isBonding = isBonding(made)
-        do throws(BLEError) {
-            let size = made.bond.strength.keySize
-            guard size >= security.options.minimumKeySize else {
-                throw .pairing(.local(.encryptionKeySize))
-            }
-            if isBonding {
-                if takesPlace(made.bond, of: link) { return askAboutClaim(made.bond, of: link) }
-                try keep(made.bond, of: link)
-            }
-            // Without a bond of its own a pairing leaves the link with another key than the bond's.
-            link.protection.given = .paired(LinkSecurity(made.bond.strength, isBonded: isBonding))
-            noteSecurity(of: link)
-            securings.resume(link.id, with: .success(()))
-        } catch {
-            giveUp(made.bond, of: link, error)
+        guard made.bond.strength.keySize >= security.options.minimumKeySize else {
+            return giveUp(made.bond, of: link, .pairing(.local(.encryptionKeySize)))
         }
+        link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: hasBond(made.bond.id))
+        protect(link)
     }
 
     /// Takes a pairing's keys from the kernel, and the link with them. Where they have taken the place of a bond's, those
     /// come back, and nothing is unpaired: other processes would remove the bond.
-    private func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
+    func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
         if security.options.bonds.record(bond.id) != nil {
@@ -229,51 +217,8 @@ extension Adapter {
         }
     }
 
-    /// A peer says that it is a device whose bond it has not shown to have: the user is asked. Until then the kernel has the
-    /// bond's keys again. The keys of a legacy pairing come one by one: the answer holds for what there is then.
-    private func askAboutClaim(_ bond: Bond, of link: Link) {
-        guard let pairing = kernelPairing else { return }
-        link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
-        noteSecurity(of: link)
-        loadKeysSoon(insteadOf: [bond.peer])
-        if let claim = pairing.claims[bond.id], links[claim.link] != nil {
-            guard claim.link == link.id else { return refuse(bond, of: link) }
-            pairing.claims[bond.id]?.bond = bond
-            return
-        }
-        pairing.claims[bond.id] = (link.id, bond)
-        let (id, delegate) = (link.id, security.options.delegate)
-        Task(executorPreference: loop) { [weak self, loop] in
-            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
-            await self?.answer(isWanted, toClaimOf: bond.id, on: id)
-        }
-    }
-
-    private func answer(_ isWanted: Bool, toClaimOf bond: BondID, on id: LinkID) {
-        guard kernelPairing?.claims[bond]?.link == id, let link = links[id],
-            let bond = kernelPairing?.claims.removeValue(forKey: bond)?.bond
-        else { return }
-        guard isWanted else { return refuse(bond, of: link) }
-        do throws(BLEError) {
-            // The kernel hears of it as of one that another process has made.
-            try keep(bond, of: link)
-            link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: true))
-            noteSecurity(of: link)
-            securings.resume(id, with: .success(()))
-        } catch {
-            giveUp(bond, of: link, error)
-        }
-    }
-
-    private func refuse(_ bond: Bond, of link: Link) {
-        log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
-        let error = BLEError.pairing(.local(.unspecifiedReason))
-        securings.resume(link.id, with: .failure(error))
-        fail(link, error, .authenticationFailure)
-    }
-
     /// Gives the kernel the keys of all bonds soon, in place of others that it has for these peers.
-    private func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
+    func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
         pairing.loads.owe(insteadOf: peers)
         withholdBonds()

@@ -126,7 +126,8 @@ extension Adapter {
             }
         // The kernel ends the link.
         case .pinOrKeyMissing:
-            link.protection.isBondLost = true
+            link.protection.bondLost()
+            protect(link)
             securings.resume(id, with: .failure(.bondLost(link.peer)))
         default: securings.resume(id, with: .failure(.encryption(status)))
         }
@@ -138,7 +139,9 @@ extension Adapter {
 
     /// Looks at what the kernel says of a link's encryption.
     func noteSecurity(of link: Link) {
-        if let security = kernelSecurity(of: link) { noteSecurity(security, of: link) }
+        guard let security = kernelSecurity(of: link) else { return }
+        link.protection.found(security)
+        protect(link)
     }
 
     /// What the kernel says of a link's encryption; nil for links of ours, and while the kernel raises it.
@@ -161,7 +164,7 @@ extension Adapter {
     /// The server may have asked for a link's security meanwhile, and found another one.
     func noteAskedSecurity(of link: Link) {
         guard case .socket = link.channel, let security = server.gatt.security(of: ClientID(link.id)),
-            security != servedSecurity(of: link)
+            security != link.protection.servedSecurity
         else { return }
         noteSecurity(of: link)
     }

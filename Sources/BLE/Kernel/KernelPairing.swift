@@ -9,9 +9,6 @@ final class KernelPairing {
     var before: Management.Settings?
     /// Tells the kernel of bonds that come and go.
     var watch: Task<Void, Never>?
-    /// What pairings have made with peers that say that they are others, whose bonds they would replace: the user is
-    /// asked.
-    var claims: [BondID: (link: LinkID, bond: Bond)] = [:]
     /// What the kernel has told.
     var keyring = KernelKeyring()
     /// When the kernel is given the keys of all bonds.

@@ -96,12 +96,11 @@ extension Adapter {
             if link.radio.timing.map({ parameters.admit($0) }) == true { return false }
             try sendRequest(parameters, on: link)
         case .encryption(let key, let given):
-            // It has failed while the encryption before was waited for.
-            if given == .pairing, link.protection.offered != key { throw .cancelled }
             let command = LEEnableEncryption(
                 connection: try handle(of: link.id), random: key.random, diversifier: key.ediv, key: key.value
             )
-            link.protection.given = given
+            // A pairing may have failed while the encryption before was waited for.
+            guard link.protection.give(key, of: given) else { throw .cancelled }
             try submit(MachineCommand(command), number, of: link)
         case .nothing: return false
         }

@@ -36,7 +36,7 @@ extension Adapter {
             pairing: securityManager(
                 between: onAir ?? AddressesOnAir(own: identity, peer: peer), as: role, bond),
             bond: bond)
-        link.protection.bond = bondToBegin(with: link)
+        if let bond { isProven(bond, of: link) }
         link.pairing.attempts = security.attempts[bond?.peer ?? peer]
         link.gatt.holdsChanges = server.kept != nil || stateFolder != nil
         links[id] = link

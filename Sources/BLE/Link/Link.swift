@@ -45,8 +45,6 @@ final class Link {
     var handle: ConnectionHandle?
     /// What the controller has told of it.
     var radio: RadioParameters
-    /// What was told of its security.
-    var security = LinkSecurity.none
     /// What the peer's controller has told of itself.
     var remoteVersion: RemoteVersion?
     var remoteFeatures: LEFeatures?
@@ -58,6 +56,8 @@ final class Link {
     var pairing: SecurityManager
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
+    /// What the user is asked or shown about a pairing.
+    var dialogue: Task<Void, Never>?
 
     /// The procedures of the link layer.
     var procedures = LinkProcedures()
@@ -105,13 +105,20 @@ final class Link {
         self.channel = channel
         self.radio = radio
         self.pairing = pairing
-        protection = LinkProtection(bond: bond)
+        let isKernel = if case .socket = channel { true } else { false }
+        protection = LinkProtection(as: role, isKernel: isKernel, bond: bond)
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = mtu
         gatt = GATTConnection(ClientID(id), configuration)
         signaling = LESignaling(role: role == .central ? .central : .peripheral)
         if case .acl(let handle) = channel { self.handle = handle }
     }
+
+    /// What was told of its security.
+    var security: LinkSecurity { protection.security }
+
+    /// The user is not needed any more.
+    func endDialogue() { dialogue.take()?.cancel() }
 
     /// What it is now.
     var parameters: LinkParameters {
@@ -157,7 +164,7 @@ extension Link {
         changeWatchers.finish(error)
         procedures.close()
         preparation.close(error)
-        protection.endDialogue()
+        endDialogue()
         elevation.close(error)
         for watcher in watchers.values { watcher.finish(.failure(error)) }
     }

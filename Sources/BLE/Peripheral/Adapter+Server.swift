@@ -27,7 +27,7 @@ extension Adapter {
         server.isPublished = true
         keepServices()
         for link in links.values {
-            if link.protection.isRestored, let bond = link.protection.bond { restore(bond, of: link) }
+            if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
         }
         tellServicesChanged()
         guard let kernel else { return }
@@ -77,7 +77,7 @@ extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
     func greet(_ link: Link) {
         server.gatt.connect(
-            ClientID(link.id), security: servedSecurity(of: link), current: currentSecurity(of: link))
+            ClientID(link.id), security: link.protection.servedSecurity, current: currentSecurity(of: link))
         checkSignatures(of: link)
         if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
         // The kernel may have encrypted it before.

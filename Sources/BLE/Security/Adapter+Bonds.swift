@@ -30,13 +30,14 @@ extension Adapter {
             let known = link.protection.bond?.id
             let bond = known.map { store.record($0)?.bond } ?? newBond(of: link)
             if bond == nil, let known { clients.cache.forget(known.peer) }
-            if bond != link.protection.bond { take(bond, for: link) }
+            link.protection.renew(bond)
+            protect(link)
         }
     }
 
     /// The bond of a link that had none. A link that the kernel has encrypted meanwhile is not encrypted with its key.
     private func newBond(of link: Link) -> Bond? {
-        guard let bond = bondToBegin(with: link) else { return nil }
+        guard let bond = bond(with: link.peer), isProven(bond, of: link) else { return nil }
         let isForeign =
             kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .none
         return isForeign ? nil : bond
@@ -44,31 +45,19 @@ extension Adapter {
 
     /// Takes the bonds from links that the kernel would encrypt with other keys: that would not show who they are.
     func withholdBonds() {
-        for link in links.values where !link.protection.isRestored {
-            if link.protection.bond.map({ kernelPairing?.proves($0.peer) == false }) ?? false {
-                take(nil, for: link)
-            }
-            _ = bondToBegin(with: link)
+        for link in links.values {
+            if let bond = link.protection.bond ?? bond(with: link.peer) { _ = isProven(bond, of: link) }
         }
     }
 
-    /// The bond with a link's peer, as long as that is not encrypted. When the kernel may use another key, the link has none
-    /// to its end: it may be just being encrypted with that.
-    func bondToBegin(with link: Link) -> Bond? {
-        guard !link.protection.isUnproven, let bond = bond(with: link.peer) else { return nil }
-        link.protection.isUnproven = kernelPairing?.proves(bond.peer) == false
-        return link.protection.isUnproven ? nil : bond
-    }
-
-    /// A link has another bond than before, or none.
-    private func take(_ bond: Bond?, for link: Link) {
-        link.protection.bond = bond
-        link.protection.isBondLost = false
-        link.pairing.policy.existing = bond?.strength
-        tellServerSecurity(of: link)
-        // What was signed with the key before is nobody's any more.
-        if bond?.peerSigningKey == nil { server.gatt.setSigningKey(nil, of: ClientID(link.id)) }
-        checkSignatures(of: link)
+    /// Whether a link that is encrypted shows that its peer is the bond's device. When the kernel may use another key, the
+    /// link has no bond to its end: it may be just being encrypted with that.
+    @discardableResult
+    func isProven(_ bond: Bond, of link: Link) -> Bool {
+        if kernelPairing?.proves(bond.peer) ?? true { return true }
+        link.protection.withhold()
+        protect(link)
+        return false
     }
 
     /// A central whose address tells nothing names the key of a bond (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
@@ -78,13 +67,8 @@ extension Adapter {
         return record.bond
     }
 
-    /// A link's peer has shown that it is a bonded one.
-    func adopt(_ bond: Bond, for link: Link) { take(bond, for: link) }
-
-    /// Whether a pairing's peer says that it is a device whose bond it has not shown to have: anybody can say so.
-    func takesPlace(_ bond: Bond, of link: Link) -> Bool {
-        store.record(bond.id) != nil && link.protection.bond?.id != bond.id
-    }
+    /// Whether there is a bond of that name.
+    func hasBond(_ id: BondID) -> Bool { store.record(id) != nil }
 
     private var store: BondStore { security.options.bonds }
 
@@ -94,14 +78,13 @@ extension Adapter {
     /// The bond with the device that has that address, or an identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
 
-    /// Keeps what a pairing has made, and the link has it. The peer itself says who it is, so a bond that is worth
+    /// Stores what a pairing has made. The peer itself says who it is, so a bond that is worth
     /// more is not given up for that.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {
         if let present = store.record(bond.id)?.bond, bond.strength.isWeaker(than: present.strength) {
             throw .invalidRequest(.weakerBond(link.peer, of: bond.peer))
         }
         try store.insert(bond)
-        take(bond, for: link)
     }
 
     /// The peer is who it was: what the server kept of it holds again.
@@ -167,7 +150,9 @@ extension Adapter {
     /// A link ends: what the server knows of its peer is kept, if that has shown who it is. Where nothing is published
     /// yet, the server of an earlier process knew more.
     func remember(_ record: GATTClientRecord, of link: Link) {
-        guard server.isPublished, link.protection.isRestored, let bond = link.protection.bond else { return }
+        guard server.isPublished, link.protection.isRecognized, let bond = link.protection.bond else {
+            return
+        }
         store.update(bond.id) { $0.client = record }
     }
 

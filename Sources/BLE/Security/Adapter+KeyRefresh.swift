@@ -14,7 +14,7 @@ extension Adapter {
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
         guard link.role == .central else { return try await pair(link, .medium) }
-        guard let bond = link.protection.bond, let key = bond.centralKey else {
+        guard let (key, bond) = link.protection.ownKey else {
             throw .invalidRequest(.noEncryptionKey(link.peer))
         }
         try await encrypt(id, handle, with: key, of: .bond(bond))

@@ -33,7 +33,8 @@ extension Adapter {
             adapter.pump(link)
         } start: { () throws(BLEError) in
             let link = try self.link(id)
-            refuseClaim(of: link)
+            link.protection.refuseClaim()
+            protect(link)
             do throws(PairingImpossible) {
                 try link.pairing.begin(PairingRequirements(level), at: loop.now)
             } catch {
@@ -77,9 +78,16 @@ extension Adapter {
         case .keypress(let key):
             Task(executorPreference: loop) { await delegate.peerPressed(key, peer: peer) }
         case .encrypt(let key): encrypt(link, with: key)
-        case .provide(let key): link.protection.offered = key
-        case .paired(let bond, let isBonding): paired(link, bond, isBonding)
-        case .failed(let failure): pairingFailed(link, failure)
+        case .provide(let key): link.protection.offer(key)
+        case .paired(let bond, let isBonding):
+            link.endDialogue()
+            link.protection.paired(bond, isBonding: isBonding, isTaken: hasBond(bond.id))
+            protect(link)
+        case .failed(let failure):
+            link.endDialogue()
+            log.info("pairing with \(peer) failed: \(failure)")
+            link.protection.pairingFailed(.pairing(failure))
+            protect(link)
         case .refused(let code, let reason): log.info("\(peer) was refused its \(code): \(reason)")
         }
     }
@@ -87,9 +95,10 @@ extension Adapter {
     /// Puts a question to the user, whose answer goes to the security manager. The question before is over.
     private func ask(_ link: Link, _ question: @escaping @Sendable () async -> PairingAnswer?) {
         let id = link.id
-        refuseClaim(of: link)
-        link.protection.endDialogue()
-        link.protection.dialogue = Task(executorPreference: loop) { [weak self] in
+        link.protection.refuseClaim()
+        protect(link)
+        link.endDialogue()
+        link.dialogue = Task(executorPreference: loop) { [weak self] in
             let answer = await question()
             guard let answer, !Task.isCancelled else { return }
             await self?.answer(answer, on: id)
@@ -103,48 +112,34 @@ extension Adapter {
         pump(link)
     }
 
-    /// The peripheral wants security: it gets it by the bond's key, else, where the link's user lets security be
-    /// raised, by a pairing. However often it asks meanwhile, it is heard once more.
+    /// The peripheral wants security.
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
         let level: LinkSecurityLevel = wanted.contains(.mitm) ? .high : .medium
-        let isBonded = link.protection.bond?.strength.reaches(level) ?? false
-        guard isBonded || link.raisesSecurity else {
+        guard link.protection.wanted(level, raisesSecurity: link.raisesSecurity) else {
             return answer(.refuse(.pairingNotSupported), on: link.id)
         }
-        link.protection.wish = max(level, link.protection.wish ?? level)
-        guard !link.protection.isFulfilling else { return }
-        link.protection.isFulfilling = true
-        let id = link.id
-        Task(executorPreference: loop) { await self.fulfilWishes(on: id) }
+        protect(link)
     }
 
     private func fulfilWishes(on id: LinkID) async {
-        defer { links[id]?.protection.isFulfilling = false }
-        while let level = links[id]?.protection.wish.take() {
+        while let wish = links[id]?.protection.nextWish() {
             do throws(BLEError) {
-                try await fulfil(level, on: id)
+                switch wish {
+                case .refresh: try await refreshEncryption(of: id)
+                case .security(let level): try await secure(id, level)
+                }
             } catch {
                 log.info("the peripheral wants security: \(error)")
-                links[id]?.protection.wish = nil
+                links[id]?.protection.wishFailed()
             }
-        }
-    }
-
-    private func fulfil(_ level: LinkSecurityLevel, on id: LinkID) async throws(BLEError) {
-        // Of a link that is so safe already, another session key is wanted (Core Specification 5.4, Vol 3, Part H,
-        // 2.4.6).
-        if let security = links[id]?.security, security.isBonded, security.reaches(level) {
-            try await refreshEncryption(of: id)
-        } else {
-            try await secure(id, level)
         }
     }
 
     /// The security manager has a key for the link.
     private func encrypt(_ link: Link, with key: LongTermKey) {
         guard let handle = link.handle else { return }
-        link.protection.offered = key
+        link.protection.offer(key)
         let id = link.id
         Task(executorPreference: loop) { await self.encryptForPairing(id, handle, with: key) }
     }
@@ -160,72 +155,83 @@ extension Adapter {
         }
         guard let link = links[id] else { return }
         log.warning("cannot encrypt the link to \(link.peer): \(problem)")
-        link.protection.isBondLost = false
-        tellServerSecurity(of: link)
         link.pairing.encryptionChanged(isOn: false, at: loop.now)
         drain(link)
         pump(link)
     }
+}
 
-    private func paired(_ link: Link, _ bond: Bond, _ isBonding: Bool) {
-        link.protection.endDialogue()
-        link.protection.offered = nil
-        link.protection.given = .paired(LinkSecurity(bond.strength, isBonded: false))
-        guard isBonding, takesPlace(bond, of: link) else { return finish(link, bond, isBonding) }
-        // Whoever has the bond would lose it.
-        link.protection.claim = bond
-        let (id, delegate) = (link.id, security.options.delegate)
-        link.protection.dialogue = Task(executorPreference: loop) { [weak self, loop] in
-            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
-            guard !Task.isCancelled else { return }
-            await self?.answer(isWanted, toClaim: bond, on: id)
-        }
-    }
+// MARK: - What a link is worth
 
-    private func answer(_ isWanted: Bool, toClaim bond: Bond, on id: LinkID) {
-        guard let link = links[id], link.protection.claim == bond else { return }
-        guard isWanted else { return refuseClaim(of: link) }
-        link.protection.claim = nil
-        finish(link, bond, true)
-    }
-
-    /// A device does not take another one's place: by the user's wish, or since it pairs once more.
-    private func refuseClaim(of link: Link) {
-        guard let bond = link.protection.claim.take() else { return }
-        log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
-        link.pairing.policy.existing = link.protection.bond?.strength
-        finish(link, bond, false, .failure(.pairing(.local(.unspecifiedReason))))
-    }
-
-    private func finish(
-        _ link: Link, _ bond: Bond, _ isBonding: Bool, _ result: Result<Void, BLEError> = .success(())
-    ) {
-        var result = result
-        // Without a bond of its own a pairing changes nothing about whom the link is with.
-        var isBonded = !isBonding && link.security.isBonded && link.protection.bond != nil
-        if isBonding {
-            do throws(BLEError) {
-                try keep(bond, of: link)
-                isBonded = true
-            } catch {
-                log.warning("the bond with \(link.peer) is not kept: \(error)")
-                result = .failure(error)
+extension Adapter {
+    /// Acts on what a link's protection tells.
+    func protect(_ link: Link) {
+        while let event = link.protection.nextEvent() {
+            switch event {
+            case .bond(let bond):
+                link.pairing.policy.existing = bond?.strength
+                // What was signed with the key before is nobody's any more.
+                if bond?.peerSigningKey == nil { server.gatt.setSigningKey(nil, of: ClientID(link.id)) }
+                checkSignatures(of: link)
+            case .served(let security): server.gatt.setSecurity(security, of: ClientID(link.id))
+            case .recognized(let bond): restore(bond, of: link)
+            case .security(let security): tell(security, of: link)
+            case .askKernel: noteSecurity(of: link)
+            case .encrypted(let isOn): link.pairing.encryptionChanged(isOn: isOn, at: loop.now)
+            case .claimed(let bond, let isNew): claimed(bond, isNew: isNew, by: link)
+            case .claimRefused(let bond):
+                log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
+                link.pairing.policy.existing = link.protection.bond?.strength
+            case .keep(let bond):
+                do throws(BLEError) {
+                    try keep(bond, of: link)
+                    link.protection.kept(bond)
+                } catch {
+                    link.protection.notKept(bond, error)
+                }
+            case .giveUp(let bond, let error): giveUp(bond, of: link, error)
+            case .raised(let error):
+                securings.resume(link.id, with: error.map { .failure($0) } ?? .success(()))
+            case .end(let error):
+                log.warning("the link to \(link.peer) ends: \(error)")
+                fail(link, error, .authenticationFailure)
+            case .fulfilWishes:
+                let id = link.id
+                Task(executorPreference: loop) { await self.fulfilWishes(on: id) }
             }
         }
-        let security = LinkSecurity(bond.strength, isBonded: isBonded)
-        link.protection.given = .paired(security)
-        noteSecurity(security, of: link, hasNewKey: true)
-        securings.resume(link.id, with: result)
     }
 
-    private func pairingFailed(_ link: Link, _ failure: PairingFailure) {
-        refuseClaim(of: link)
-        link.protection.endDialogue()
-        link.protection.offered = nil
-        if link.protection.given == .pairing { link.protection.given = .failed }
-        tellServerSecurity(of: link)
-        log.info("pairing with \(link.peer) failed: \(failure)")
-        securings.resume(link.id, with: .failure(.pairing(failure)))
+    /// A link's security has changed, or its key: the application, and who watches the link, learn of that.
+    private func tell(_ security: LinkSecurity, of link: Link) {
+        log.info(
+            "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
+        if link.role == .peripheral { server.tell(.security(Central(link), security)) }
+        for watcher in link.watchers.values { watcher.yield(link.parameters) }
+    }
+
+    /// A peer says that it is a device whose bond it has not shown to have: the user is asked.
+    private func claimed(_ bond: Bond, isNew: Bool, by link: Link) {
+        if kernel != nil {
+            // Until the answer the kernel has the bond's keys again.
+            loadKeysSoon(insteadOf: [bond.peer])
+            let isClaimed = links.values.contains { $0.id != link.id && $0.protection.claim?.id == bond.id }
+            if isClaimed { return link.protection.refuseClaim() }
+        }
+        guard isNew else { return }
+        link.endDialogue()
+        let (id, delegate) = (link.id, security.options.delegate)
+        link.dialogue = Task(executorPreference: loop) { [weak self, loop] in
+            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
+            guard !Task.isCancelled else { return }
+            await self?.answer(isWanted, toClaimOf: bond.id, on: id)
+        }
+    }
+
+    private func answer(_ isWanted: Bool, toClaimOf bond: BondID, on id: LinkID) {
+        guard let link = links[id] else { return }
+        link.protection.answered(isWanted, toClaimOf: bond)
+        protect(link)
     }
 }
 

@@ -21,14 +21,12 @@ extension Adapter {
         defer { link.elevation.leave() }
         // One that was given up by its caller may still succeed.
         try await settle(.encryption, on: id)
-        guard !link.security.reaches(level) else { return }
-        if link.role == .central, let bond = link.protection.bond, let key = bond.centralKey,
-            bond.strength.reaches(level)
-        {
-            guard !link.protection.isBondLost else { throw .bondLost(link.peer) }
-            return try await encrypt(id, handle, with: key, of: .bond(bond))
+        switch link.protection.way(to: level) {
+        case .reached: break
+        case .encryption(let key, let bond): try await encrypt(id, handle, with: key, of: .bond(bond))
+        case .pairing: try await pair(link, level)
+        case .lost: throw .bondLost(link.peer)
         }
-        try await pair(link, level)
     }
 
     /// Encrypts a new link to a bonded peer, so that it knows this host again: it keeps subscriptions for it, and
@@ -36,9 +34,7 @@ extension Adapter {
     /// to give up the link; what needs security will say so.
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard link.role == .central, let bond = link.protection.bond, let key = bond.centralKey else {
-            return
-        }
+        guard link.protection.ownKey != nil else { return }
         guard case .acl(let handle) = link.channel else {
             // A kernel that has not the key would pair.
             if kernelPairing?.isSetUp == true { try await secure(id, .medium) }
@@ -47,7 +43,8 @@ extension Adapter {
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
         try await settle(.encryption, on: id)
-        guard link.security == .none, !link.protection.isBondLost else { return }
+        guard let (key, bond) = link.protection.ownKey, link.security == .none, !link.protection.isBondLost
+        else { return }
         do throws(BLEError) {
             try await encrypt(id, handle, with: key, of: .bond(bond))
         } catch .bondLost {
@@ -57,35 +54,5 @@ extension Adapter {
         } catch {
             throw error
         }
-    }
-
-    /// A link's security has changed, or its key: the server, and who watches it, hear of that.
-    func noteSecurity(_ security: LinkSecurity, of link: Link, hasNewKey: Bool = false) {
-        guard security != link.security || hasNewKey else { return }
-        link.security = security
-        tellServerSecurity(of: link)
-        if let bond = link.protection.bond, security.isBonded, !link.protection.isRestored {
-            link.protection.isRestored = true
-            restore(bond, of: link)
-        }
-        log.info(
-            "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
-        if link.role == .peripheral { server.tell(.security(Central(link), security)) }
-        for watcher in link.watchers.values { watcher.yield(link.parameters) }
-    }
-
-    /// What the server goes by: a central that has a key for its link need only encrypt it, and is told so when it is
-    /// refused (Core Specification 5.4, Vol 3, Part C, 10.3.1).
-    func servedSecurity(of link: Link) -> LinkSecurity {
-        var security = link.security
-        if security.level == .none {
-            security.isBonded = link.protection.bond != nil && !link.protection.isBondLost
-        }
-        return security
-    }
-
-    /// A link's security has changed, or whether there is a key for it.
-    func tellServerSecurity(of link: Link) {
-        server.gatt.setSecurity(servedSecurity(of: link), of: ClientID(link.id))
     }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import GATTServer
 import HCISocket
 import SMP
@@ -13,30 +14,109 @@ enum GivenKey: Hashable, Sendable {
     case failed
     /// That of a bond.
     indirect case bond(Bond)
+
+    fileprivate var isBond: Bool { if case .bond = self { true } else { false } }
 }
 
-/// What keeps a link of ours safe: the bond with its peer, and the key of a pairing.
-struct LinkProtection {
+/// What a link is worth: its encryption, the bond with its peer, and what a pairing makes of both.
+///
+/// On links of ours it knows which key the controller was given; of those of the kernel, the kernel says what they are
+/// worth, and this knows which of its keys are a bond's.
+///
+/// ```swift
+/// protection.offer(key)                        // A pairing has a key.
+/// guard protection.give(key, of: .pairing) else { … }
+/// protection.encryptionChanged(isOn: true, …)  // The controller uses it.
+/// protection.paired(bond, isBonding: true, isTaken: false)
+/// while let event = protection.nextEvent() { … }
+/// ```
+struct LinkProtection: Sendable {
+    /// What is to be done.
+    enum Event: Hashable, Sendable {
+        /// Pairings and signatures of the peer go by that bond from now on.
+        case bond(Bond?)
+        /// The server goes by this from now on.
+        case served(LinkSecurity)
+        /// The peer has shown that it is the bond's device: what is kept of it holds again.
+        case recognized(Bond)
+        /// The link's security has changed, or its key.
+        case security(LinkSecurity)
+        /// The kernel is to be asked what the link is worth.
+        case askKernel
+        /// The pairing goes on, or ends, by this.
+        case encrypted(Bool)
+        /// The user is to be asked whether the peer may take the place of the device that has this bond's name; if not
+        /// `isNew`, is being asked already.
+        case claimed(Bond, isNew: Bool)
+        case claimRefused(Bond)
+        /// The bond is to be stored; `kept` or `notKept` follows.
+        case keep(Bond)
+        /// The kernel is to lose the keys that a pairing has made, and who waits for them learns why.
+        case giveUp(Bond, BLEError)
+        /// Those who wait for more security have it, or do not get it.
+        case raised(BLEError?)
+        /// The link can be used no more.
+        case end(BLEError)
+        /// What the peripheral wants is to be seen to.
+        case fulfilWishes
+    }
+
+    /// How a link becomes as safe as is wanted.
+    enum Way: Hashable, Sendable {
+        /// It is.
+        case reached
+        /// With the key of its bond.
+        case encryption(LongTermKey, Bond)
+        case pairing
+        /// With the key of its bond, which the peer has lost.
+        case lost
+    }
+
+    /// What a peripheral asks its central for.
+    enum Wish: Hashable, Sendable {
+        /// Another session key for a link that is as safe as it wants (Core Specification 5.4, Vol 3, Part H, 2.4.6).
+        case refresh
+        case security(LinkSecurityLevel)
+    }
+
+    /// What was told of it.
+    private(set) var security = LinkSecurity.none
     /// What an earlier pairing with the peer has left.
-    var bond: Bond?
-    /// The key that a pairing under way gives when the controller asks.
-    var offered: LongTermKey?
-    /// What a pairing has made with a peer that says that it is another one, whose bond it would replace: the user is asked.
-    var claim: Bond?
-    /// The key that the controller was given last.
-    var given: GivenKey?
-    /// Whether the peer has no key for the bond any more: it refused to encrypt.
-    var isBondLost = false
-    /// The security that the peripheral has asked for and that nobody sees to yet.
-    var wish: LinkSecurityLevel?
-    /// Whether an earlier wish is about to be met.
-    var isFulfilling = false
-    /// Whether the link may be encrypted with a key that another device has made in the name of a bonded one.
-    var isUnproven = false
+    private(set) var bond: Bond?
+    /// What a pairing has made with a peer that says that it is another one, whose bond it would replace.
+    private(set) var claim: Bond?
+    /// Whether the peer has no key for the bond any more: it has refused to encrypt.
+    private(set) var isBondLost = false
     /// Whether what was remembered of the peer holds again.
-    var isRestored = false
-    /// What the user is asked or shown.
-    var dialogue: Task<Void, Never>?
+    private(set) var isRecognized = false
+
+    private let role: LinkRole
+    private let isKernel: Bool
+    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a bonded one. So it
+    /// has no bond until one is made on it.
+    private var isUnproven = false
+    /// Whether a link that was not safe before is encrypted with the key of a pairing that has not ended.
+    private var isServedEarly = false
+    /// The key of a pairing that is under way.
+    private var offered: LongTermKey?
+    /// The key that the controller was given last.
+    private var given: GivenKey?
+    /// What that was when the link was encrypted last; nil while it is not encrypted.
+    private var used: GivenKey?
+    /// The security that the peripheral has asked for and that is not seen to yet.
+    private var wish: LinkSecurityLevel?
+    private var isFulfilling = false
+    private var events = Deque<Event>()
+
+    /// `bond`: the one with the peer. `isKernel`: the kernel encrypts the link, and pairs.
+    init(as role: LinkRole, isKernel: Bool, bond: Bond?) {
+        self.role = role
+        self.isKernel = isKernel
+        self.bond = bond
+    }
+
+    /// The next event.
+    mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// Whether a link that is encrypted is so with the key of the bond. A kernel that does not say so has no other one,
     /// unless it has paired on the link.
@@ -45,19 +125,266 @@ struct LinkProtection {
         return bond != nil
     }
 
-    init(bond: Bond?) { self.bond = bond }
-
-    /// The user is not needed any more.
-    mutating func endDialogue() { dialogue.take()?.cancel() }
+    /// What the server goes by: a central that has a key for its link need only encrypt it, and is told so when it is
+    /// refused (Core Specification 5.4, Vol 3, Part C, 10.3.1).
+    var servedSecurity: LinkSecurity {
+        guard security.level == .none else { return security }
+        if isServedEarly { return LinkSecurity(level: .encrypted) }
+        var served = security
+        served.isBonded = bond != nil && !isBondLost
+        return served
+    }
 }
 
-/// What an adapter's security manager knows beyond one link.
-struct SecurityState {
-    let options: SecurityOptions
-    /// What stands for this host when it pairs; known when the controller is set up.
-    var identity: LocalIdentity?
-    /// What failed pairings have left, by the peer's address.
-    var attempts = RepeatedAttempts()
+// MARK: - Ways to more security
 
-    init(_ options: SecurityOptions) { self.options = options }
+extension LinkProtection {
+    /// The bond whose key this host, as central, encrypts the link with.
+    var ownKey: (key: LongTermKey, bond: Bond)? {
+        guard role == .central, let bond, let key = bond.centralKey else { return nil }
+        return (key, bond)
+    }
+
+    func way(to level: LinkSecurityLevel) -> Way {
+        if security.reaches(level) { return .reached }
+        guard let (key, bond) = ownKey, bond.strength.reaches(level) else { return .pairing }
+        return isBondLost ? .lost : .encryption(key, bond)
+    }
+
+    /// The peripheral wants security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
+    /// it does not get it.
+    mutating func wanted(_ level: LinkSecurityLevel, raisesSecurity: Bool) -> Bool {
+        guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
+        wish = max(level, wish ?? level)
+        guard !isFulfilling else { return true }
+        isFulfilling = true
+        events.append(.fulfilWishes)
+        return true
+    }
+
+    /// What is to be seen to now; nil when that is all. However often the peripheral asks meanwhile, it is one more wish.
+    mutating func nextWish() -> Wish? {
+        guard let level = wish.take() else {
+            isFulfilling = false
+            return nil
+        }
+        return security.isBonded && security.reaches(level) ? .refresh : .security(level)
+    }
+
+    /// What was seen to has failed: what was asked for meanwhile would fail as well.
+    mutating func wishFailed() { wish = nil }
+}
+
+// MARK: - Keys
+
+extension LinkProtection {
+    /// A pairing has a key for the link.
+    mutating func offer(_ key: LongTermKey) { offered = key }
+
+    /// The controller is about to be given a key of ours. False when that is a pairing's which goes on no more.
+    mutating func give(_ key: LongTermKey, of owner: GivenKey) -> Bool {
+        if owner == .pairing, offered != key { return false }
+        given = owner
+        return true
+    }
+
+    /// The key that the central has named, which the controller is given next: while devices pair, that of the pairing,
+    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the bond with the peer,
+    /// or with one whose address tells nothing and that names its key (2.4.4.2).
+    mutating func key(
+        named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
+    ) -> LongTermKey? {
+        if let offered {
+            guard ediv == 0, random == 0 else { return nil }
+            given = .pairing
+            return offered
+        }
+        guard let bond = bond ?? stranger(), let key = bond.peripheralKey, key.ediv == ediv,
+            key.random == random
+        else { return nil }
+        given = .bond(bond)
+        return key
+    }
+
+    /// The peer has not the key that this host has wanted to encrypt with.
+    mutating func keyMissing(_ owner: GivenKey) {
+        guard let bond, owner == .bond(bond) else { return }
+        bondLost()
+    }
+
+    /// The peer has lost the bond.
+    mutating func bondLost() {
+        guard bond != nil else { return }
+        isBondLost = true
+        events.append(.served(servedSecurity))
+    }
+
+    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more. `isPairing`: there
+    /// is a pairing. `isKept`: whether a bond is still that with its device: it may have been removed, or replaced, since
+    /// the controller was given its key.
+    mutating func encryptionChanged(isOn: Bool, isRefresh: Bool, isPairing: Bool, isKept: (Bond) -> Bool) {
+        // A pairing goes on under its own key only.
+        if !isOn || given == .pairing || !isPairing { events.append(.encrypted(isOn)) }
+        guard isOn else { return unencrypted() }
+        used = given ?? .failed
+        switch given {
+        // The end of the pairing tells what that is worth. What only wants encryption is served, and who pairs anew is
+        // as safe as before.
+        case .pairing?:
+            guard security == .none else { return }
+            isServedEarly = true
+            events.append(.served(servedSecurity))
+            return
+        case .failed?:
+            unencrypted()
+            events.append(.end(.encryption(.authenticationFailure)))
+            return
+        case .paired(var security)?:
+            // The bond that it has made may have been removed.
+            security.isBonded = security.isBonded && self.bond != nil
+            note(security, hasNewKey: isRefresh)
+        case .bond(let bond)?:
+            let isKept = isKept(bond)
+            // The peer has shown that it is that device.
+            if isKept, self.bond?.id != bond.id { take(bond) }
+            note(LinkSecurity(bond.strength, isBonded: isKept), hasNewKey: isRefresh)
+        case nil: note(LinkSecurity(level: .encrypted), hasNewKey: isRefresh)
+        }
+        // So may a central do what its peripheral has asked for.
+        if !isPairing { events.append(.raised(nil)) }
+    }
+
+    /// The controller could not encrypt the link.
+    mutating func encryptionFailed() {
+        if offered != nil { events.append(.encrypted(false)) }
+    }
+
+    /// The kernel says what the link is worth.
+    mutating func found(_ security: LinkSecurity) { note(security) }
+
+    private mutating func unencrypted() {
+        (isServedEarly, used) = (false, nil)
+        events.append(.served(servedSecurity))
+        note(.none)
+    }
+
+    private mutating func note(_ security: LinkSecurity, hasNewKey: Bool = false) {
+        guard security != self.security || hasNewKey else { return }
+        self.security = security
+        isServedEarly = false
+        events.append(.served(servedSecurity))
+        if let bond, security.isBonded, !isRecognized {
+            isRecognized = true
+            events.append(.recognized(bond))
+        }
+        events.append(.security(security))
+    }
+}
+
+// MARK: - Pairings
+
+extension LinkProtection {
+    /// A pairing has made a bond, which is worth keeping if `isBonding`. `isTaken`: a device of that identity has a bond, or
+    /// says so. Of a legacy pairing the kernel tells the keys one by one, and each makes the bond anew.
+    mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
+        offered = nil
+        if let claim, claim.id != bond.id { refuseClaim() }
+        // Anybody can say so: who has not shown it would take the bond from who has it.
+        guard isBonding, isTaken, self.bond?.id != bond.id else { return finish(bond, isBonding) }
+        give(LinkSecurity(bond.strength, isBonded: false))
+        let isNew = claim == nil
+        claim = bond
+        if isKernel { events.append(.askKernel) }
+        events.append(.claimed(bond, isNew: isNew))
+    }
+
+    /// The user has said whether the peer may take that device's place.
+    mutating func answered(_ isWanted: Bool, toClaimOf id: BondID) {
+        guard let claim, claim.id == id else { return }
+        guard isWanted else { return refuseClaim() }
+        self.claim = nil
+        finish(claim, true)
+    }
+
+    /// The peer does not take another device's place: by the user's wish, or since it pairs once more.
+    mutating func refuseClaim() {
+        guard let claim = claim.take() else { return }
+        let error = BLEError.pairing(.local(.unspecifiedReason))
+        events.append(.claimRefused(claim))
+        guard isKernel else { return settle(claim, isBonded: staysBonded, error) }
+        events += [.raised(error), .end(error)]
+    }
+
+    /// The store has the bond.
+    mutating func kept(_ bond: Bond) {
+        take(bond)
+        settle(bond, isBonded: true, nil)
+    }
+
+    /// The store does not take the bond.
+    mutating func notKept(_ bond: Bond, _ error: BLEError) {
+        guard isKernel else { return settle(bond, isBonded: false, error) }
+        events.append(.giveUp(bond, error))
+    }
+
+    /// A pairing has failed.
+    mutating func pairingFailed(_ error: BLEError) {
+        refuseClaim()
+        offered = nil
+        isServedEarly = false
+        if given == .pairing { given = .failed }
+        events += [.served(servedSecurity), .raised(error)]
+    }
+
+    /// Without a bond of its own a pairing changes nothing about whom a link of ours is with. The kernel has the keys of that
+    /// pairing then, and not the bond's.
+    private var staysBonded: Bool { !isKernel && security.isBonded && bond != nil }
+
+    private mutating func finish(_ bond: Bond, _ isBonding: Bool) {
+        if isBonding {
+            events.append(.keep(bond))
+        } else {
+            settle(bond, isBonded: staysBonded, nil)
+        }
+    }
+
+    private mutating func settle(_ bond: Bond, isBonded: Bool, _ error: BLEError?) {
+        let security = LinkSecurity(bond.strength, isBonded: isBonded)
+        give(security)
+        if isKernel {
+            events.append(.askKernel)
+        } else if let used, !used.isBond {
+            note(security, hasNewKey: true)
+        }
+        events.append(.raised(error))
+    }
+
+    /// A pairing's key is worth that. The controller may have been given a bond's since.
+    private mutating func give(_ security: LinkSecurity) {
+        if given?.isBond != true { given = .paired(security) }
+    }
+}
+
+// MARK: - Bonds
+
+extension LinkProtection {
+    /// Bonds have come, gone or other keys: this is the one with the peer now. The encryption stays as it is until the
+    /// next change of that.
+    mutating func renew(_ bond: Bond?) {
+        guard bond != self.bond, self.bond != nil || !isUnproven else { return }
+        take(bond)
+    }
+
+    /// The kernel may encrypt the link with another key than the bond's, which would not show who the peer is.
+    mutating func withhold() {
+        guard !isRecognized || bond == nil else { return }
+        isUnproven = true
+        if bond != nil { take(nil) }
+    }
+
+    private mutating func take(_ bond: Bond?) {
+        self.bond = bond
+        isBondLost = false
+        events += [.bond(bond), .served(servedSecurity)]
+    }
 }

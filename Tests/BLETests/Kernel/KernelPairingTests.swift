@@ -352,6 +352,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.tell(
                 0x0018, [1, 8, 8, 8, 8, 8, 0x48] + lampOctets + [UInt8](repeating: 0x66, count: 16))
             host.kernel.tell(0x000a, longTermKey(kind: 3))
+            #expect(await user.next() == "withdrawn")
             #expect(await user.next() == "authorize again")
             #expect(await !host.adapter.hasRefused(link))
             await host.wait(.seconds(31))

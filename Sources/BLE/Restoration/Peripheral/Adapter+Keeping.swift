@@ -66,7 +66,7 @@ extension Adapter {
     /// A central that is bonded wants other values than before, or can do something else: a disk that has bonds has that
     /// at once, not only when the link ends.
     func keepClient(of link: Link) {
-        guard stateFolder != nil, link.protection.isRestored,
+        guard stateFolder != nil, link.protection.isRecognized,
             let record = server.gatt.record(of: ClientID(link.id))
         else { return }
         remember(record, of: link)

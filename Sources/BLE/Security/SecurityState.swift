@@ -1,0 +1,12 @@
+import SMP
+
+/// What an adapter's security manager knows beyond one link.
+struct SecurityState {
+    let options: SecurityOptions
+    /// What stands for this host when it pairs; known when the controller is set up.
+    var identity: LocalIdentity?
+    /// What failed pairings have left, by the peer's address.
+    var attempts = RepeatedAttempts()
+
+    init(_ options: SecurityOptions) { self.options = options }
+}

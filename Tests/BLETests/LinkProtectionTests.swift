@@ -1,0 +1,49 @@
+import BLECore
+import GATTServer
+import SMP
+import Testing
+
+@testable import BLE
+
+/// The protection of a link, whatever becomes of its encryption, its pairings and its bond.
+struct LinkProtectionTests {
+    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    private func everySequence(
+        of depth: Int, _ played: PlayedProtection, _ steps: [PlayedProtection.Step] = [],
+        _ look: (PlayedProtection, [PlayedProtection.Step]) -> Void
+    ) {
+        look(played, steps)
+        guard depth > 0, played.faults.isEmpty else { return }
+        for step in PlayedProtection.Step.allCases {
+            var next = played
+            guard next.take(step) || !next.faults.isEmpty else { continue }
+            everySequence(of: depth - 1, next, steps + [step], look)
+        }
+    }
+
+    @Test(
+        "whatever happens in whatever order, a link is worth what its key is, and no device takes another one's bond",
+        arguments: [LinkRole.central, .peripheral], [false, true])
+    func everyOrder(_ role: LinkRole, _ isBonded: Bool) {
+        let beginnings: [[PlayedProtection.Step]] = [
+            [], [.pair, .offer, .usePairing, .on], [.pair, .offer, .usePairing, .on, .claims],
+            isBonded ? [role == .central ? .useBond : .usePairing, .on] : [],
+        ]
+        var count = 0
+        var failures: [(steps: [PlayedProtection.Step], faults: [String])] = []
+        for (beginning, storeRefuses) in beginnings.flatMap({ [($0, false), ($0, true)] }) {
+            var played = PlayedProtection(as: role, isBonded: isBonded, storeRefuses: storeRefuses)
+            for step in beginning {
+                let isTaken = played.take(step)
+                #expect(isTaken, "\(step) of \(beginning)")
+            }
+            everySequence(of: 6, played, beginning) { played, steps in
+                count += 1
+                if !played.faults.isEmpty { failures.append((steps, played.faults)) }
+            }
+        }
+        #expect(count > 20_000, "\(count)")
+        let shortest = failures.min { $0.steps.count < $1.steps.count }
+        #expect(shortest == nil, "and \(failures.count) more")
+    }
+}
