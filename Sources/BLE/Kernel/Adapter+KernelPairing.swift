@@ -22,14 +22,14 @@ extension Adapter {
         guard let information = known?.information else { throw .adapter(.removed) }
         let settings = KernelPairingSettings(options: security.options, before: information.current)
         let commands = try settings.setUp(information.supported)
-        kernelPairing?.before = information.current
+        kernelPairing?.setUp(from: information.current)
         do throws(BLEError) {
             for command in commands { try await tellKernel(command) }
             guard security.options.isBonding else { return }
             // First, so that no change is missed.
             let changes = security.options.bonds.changes()
             try await loadKernelKeys()
-            kernelPairing?.watch = Task(executorPreference: loop) { [weak self] in
+            let watch = Task(executorPreference: loop) { [weak self] in
                 do throws(BLEError) {
                     for try await change in changes { await self?.heard(change) }
                 } catch .cancelled {
@@ -38,6 +38,7 @@ extension Adapter {
                     self?.log.warning("the kernel does not learn what becomes of bonds any more: \(error)")
                 }
             }
+            kernelPairing?.watchBonds(watch)
         } catch {
             await resetKernelPairing()
             throw error
@@ -66,7 +67,7 @@ extension Adapter {
         loadKeysSoon(
             insteadOf: new.filter { id in
                 let bond = security.options.bonds.record(id)?.bond
-                return bond.map { kernelPairing?.keyring.holds($0) == false } ?? false
+                return bond.map { kernelPairing?.holds($0) == false } ?? false
             }.map(\.peer))
     }
 
@@ -78,9 +79,7 @@ extension Adapter {
     }
 
     private func resetKernelPairing() async {
-        guard let before = kernelPairing?.before else { return }
-        kernelPairing?.before = nil
-        kernelPairing?.watch.take()?.cancel()
+        guard let before = kernelPairing?.setBack() else { return }
         for command in KernelPairingSettings(options: security.options, before: before).tearDown {
             try? await tellKernel(command)
         }
@@ -99,10 +98,9 @@ extension Adapter {
     /// Acts on what the kernel tells of pairings and keys.
     func heardOfPairing(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
-        let now = loop.now
-        let made = pairing.keyring.take(event, as: identity, with: links.values.map(\.peer), at: now)
-        pairing.endQuestions(at: now)
-        if let made { kernelPaired(made) }
+        if let made = pairing.take(event, as: identity, with: links.values.map(\.peer), at: loop.now) {
+            kernelPaired(made)
+        }
         loadOwedKeys()
         switch event {
         case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
@@ -220,21 +218,17 @@ extension Adapter {
     /// Gives the kernel the keys of all bonds soon, in place of others that it has for these peers.
     func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
-        pairing.loads.owe(insteadOf: peers)
+        pairing.oweKeys(insteadOf: peers)
         withholdBonds()
         loadOwedKeys()
     }
 
     /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing.
     func loadOwedKeys() {
-        guard let pairing = kernelPairing, pairing.isSetUp else { return }
-        let now = loop.now
-        switch pairing.loads.next(quiet: pairing.keyring.quiet(after: now), at: now) {
-        case .none: break
+        switch kernelPairing?.nextLoad(at: loop.now) {
+        case nil, .some(.none): break
         case .wait(let moment): wake(by: moment)
-        case .load(let replaced):
-            for peer in replaced { pairing.keyring.replace(peer) }
-            Task(executorPreference: loop) { await self.loadKeys() }
+        case .load: Task(executorPreference: loop) { await self.loadKeys() }
         }
     }
 
@@ -246,13 +240,13 @@ extension Adapter {
             log.warning("the kernel does not take the keys of bonds: \(error)")
             isDone = false
         }
-        kernelPairing?.loads.ended(isDone: isDone, at: loop.now)
+        kernelPairing?.loaded(isDone: isDone, at: loop.now)
         loadOwedKeys()
     }
 
     /// The links of this process to the device that the kernel calls so.
     private func links(to peer: DeviceAddress) -> [Link] {
-        links.values.filter { $0.peer == peer || kernelPairing?.keyring.identity(of: $0.peer) == peer }
+        links.values.filter { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
     }
 
     private func kernelLink(to peer: DeviceAddress) -> Link? {

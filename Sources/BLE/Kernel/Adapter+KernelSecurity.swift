@@ -47,7 +47,7 @@ extension Adapter {
                     link.protection.bond == nil
                 {
                     // Before 5.7, Linux asks nothing in a pairing that it begins where nothing is to be shown or entered.
-                    kernelPairing?.keyring.begin(link.peer, at: loop.now)
+                    kernelPairing?.begin(link.peer, at: loop.now)
                 }
             } catch  where error.errno == .invalidArgument {
                 throw .adapter(
@@ -62,7 +62,7 @@ extension Adapter {
     /// the wait is short.
     private func keysKnown(to link: Link) async {
         let id = link.id
-        guard kernelPairing?.keyring.isPairing(link.peer, at: loop.now) == true else { return }
+        guard kernelPairing?.isPairing(link.peer, at: loop.now) == true else { return }
         _ = try? await withDeadline(.seconds(2), on: loop, orThrow: .cancelled) { () throws(BLEError) in
             try await self.toldKeys(of: id)
         }
@@ -118,7 +118,7 @@ extension Adapter {
         let id = link.id
         switch status {
         case .success:
-            kernelPairing?.keyring.encrypted(link.peer, at: loop.now)
+            kernelPairing?.encrypted(link.peer, at: loop.now)
             loadOwedKeys()
             Task(executorPreference: loop) {
                 await self.sendTolerant(ReadRSSI(connection: connection))

@@ -6,25 +6,70 @@ import SMP
 /// adapter.
 final class KernelPairing {
     /// What the adapter was set to, and is to be again; nil while nothing was changed.
-    var before: Management.Settings?
+    private(set) var before: Management.Settings?
     /// Tells the kernel of bonds that come and go.
-    var watch: Task<Void, Never>?
+    private var watch: Task<Void, Never>?
     /// What the kernel has told.
-    var keyring = KernelKeyring()
+    private var keyring = KernelKeyring()
     /// When the kernel is given the keys of all bonds.
-    var loads = KernelKeyLoads()
+    private var loads = KernelKeyLoads()
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
+    /// Asks nothing any more.
+    func close() {
+        for question in questions.values { question.cancel() }
+        questions = [:]
+        watch?.cancel()
+    }
+}
+
+// MARK: - This host's settings
+
+extension KernelPairing {
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
 
-    /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
-    func proves(_ peer: DeviceAddress) -> Bool { loads.proves(peer) }
+    /// The kernel is about to get this host's settings; `before` are those that it has.
+    func setUp(from before: Management.Settings) { self.before = before }
 
-    /// Ends what was asked about peers that do not pair any more.
-    func endQuestions(at now: Instant) {
-        for peer in questions.keys where !keyring.isPairing(peer, at: now) { endQuestion(about: peer) }
+    /// From now on this task tells the kernel what becomes of bonds.
+    func watchBonds(_ task: Task<Void, Never>) { watch = task }
+
+    /// The kernel is about to get back the settings that it had; nil if it has them.
+    func setBack() -> Management.Settings? {
+        watch.take()?.cancel()
+        return before.take()
     }
+}
+
+// MARK: - Pairings
+
+extension KernelPairing {
+    /// Takes what the kernel tells. When that was a key that encrypts, what its pairing has made up to now, as the device
+    /// `local`, whose process has links to these peers. What was asked about a pairing that has ended is asked no more.
+    func take(
+        _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
+        at now: Instant
+    ) -> KernelKeyring.Pairing? {
+        let made = keyring.take(event, as: local, with: links(), at: now)
+        for peer in questions.keys where !keyring.isPairing(peer, at: now) { endQuestion(about: peer) }
+        return made
+    }
+
+    /// The peer of a link begins to pair.
+    func begin(_ peer: DeviceAddress, at now: Instant) { keyring.begin(peer, at: now) }
+
+    /// A link of this process to a peer is encrypted.
+    func encrypted(_ peer: DeviceAddress, at now: Instant) { keyring.encrypted(peer, at: now) }
+
+    /// A link of this process to a peer has ended.
+    func forget(_ peer: DeviceAddress) { keyring.forget(peer) }
+
+    /// Whether the peer of a link is pairing.
+    func isPairing(_ peer: DeviceAddress, at now: Instant) -> Bool { keyring.isPairing(peer, at: now) }
+
+    /// The address by which the kernel knows the peer of a link now.
+    func identity(of peer: DeviceAddress) -> DeviceAddress { keyring.identity(of: peer) }
 
     /// Asks the user something about a peer; `answer` is cancelled when the pairing ends before.
     func ask(about peer: DeviceAddress, _ answer: @escaping @Sendable () async -> Void) {
@@ -33,11 +78,30 @@ final class KernelPairing {
     }
 
     private func endQuestion(about peer: DeviceAddress) { questions.removeValue(forKey: peer)?.cancel() }
+}
 
-    /// Asks nothing any more.
-    func close() {
-        for question in questions.values { question.cancel() }
-        questions = [:]
-        watch?.cancel()
+// MARK: - The keys of bonds
+
+extension KernelPairing {
+    /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
+    func proves(_ peer: DeviceAddress) -> Bool { loads.proves(peer) }
+
+    /// Whether the kernel has the keys of that bond already: it has paired with the device itself.
+    func holds(_ bond: Bond) -> Bool { keyring.holds(bond) }
+
+    /// The kernel has other keys than those of their bonds for these peers, or lacks a bond's.
+    func oweKeys(insteadOf peers: [DeviceAddress]) { loads.owe(insteadOf: peers) }
+
+    /// What is to be done now, if the kernel is to have the keys of bonds. After `.load`, `loaded` follows.
+    func nextLoad(at now: Instant) -> KernelKeyLoads.Step {
+        guard isSetUp else { return .none }
+        let step = loads.next(quiet: keyring.quiet(after: now), at: now)
+        if case .load(let replaced) = step {
+            for peer in replaced { keyring.replace(peer) }
+        }
+        return step
     }
+
+    /// The kernel has taken the keys of all bonds, or not.
+    func loaded(isDone: Bool, at now: Instant) { loads.ended(isDone: isDone, at: now) }
 }

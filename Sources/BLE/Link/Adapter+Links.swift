@@ -77,7 +77,7 @@ extension Adapter {
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(false))
-        kernelPairing?.keyring.forget(link.peer)
+        kernelPairing?.forget(link.peer)
         // Of a peer that has told who it is, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
