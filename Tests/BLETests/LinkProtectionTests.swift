@@ -8,13 +8,12 @@ import Testing
 /// The protection of a link, whatever becomes of its encryption, its pairings and its bond.
 struct LinkProtectionTests {
     /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
-    private func everySequence(
-        of depth: Int, _ played: PlayedProtection, _ steps: [PlayedProtection.Step] = [],
-        _ look: (PlayedProtection, [PlayedProtection.Step]) -> Void
+    private func everySequence<Play: ProtectionPlay>(
+        of depth: Int, _ played: Play, _ steps: [Play.Step] = [], _ look: (Play, [Play.Step]) -> Void
     ) {
         look(played, steps)
         guard depth > 0, played.faults.isEmpty else { return }
-        for step in PlayedProtection.Step.allCases {
+        for step in Play.Step.allCases {
             var next = played
             guard next.take(step) || !next.faults.isEmpty else { continue }
             everySequence(of: depth - 1, next, steps + [step], look)
@@ -46,4 +45,34 @@ struct LinkProtectionTests {
         let shortest = failures.min { $0.steps.count < $1.steps.count }
         #expect(shortest == nil, "and \(failures.count) more")
     }
+
+    @Test(
+        "whatever the kernel does in whatever order, a link is bonded only with a bond's key",
+        arguments: [LinkRole.central, .peripheral], [false, true])
+    func everyOrderOfTheKernel(_ role: LinkRole, _ isBonded: Bool) {
+        var count = 0
+        var failures: [(steps: [PlayedKernelProtection.Step], faults: [String])] = []
+        for storeRefuses in [false, true] {
+            let played = PlayedKernelProtection(as: role, isBonded: isBonded, storeRefuses: storeRefuses)
+            everySequence(of: 6, played) { played, steps in
+                count += 1
+                if !played.faults.isEmpty { failures.append((steps, played.faults)) }
+            }
+        }
+        #expect(count > 20_000, "\(count)")
+        let shortest = failures.min { $0.steps.count < $1.steps.count }
+        #expect(shortest == nil, "and \(failures.count) more")
+    }
 }
+
+/// What takes steps and finds faults.
+private protocol ProtectionPlay {
+    associatedtype Step: CaseIterable
+
+    var faults: [String] { get }
+
+    mutating func take(_ step: Step) -> Bool
+}
+
+extension PlayedProtection: ProtectionPlay {}
+extension PlayedKernelProtection: ProtectionPlay {}

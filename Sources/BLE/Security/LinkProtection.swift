@@ -288,9 +288,11 @@ extension LinkProtection {
     /// says so. Of a legacy pairing the kernel tells the keys one by one, and each makes the bond anew.
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
-        if let claim, claim.id != bond.id { refuseClaim() }
         // Anybody can say so: who has not shown it would take the bond from who has it.
-        guard isBonding, isTaken, self.bond?.id != bond.id else { return finish(bond, isBonding) }
+        let isClaim = isBonding && isTaken && self.bond?.id != bond.id
+        // Its keys are used no more.
+        if !isClaim || claim?.id != bond.id { refuseClaim() }
+        guard isClaim else { return finish(bond, isBonding) }
         give(LinkSecurity(bond.strength, isBonded: false))
         let isNew = claim == nil
         claim = bond
