@@ -49,7 +49,8 @@ struct PlayedKernelProtection {
     init(as role: LinkRole, isBonded: Bool, storeRefuses: Bool) {
         self.storeRefuses = storeRefuses
         let bond = isBonded ? PlayedProtection.bond(key: 1) : nil
-        for bond in [bond, PlayedProtection.bond(with: PlayedProtection.stranger, key: 2)].compactMap(\.self) {
+        for bond in [bond, PlayedProtection.bond(with: PlayedProtection.stranger, key: 2)].compactMap(\.self)
+        {
             store[bond.id] = bond
             stored.insert(bond)
         }
@@ -87,7 +88,9 @@ struct PlayedKernelProtection {
             held = nil
             protection.renew(nil)
         case .strangerRemoved:
-            guard protection.bond?.id != stranger, store.removeValue(forKey: stranger) != nil else { return false }
+            guard protection.bond?.id != stranger, store.removeValue(forKey: stranger) != nil else {
+                return false
+            }
         case .asked: protection.found(worth)
         }
         takeEvents()
