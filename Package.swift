@@ -37,10 +37,8 @@ let package = Package(
         .library(name: "ATT", targets: ["ATT"]),
         .library(name: "GATTServer", targets: ["GATTServer"]),
         .library(name: "GATTClient", targets: ["GATTClient"]),
-        .library(name: "GATT", targets: ["GATT"]),
         .library(name: "SMP", targets: ["SMP"]),
         .library(name: "VirtualController", targets: ["VirtualController"]),
-        .library(name: "Recordings", targets: ["Recordings"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],
     traits: [

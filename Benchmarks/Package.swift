@@ -2,10 +2,45 @@
 import PackageDescription
 
 // A package of its own: what counts allocations replaces malloc, which no user of the library wants.
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+
+/// A library, built here from the product's sources: only the package that holds a declaration of package access
+/// may use it.
+func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Libraries/\(name)",
+        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + more)
+}
+
 let package = Package(
     name: "benchmarks",
-    dependencies: [.package(name: "bletool", path: "..")],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
     targets: [
+        library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
+        library("HCI", ["BLECore", deque]),
+        library("ATT", ["BLECore", deque]),
+        library("GATTServer", ["ATT", "BLECore", deque]),
+        library("GATTClient", ["ATT", "BLECore", deque]),
+        library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
+        library("SMP", ["BLECore", deque]),
+        library("VirtualController", ["HCI", "BLECore", deque, heap]),
+        library(
+            "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
+        .systemLibrary(name: "CLinux", path: "Libraries/CLinux"),
+        library("HCISocket", ["HCI", "CLinux", "BLECore", deque, heap, system]),
+        library(
+            "BLE",
+            [
+                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", deque, system, logging,
+            ]),
         .target(name: "CProbe"),
         .executableTarget(name: "feeder", dependencies: ["CProbe"]),
         .executableTarget(name: "counter", dependencies: ["CProbe"]),
@@ -13,14 +48,14 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "CProbe",
-                .product(name: "ATT", package: "bletool"),
-                .product(name: "BLE", package: "bletool"),
-                .product(name: "BLECore", package: "bletool"),
-                .product(name: "GATT", package: "bletool"),
-                .product(name: "GATTClient", package: "bletool"),
-                .product(name: "GATTServer", package: "bletool"),
-                .product(name: "HCI", package: "bletool"),
-                .product(name: "HCISocket", package: "bletool"),
+                "ATT",
+                "BLE",
+                "BLECore",
+                "GATT",
+                "GATTClient",
+                "GATTServer",
+                "HCI",
+                "HCISocket",
             ],
             swiftSettings: [.treatAllWarnings(as: .error), .enableUpcomingFeature("MemberImportVisibility")]),
     ],

@@ -8,9 +8,9 @@ import BLECore
 /// AssignedNumbers.uuid(named: "battery_level")      // 2a19
 /// AssignedNumbers.appearanceName(0x00c1)            // "Sports Watch"
 /// ```
-public enum AssignedNumbers {
+package enum AssignedNumbers {
     /// What a UUID stands for.
-    public enum UUIDKind: Hashable, Sendable, CaseIterable {
+    package enum UUIDKind: Hashable, Sendable, CaseIterable {
         /// A service.
         case service
         /// A characteristic.
@@ -34,25 +34,25 @@ public enum AssignedNumbers {
     }
 
     /// The company with that identifier.
-    public static func companyName(_ identifier: UInt16) -> String? {
+    package static func companyName(_ identifier: UInt16) -> String? {
         NumberTable.companies.name(of: UInt128(identifier))
     }
 
     /// What a UUID is called: a service, a characteristic, a descriptor, a declaration, or the member of the
     /// SIG whose service it is.
-    public static func name(of uuid: BluetoothUUID) -> String? {
+    package static func name(of uuid: BluetoothUUID) -> String? {
         entry(of: uuid)?.name
     }
 
     /// What a UUID stands for, as far as it has a name.
-    public static func kind(of uuid: BluetoothUUID) -> UUIDKind? {
+    package static func kind(of uuid: BluetoothUUID) -> UUIDKind? {
         entry(of: uuid)?.kind
     }
 
     /// The UUID of that name. Case does not matter, spaces, underscores and hyphens are the same, and a
     /// service is found with and without the word "service". A service goes before a characteristic of the
     /// same name, unless `kind` says which is meant; a name that several UUIDs of a kind have finds none.
-    public static func uuid(named name: String, kind: UUIDKind? = nil) -> BluetoothUUID? {
+    package static func uuid(named name: String, kind: UUIDKind? = nil) -> BluetoothUUID? {
         let pattern = NamePattern(name)
         for kind in kind.map({ [$0] }) ?? UUIDKind.allCases {
             if let uuid = only(kind, pattern) { return uuid }
@@ -65,7 +65,7 @@ public enum AssignedNumbers {
     }
 
     /// What an appearance looks like: its kind, or its category when the kind has no name.
-    public static func appearanceName(_ appearance: UInt16) -> String? {
+    package static func appearanceName(_ appearance: UInt16) -> String? {
         Appearances.name(of: appearance)
     }
 
@@ -98,20 +98,20 @@ public enum AssignedNumbers {
 
 extension AssignedNumbers {
     /// The companies whose names have `part` in them, in the order of their identifiers.
-    public static func companies(containing part: String) -> [(identifier: UInt16, name: String)] {
+    package static func companies(containing part: String) -> [(identifier: UInt16, name: String)] {
         let pattern = NamePattern(part)
         return NumberTable.companies.entries { pattern.isPart($0) }
             .map { (UInt16(truncatingIfNeeded: $0.number), $0.name) }
     }
 
     /// The UUIDs whose names have `part` in them, kind by kind.
-    public static func uuids(containing part: String) -> [(uuid: BluetoothUUID, name: String)] {
+    package static func uuids(containing part: String) -> [(uuid: BluetoothUUID, name: String)] {
         let pattern = NamePattern(part)
         return UUIDKind.allCases.flatMap { uuids($0) { pattern.isPart($0) } }
     }
 
     /// The appearances whose names have `part` in them, in the order of their numbers.
-    public static func appearances(containing part: String) -> [(appearance: UInt16, name: String)] {
+    package static func appearances(containing part: String) -> [(appearance: UInt16, name: String)] {
         Appearances.containing(NamePattern(part))
     }
 }

@@ -2,19 +2,19 @@ import BLECore
 import GATTClient
 
 /// A handle that is to be used, and the state of the server's database that it is of.
-public struct CheckedHandle: Hashable, Sendable {
+package struct CheckedHandle: Hashable, Sendable {
     /// The handle.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// The state; `.unknown` for a bare handle, which is its user's responsibility.
-    public let generation: DatabaseGeneration
+    package let generation: DatabaseGeneration
 
     /// A handle of that state.
-    public init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
+    package init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
         (self.handle, self.generation) = (handle, generation)
     }
 
     /// The handle of a value that discovery found.
-    public init(_ reference: some AttributeReference) {
+    package init(_ reference: some AttributeReference) {
         self.init(reference.valueHandle, reference.generation)
     }
 }

@@ -19,10 +19,10 @@ import GATTClient
 /// ```
 /// What it wants to send its `GATTConnection` takes from it. The databases of all peers are remembered by the owner, who is
 /// asked by events.
-public struct ClientSession: Sendable {
+package struct ClientSession: Sendable {
     /// Names what was known of the server's database at some time: what is found by several requests is of one state only
     /// if none of them was followed by a change.
-    public struct DatabaseState: Hashable, Sendable {
+    package struct DatabaseState: Hashable, Sendable {
         fileprivate let changes: Int
     }
 
@@ -195,7 +195,7 @@ public struct ClientSession: Sendable {
 
 extension ClientSession {
     /// What a session tells its owner.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// An operation has come to its end.
         case finished(TicketID, Outcome<GATTFailure>)
         /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
@@ -217,7 +217,7 @@ extension ClientSession {
     }
 
     /// What a discovery came upon, for a log.
-    public enum DiscoveryNote: Sendable {
+    package enum DiscoveryNote: Sendable {
         /// The server does not tell the hash of its database.
         case noHash(GATTFailure)
         /// The server does not take what this client can do.
@@ -229,7 +229,7 @@ extension ClientSession {
     }
 
     /// The next thing to tell, oldest first.
-    public mutating func nextEvent() -> Event? { events.popFirst() }
+    package mutating func nextEvent() -> Event? { events.popFirst() }
 
     var hasEvents: Bool { !events.isEmpty }
 
@@ -252,7 +252,7 @@ extension ClientSession {
     ///   - handles: the handles in it. Before each request they are checked to be of the present state of the database.
     ///   - raisesSecurity: whether it is begun anew, once, on a more secure link when the server refuses it for want of
     ///     security.
-    public mutating func run<Procedure: GATTProcedure>(
+    package mutating func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, about handles: [CheckedHandle] = [], raisesSecurity: Bool = true
     ) -> Ticket<Procedure.Output> {
         let ticket = open(Procedure.Output.self)
@@ -277,7 +277,7 @@ extension ClientSession {
     /// Tells the server, when the turn has come, what all subscribers of a characteristic want together, unless it knows
     /// (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). What they want is looked at then, so that the last word is the right
     /// one, however subscribing and leaving follow each other.
-    public mutating func configure(_ characteristic: RemoteCharacteristic) -> Ticket<Void> {
+    package mutating func configure(_ characteristic: RemoteCharacteristic) -> Ticket<Void> {
         let ticket = open(Void.self)
         let handles = [CheckedHandle(characteristic)]
         submit(Operation(id: ticket.id, work: .configuration(characteristic), handles: handles))
@@ -285,13 +285,13 @@ extension ClientSession {
     }
 
     /// Whether procedures go on or wait for their turn; not those that wait for a discovery.
-    public var isAsking: Bool { running != nil || !operations.isEmpty }
+    package var isAsking: Bool { running != nil || !operations.isEmpty }
 
     /// Gives the database of the server: what is known, if it is certain to be true, else what discovery finds. Those who
     /// ask meanwhile wait for the same discovery.
     ///
     /// - Parameter isRefreshing: whether it is discovered in any case.
-    public mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
+    package mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
         if !isRefreshing, discovery == nil, let known = currentDatabase { return .done(known) }
         let ticket = open(RemoteDatabase.self)
         wait(.database(ticket.id), refreshing: isRefreshing)
@@ -299,7 +299,7 @@ extension ClientSession {
     }
 
     /// Finds out about handles that are of an earlier link, by a discovery: only that can tell if they may be used.
-    public mutating func locate(_ handles: [CheckedHandle]) -> Submission<Void> {
+    package mutating func locate(_ handles: [CheckedHandle]) -> Submission<Void> {
         guard needsDiscovery(for: handles) else { return .done(()) }
         let ticket = open(Void.self)
         wait(.location(ticket.id))
@@ -307,12 +307,12 @@ extension ClientSession {
     }
 
     /// Throws when one of the handles is of a state of the database that is gone.
-    public func check(_ handles: [CheckedHandle]) throws(GATTFailure) {
+    package func check(_ handles: [CheckedHandle]) throws(GATTFailure) {
         for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
     }
 
     /// Takes what became of the security that an operation wanted.
-    public mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
+    package mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
         guard let current = running, current.operation.id == id, case .securing(let refusal) = current.phase
         else { return }
         switch end {
@@ -327,7 +327,7 @@ extension ClientSession {
     }
 
     /// The operation that waits for a more secure link.
-    public var securing: TicketID? {
+    package var securing: TicketID? {
         guard let running, case .securing = running.phase else { return nil }
         return running.operation.id
     }
@@ -592,7 +592,7 @@ extension ClientSession {
 extension ClientSession {
     /// Answers `Event.databaseWanted` with what is remembered of the server; nil when nothing is, or not with that hash. An
     /// answer that comes when no discovery waits for it any more is left alone.
-    public mutating func remember(_ database: RemoteDatabase?, for hash: [UInt8]?) {
+    package mutating func remember(_ database: RemoteDatabase?, for hash: [UInt8]?) {
         guard let discovery, case .recalling(hash) = discovery.step else { return }
         if let database, !discovery.isRefreshing {
             found(database)
@@ -609,7 +609,7 @@ extension ClientSession {
     /// - Returns: the database, named as of the same state as on earlier links where nothing has changed; nil when it
     ///   changed while it was looked for.
     @discardableResult
-    public mutating func adopt(
+    package mutating func adopt(
         _ found: CachedDatabase, of peer: DeviceAddress, in cache: inout DatabaseCache
     ) -> RemoteDatabase? {
         guard let discovery, case .adopting = discovery.step else { return nil }
@@ -813,13 +813,13 @@ extension GATTFailure {
 
 extension ClientSession {
     /// The database, if it can be relied on.
-    public var currentDatabase: RemoteDatabase? { isStale ? nil : database }
+    package var currentDatabase: RemoteDatabase? { isStale ? nil : database }
 
     /// What is known now; compare it with what is known later.
-    public var state: DatabaseState { DatabaseState(changes: changes) }
+    package var state: DatabaseState { DatabaseState(changes: changes) }
 
     /// Whether handles that are of that state of the database may be used; of bare handles their user answers for that.
-    public func isCurrent(_ generation: DatabaseGeneration) -> Bool {
+    package func isCurrent(_ generation: DatabaseGeneration) -> Bool {
         guard generation.number != DatabaseGeneration.unknown.number else { return true }
         if generation.number == partial?.number { return true }
         return !isStale && generation.number == database?.generation.number
@@ -827,7 +827,7 @@ extension ClientSession {
 
     /// Names parts of the database that are found one by one, of which the first was asked for at `state`; nil when it has
     /// changed since.
-    public mutating func partialGeneration(
+    package mutating func partialGeneration(
         since state: DatabaseState, in cache: inout DatabaseCache
     ) -> DatabaseGeneration? {
         guard self.state == state else { return nil }
@@ -858,7 +858,7 @@ extension ClientSession {
 
 extension ClientSession {
     /// Adds a subscriber; gives also the values that came before anybody could listen. `configure(_:)` tells the server.
-    public mutating func subscribe(
+    package mutating func subscribe(
         to characteristic: RemoteCharacteristic, _ wants: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
     ) -> (id: SubscriptionID, early: [ReceivedValue]) {
@@ -872,7 +872,7 @@ extension ClientSession {
     ///
     /// - Returns: what ends when the server knows; nil when there is no such subscriber.
     @discardableResult
-    public mutating func unsubscribe(_ id: SubscriptionID) -> Ticket<Void>? {
+    package mutating func unsubscribe(_ id: SubscriptionID) -> Ticket<Void>? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
         table.unsubscribe(id)
         confirmationsOwed += held.released(by: id)
@@ -927,7 +927,7 @@ extension ClientSession {
     }
 
     /// A subscriber has taken an indication whose confirmation waits for that.
-    public mutating func taken(_ value: HeldConfirmations.Number, by subscriber: SubscriptionID) {
+    package mutating func taken(_ value: HeldConfirmations.Number, by subscriber: SubscriptionID) {
         if held.taken(value, by: subscriber) { confirmationsOwed += 1 }
     }
 

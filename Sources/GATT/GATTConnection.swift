@@ -24,14 +24,14 @@ import GATTServer
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again, and so after everything
 /// that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all do just this.
-public struct GATTConnection: Sendable {
+package struct GATTConnection: Sendable {
     /// The number of the client at the other end.
-    public let client: ClientID
+    package let client: ClientID
     /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
-    public var holdsChanges = false
+    package var holdsChanges = false
     /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its values. After
     /// something was asked of it, look for events and frames.
-    public var session: ClientSession
+    package var session: ClientSession
 
     private var bearer: ATTBearer
     private var events = Deque<Event>()
@@ -105,44 +105,44 @@ public struct GATTConnection: Sendable {
     }
 
     /// A connection over a channel that was just opened, to a client that the server knows by that number.
-    public init(_ client: ClientID, _ configuration: ATTBearer.Configuration = ATTBearer.Configuration()) {
+    package init(_ client: ClientID, _ configuration: ATTBearer.Configuration = ATTBearer.Configuration()) {
         self.client = client
         session = ClientSession(link: client.rawValue)
         bearer = ATTBearer(configuration)
     }
 
     /// What the owner chose.
-    public var configuration: ATTBearer.Configuration { bearer.configuration }
+    package var configuration: ATTBearer.Configuration { bearer.configuration }
     /// The MTU that holds now.
-    public var mtu: ATTMTU { bearer.mtu }
+    package var mtu: ATTMTU { bearer.mtu }
     /// Why the bearer carries nothing any more; nil while it does.
-    public var closure: ATTBearer.Closure? { bearer.closure }
+    package var closure: ATTBearer.Closure? { bearer.closure }
     /// What the peer sent and was of no use.
-    public var ignored: ATTBearer.Ignored { bearer.ignored }
+    package var ignored: ATTBearer.Ignored { bearer.ignored }
 }
 
 // MARK: - Frames, time and events
 
 extension GATTConnection {
     /// Takes one PDU from the peer.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         received = now
         bearer.receive(frame, at: now)
     }
 
     /// Acts on what was due by `now`.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         if let due = bearer.answerDeadline, due <= now { (isOverdue, held) = (true, nil) }
         bearer.expire(at: now)
         session.expire(at: now)
     }
 
     /// When `expire(at:)` wants to be called, if nothing else happens before.
-    public var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
+    package var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
 
     /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`
     /// octets.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         for _ in 0..<session.takeConfirmations() { bearer.confirm() }
         guard bearer.nextFrame(into: &output, at: now) else { return false }
         if !waiting.isEmpty || !notifications.parts.isEmpty { looksAgain = true }
@@ -150,17 +150,17 @@ extension GATTConnection {
     }
 
     /// Says whether the channel takes more frames, which the time limits of what it took last go by.
-    public mutating func setWritable(_ isWritable: Bool, at now: Instant) {
+    package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         bearer.setWritable(isWritable, at: now)
     }
 
     /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and nothing more is
     /// sent or received.
-    public mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
+    package mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
     /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way. The end is told when
     /// the session has told what ends with it.
-    public mutating func nextEvent(serving server: inout GATTServer) -> Event? {
+    package mutating func nextEvent(serving server: inout GATTServer) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
             if let event = bearer.nextEvent() {
@@ -216,7 +216,7 @@ extension GATTConnection {
 extension GATTConnection {
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything. Nothing
     /// happens when the request is not open any more.
-    public mutating func complete(
+    package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>,
         serving server: inout GATTServer
     ) {
@@ -226,7 +226,7 @@ extension GATTConnection {
 
     /// Sends a response that was held: when what the write changed is kept, else an error in its place. Nothing happens
     /// when the request was refused as overdue meanwhile.
-    public mutating func release(_ response: HeldResponse, isKept: Bool) {
+    package mutating func release(_ response: HeldResponse, isKept: Bool) {
         guard let held, held.number == response else { return }
         self.held = nil
         if isKept { respond(held.response) } else { refuse(held.response) }
@@ -262,7 +262,7 @@ extension GATTConnection {
     /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications go as far as
     /// there is room, behind those of earlier deliveries; each indication goes when the one before it is confirmed, and
     /// neither waits for the other. `.sent` and `.confirmed` tell of each value, `.delivered` of the end.
-    public mutating func deliver(_ delivery: Delivery) -> DeliveryID {
+    package mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
         if let end = end(of: delivery) {
@@ -283,7 +283,7 @@ extension GATTConnection {
 
     /// Forgets what of a delivery is not sent; it has no end any more, unless that is told already. An indication that is on
     /// its way is waited for all the same.
-    public mutating func cancel(_ delivery: DeliveryID) {
+    package mutating func cancel(_ delivery: DeliveryID) {
         guard openLanes.removeValue(forKey: delivery) != nil else { return }
         notifications.parts.removeAll { $0.delivery == delivery }
         indications.parts.removeAll { $0.delivery == delivery }
@@ -291,7 +291,7 @@ extension GATTConnection {
 
     /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for confirmations,
     /// a notification for the channel.
-    public func hasRoom(forIndication isIndication: Bool) -> Bool {
+    package func hasRoom(forIndication isIndication: Bool) -> Bool {
         guard isIndication else { return notifications.parts.isEmpty && bearer.canPush }
         return closure == nil && indications.count < configuration.indicationLimit
     }
@@ -398,7 +398,7 @@ extension GATTConnection {
     /// The server's services have changed, or what is remembered of the client: if it asked for that it is told by an
     /// indication of Service Changed, and of what changes until that is confirmed by the next one (Core Specification 5.4,
     /// Vol 3, Part G, 7.1).
-    public mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
+    package mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
 
     private mutating func tellServices(_ server: inout GATTServer) {
         guard mayTellServices, indication == nil, serviceChange == nil, closure == nil else { return }
@@ -415,7 +415,7 @@ extension GATTConnection {
     /// Sends a command, past any request that waits for its response: at once where there is room, else when its turn comes.
     ///
     /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state of the database.
-    public mutating func send(
+    package mutating func send(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Submission<Void> {
         if try trySend(command, about: handles) { return .done(()) }
@@ -424,7 +424,7 @@ extension GATTConnection {
 
     /// Sends a command if there is room and no other waits; false when there is not, or when its handles are of an earlier
     /// link, and nothing was sent.
-    public mutating func trySend(
+    package mutating func trySend(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Bool {
         guard session.sendsAtOnce(about: handles), bearer.canPush else { return false }
@@ -438,15 +438,15 @@ extension GATTConnection {
     }
 
     /// Whether a command would be sent at once.
-    public var canSend: Bool { bearer.canPush && !session.hasWaitingCommands }
+    package var canSend: Bool { bearer.canPush && !session.hasWaitingCommands }
 
     /// Waits until a command would be sent at once.
-    public mutating func waitForRoom() -> Submission<Void> {
+    package mutating func waitForRoom() -> Submission<Void> {
         canSend ? .done(()) : .pending(session.wait(toSend: nil))
     }
 
     /// Waits until `hasRoom(forIndication:)` holds.
-    public mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
+    package mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
         guard !hasRoom(forIndication: isIndication) else { return .done(()) }
         let ticket = session.open(Void.self)
         if let closure {
@@ -460,7 +460,7 @@ extension GATTConnection {
 
     /// Ends an operation without its result. A request that is on its way is waited for all the same, before the next one
     /// goes. An operation that has ended is left alone.
-    public mutating func cancel(_ id: TicketID) {
+    package mutating func cancel(_ id: TicketID) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
             session.finish(id, .failure(.cancelled))
@@ -478,7 +478,7 @@ extension GATTConnection {
 
     /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once a link: done
     /// when it was offered before.
-    public mutating func offerMTU() -> Submission<Void> {
+    package mutating func offerMTU() -> Submission<Void> {
         guard !hasOfferedMTU else { return .done(()) }
         return .pending(session.exchangeMTU(configuration.receiveMTU))
     }
@@ -527,5 +527,5 @@ extension GATTConnection {
     }
 
     /// How many commands and notifications wait for the channel; also an indication, when its turn has come.
-    public var unsent: Int { bearer.unsentPushes + notifications.count + session.commandCount }
+    package var unsent: Int { bearer.unsentPushes + notifications.count + session.commandCount }
 }

@@ -3,16 +3,16 @@ import BLECore
 import GATTServer
 
 /// Names a delivery on its connection, from `deliver` to its end.
-public struct DeliveryID: RawRepresentable, Hashable, Sendable {
+package struct DeliveryID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a connection.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The delivery with that number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// How a delivery ended.
-public enum DeliveryEnd: Hashable, Sendable {
+package enum DeliveryEnd: Hashable, Sendable {
     /// All notifications are given to the channel's queue, and all indications are confirmed.
     case complete
     /// A value does not fit the MTU. Nothing was sent; where the MTU sank meanwhile, what was not sent by then.
@@ -22,13 +22,13 @@ public enum DeliveryEnd: Hashable, Sendable {
 }
 
 /// The response to a write that waits until what it changed is kept.
-public struct HeldResponse: Hashable, Sendable {
+package struct HeldResponse: Hashable, Sendable {
     let number: UInt64
 }
 
 extension GATTConnection {
     /// What a connection tells its owner.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// A value of a delivery was given to the channel's queue.
         case sent(ValueUpdate)
         /// The client confirmed the indication of a value.

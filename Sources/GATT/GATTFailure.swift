@@ -3,7 +3,7 @@ import BLECore
 import GATTClient
 
 /// Why an operation of the client's role has no result.
-public enum GATTFailure: Error, Sendable {
+package enum GATTFailure: Error, Sendable {
     /// The server refused or misbehaved, or something is out of the procedure's range.
     case procedure(GATTClientError)
     /// A request or a command does not fit the MTU.
@@ -22,7 +22,7 @@ public enum GATTFailure: Error, Sendable {
 
 extension GATTFailure: CustomStringConvertible {
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .procedure(let error): "\(error)"
         case .limit(let error): "\(error)"
@@ -36,7 +36,7 @@ extension GATTFailure: CustomStringConvertible {
 }
 
 /// What became of the security that a server wants for a request.
-public enum SecurityRaise: Sendable {
+package enum SecurityRaise: Sendable {
     /// The link is more secure: the procedure is begun anew.
     case raised
     /// The link cannot be more secure, or shall not: the server's refusal is the result.

@@ -1,23 +1,23 @@
 /// Names an operation that cannot end at once, from its beginning to its one end.
-public struct TicketID: Hashable, Sendable {
+package struct TicketID: Hashable, Sendable {
     /// The link, by the number of the client at its other end.
-    public let link: UInt64
+    package let link: UInt64
     /// The number of the operation; each is used once on a link.
-    public let number: UInt64
+    package let number: UInt64
 
     init(link: UInt64, number: UInt64) { (self.link, self.number) = (link, number) }
 }
 
 /// An operation, with the type of its result.
-public struct Ticket<Value: Sendable>: Hashable, Sendable {
+package struct Ticket<Value: Sendable>: Hashable, Sendable {
     /// Its name.
-    public let id: TicketID
+    package let id: TicketID
 
     init(_ id: TicketID) { self.id = id }
 }
 
 /// What becomes of an operation that was begun.
-public enum Submission<Value: Sendable>: Sendable {
+package enum Submission<Value: Sendable>: Sendable {
     /// It is done already.
     case done(Value)
     /// It ends by an event that names the ticket.
@@ -25,14 +25,14 @@ public enum Submission<Value: Sendable>: Sendable {
 }
 
 /// How an operation ended. What its result is, its ticket knows.
-public struct Outcome<Failure: Error>: Sendable {
+package struct Outcome<Failure: Error>: Sendable {
     private let result: Result<any Sendable, Failure>
 
     /// The operation ended so.
-    public init(_ result: Result<any Sendable, Failure>) { self.result = result }
+    package init(_ result: Result<any Sendable, Failure>) { self.result = result }
 
     /// The result of the operation that `ticket` names.
-    public func result<Value>(of ticket: Ticket<Value>) -> Result<Value, Failure> {
+    package func result<Value>(of ticket: Ticket<Value>) -> Result<Value, Failure> {
         result.map { value in
             guard let value = value as? Value else {
                 preconditionFailure("the outcome is not that of the ticket, which is for \(Value.self)")
@@ -42,7 +42,7 @@ public struct Outcome<Failure: Error>: Sendable {
     }
 
     /// Why it has no result; nil when it has one.
-    public var failure: Failure? {
+    package var failure: Failure? {
         if case .failure(let failure) = result { failure } else { nil }
     }
 }

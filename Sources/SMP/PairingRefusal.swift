@@ -3,9 +3,9 @@ import BLECore
 /// The security manager of a host that does not pair: it answers every attempt with Pairing Failed, so that
 /// the peer goes on without encryption instead of waiting 30 seconds for nothing (Core Specification 5.4,
 /// Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
-public struct PairingRefusal: Machine, Sendable {
+package struct PairingRefusal: Machine, Sendable {
     /// What the machine tells.
-    public enum Event: Equatable, Sendable {
+    package enum Event: Equatable, Sendable {
         /// The peer sent a packet of this code and is told this reason.
         case refused(SMPCode, PairingFailureReason)
     }
@@ -15,11 +15,11 @@ public struct PairingRefusal: Machine, Sendable {
     private var event: Event?
 
     /// A machine that waits for the peer.
-    public init() {}
+    package init() {}
 
     /// Takes one packet. Pairing Failed and codes reserved for future use are not answered (3.3): nothing
     /// that two refusing hosts say to each other makes either speak again.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count > 0 else { return }
         let code = SMPCode(rawValue: frame[0])
         guard code != .pairingFailed, let octets = code.octets else { return }
@@ -39,18 +39,18 @@ public struct PairingRefusal: Machine, Sendable {
     }
 
     /// Nothing is ever due.
-    public mutating func expire(at now: Instant) {}
+    package mutating func expire(at now: Instant) {}
 
     /// Writes Pairing Failed, when there is something to refuse.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let reason = answer.take() else { return false }
         SMPCommand.pairingFailed(reason).encode(into: &output)
         return true
     }
 
     /// What was refused last, once.
-    public mutating func nextEvent() -> Event? { event.take() }
+    package mutating func nextEvent() -> Event? { event.take() }
 
     /// None.
-    public var deadline: Instant? { nil }
+    package var deadline: Instant? { nil }
 }

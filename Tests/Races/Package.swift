@@ -1,19 +1,48 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that ThreadSanitizer builds the libraries and nothing else.
+// A package of its own, so that ThreadSanitizer builds the libraries and nothing else. Without cryptography, which
+// is somebody else's and takes most of the time to build.
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+
+/// A library, built here from the product's sources: only the package that holds a declaration of package access
+/// may use it.
+func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Libraries/\(name)",
+        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + more)
+}
+
 let package = Package(
     name: "races",
-    // Without cryptography, which is somebody else's and takes most of the time to build.
-    dependencies: [.package(name: "bletool", path: "../..", traits: [])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
     targets: [
-        .executableTarget(
-            name: "races",
-            dependencies: [
-                .product(name: "BLE", package: "bletool"),
-                .product(name: "VirtualController", package: "bletool"),
-            ],
-            path: "Sources")
+        library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
+        library("HCI", ["BLECore", deque]),
+        library("ATT", ["BLECore", deque]),
+        library("GATTServer", ["ATT", "BLECore", deque]),
+        library("GATTClient", ["ATT", "BLECore", deque]),
+        library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
+        library("SMP", ["BLECore", deque]),
+        library("VirtualController", ["HCI", "BLECore", deque, heap]),
+        library(
+            "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
+        .systemLibrary(name: "CLinux", path: "Libraries/CLinux"),
+        library("HCISocket", ["HCI", "CLinux", "BLECore", deque, heap, system]),
+        library(
+            "BLE",
+            [
+                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController", deque, system, logging,
+            ]),
+        .executableTarget(name: "races", dependencies: ["BLE", "VirtualController"], path: "Sources"),
     ],
     swiftLanguageModes: [.v6]
 )

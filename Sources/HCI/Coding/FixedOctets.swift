@@ -34,7 +34,7 @@ public struct FixedOctets<let width: Int>: HCIField {
 
 /// A public key on the curve P-256: X, then Y, 32 octets each, least significant first (Core Specification
 /// 5.4, Vol 4, Part E, 7.8.37).
-public typealias P256PublicKey = FixedOctets<64>
+package typealias P256PublicKey = FixedOctets<64>
 
 /// A Diffie-Hellman key, least significant octet first (Core Specification 5.4, Vol 4, Part E, 7.7.65.9).
-public typealias DHKey = FixedOctets<32>
+package typealias DHKey = FixedOctets<32>

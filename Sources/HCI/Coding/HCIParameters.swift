@@ -20,19 +20,19 @@ extension HCIParameters {
 }
 
 /// Parameters of a message that has no type of its own, kept as they came.
-public struct UnknownParameters: HCIParameters {
+package struct UnknownParameters: HCIParameters {
     /// The octets.
-    public static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
+    package static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
         Remainder($0.octets)
     }
     /// For errors.
-    public static let packetName = "parameters"
+    package static let packetName = "parameters"
 
     /// The octets.
-    public var octets: [UInt8]
+    package var octets: [UInt8]
 
     /// Those octets.
-    public init(octets: [UInt8]) { self.octets = octets }
+    package init(octets: [UInt8]) { self.octets = octets }
 }
 
 /// Parameters can be part of others.

@@ -2,19 +2,19 @@ import BLECore
 
 /// Parameters for each PHY of a set: an octet that says which, then the parameters in the order of its
 /// bits (Core Specification 5.4, Vol 4, Part E, 7.8.64 and 7.8.66).
-public struct PerPHY<Parameters: HCIField>: HCIField {
+package struct PerPHY<Parameters: HCIField>: HCIField {
     /// The PHYs.
-    public let phys: PHYSet
+    package let phys: PHYSet
     private let values: [Parameters]
 
     /// The same parameters for each PHY of a set.
-    public init(_ phys: PHYSet, _ parameters: Parameters) {
+    package init(_ phys: PHYSet, _ parameters: Parameters) {
         self.phys = phys
         values = [Parameters](repeating: parameters, count: phys.rawValue.nonzeroBitCount)
     }
 
     /// Parameters for LE 1M, LE 2M and LE Coded, where given.
-    public init(le1M: Parameters? = nil, le2M: Parameters? = nil, leCoded: Parameters? = nil) {
+    package init(le1M: Parameters? = nil, le2M: Parameters? = nil, leCoded: Parameters? = nil) {
         var phys: PHYSet = []
         if le1M != nil { phys.insert(.le1M) }
         if le2M != nil { phys.insert(.le2M) }
@@ -24,14 +24,14 @@ public struct PerPHY<Parameters: HCIField>: HCIField {
     }
 
     /// The parameters for the one PHY that `phy` names, or nil when it is not in the set.
-    public subscript(phy: PHYSet) -> Parameters? {
+    package subscript(phy: PHYSet) -> Parameters? {
         guard phy.rawValue.nonzeroBitCount == 1, phys.isSuperset(of: phy) else { return nil }
         let before = phys.rawValue & (phy.rawValue &- 1)
         return values[before.nonzeroBitCount]
     }
 
     /// Reads the set, and parameters for each of its bits.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         phys = try PHYSet(reading: &reader)
         var values: [Parameters] = []
         for _ in 0..<phys.rawValue.nonzeroBitCount { values.append(try Parameters(reading: &reader)) }
@@ -39,10 +39,10 @@ public struct PerPHY<Parameters: HCIField>: HCIField {
     }
 
     /// The set's octet and the parameters.
-    public var fieldWidth: Int { values.reduce(1) { $0 + $1.fieldWidth } }
+    package var fieldWidth: Int { values.reduce(1) { $0 + $1.fieldWidth } }
 
     /// Writes the set and the parameters.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         phys.write(into: &output)
         for value in values { value.write(into: &output) }
     }

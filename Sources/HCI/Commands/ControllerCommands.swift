@@ -1,87 +1,87 @@
 import BLECore
 
 /// Ends everything and returns to the state after power-on.
-public struct Reset: HCICommand {
+package struct Reset: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.2.
-    public static let definition = command(.reset, "", Self.init) { _ in }
+    package static let definition = command(.reset, "", Self.init) { _ in }
 
     /// A reset.
-    public init() {}
+    package init() {}
 }
 
 /// Chooses the events that may come.
-public struct SetEventMask: HCICommand {
+package struct SetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.1.
-    public static let definition = command(.setEventMask, "event mask", Self.init) { $0.mask }
+    package static let definition = command(.setEventMask, "event mask", Self.init) { $0.mask }
 
     /// The events.
-    public var mask: HCIEventMask
+    package var mask: HCIEventMask
 
     /// Lets the events of `mask` come.
-    public init(mask: HCIEventMask) { self.mask = mask }
+    package init(mask: HCIEventMask) { self.mask = mask }
 }
 
 /// Chooses the events with codes from 0x40 on that may come.
-public struct SetEventMaskPage2: HCICommand {
+package struct SetEventMaskPage2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.69.
-    public static let definition = command(.setEventMaskPage2, "event mask page 2", Self.init) { $0.mask }
+    package static let definition = command(.setEventMaskPage2, "event mask page 2", Self.init) { $0.mask }
 
     /// The events.
-    public var mask: HCIEventMaskPage2
+    package var mask: HCIEventMaskPage2
 
     /// Lets the events of `mask` come.
-    public init(mask: HCIEventMaskPage2) { self.mask = mask }
+    package init(mask: HCIEventMaskPage2) { self.mask = mask }
 }
 
 /// Makes the controller count on Host Number Of Completed Packets before it sends more than the host has
 /// buffers for.
-public struct SetControllerToHostFlowControl: HCICommand {
+package struct SetControllerToHostFlowControl: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.38.
-    public static let definition = command(.setControllerToHostFlowControl, "flow control", Self.init) {
+    package static let definition = command(.setControllerToHostFlowControl, "flow control", Self.init) {
         $0.kinds
     }
 
     /// What a host counts.
-    public struct Kinds: OptionSet, HCICode {
+    package struct Kinds: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The kinds of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// ACL data.
-        public static let acl = Kinds(rawValue: 1 << 0)
+        package static let acl = Kinds(rawValue: 1 << 0)
         /// Synchronous data.
-        public static let synchronous = Kinds(rawValue: 1 << 1)
+        package static let synchronous = Kinds(rawValue: 1 << 1)
     }
 
     /// The data that are under flow control.
-    public var kinds: Kinds
+    package var kinds: Kinds
 
     /// Flow control for `kinds` of data.
-    public init(kinds: Kinds) { self.kinds = kinds }
+    package init(kinds: Kinds) { self.kinds = kinds }
 }
 
 /// Tells the controller what buffers the host has.
-public struct HostBufferSize: HCICommand {
+package struct HostBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.39.
-    public static let definition = command(
+    package static let definition = command(
         .hostBufferSize, "ACL length, synchronous length, ACL packets, synchronous packets", Self.init
     ) {
         ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
     }
 
     /// The most octets of data in an ACL packet, without its header.
-    public var aclLength: UInt16
+    package var aclLength: UInt16
     /// The most octets of data in a synchronous packet, without its header.
-    public var synchronousLength: UInt8
+    package var synchronousLength: UInt8
     /// How many ACL packets the host can take.
-    public var aclPackets: UInt16
+    package var aclPackets: UInt16
     /// How many synchronous packets the host can take.
-    public var synchronousPackets: UInt16
+    package var synchronousPackets: UInt16
 
     /// Buffers of those sizes.
-    public init(
+    package init(
         aclLength: UInt16, synchronousLength: UInt8 = 0, aclPackets: UInt16, synchronousPackets: UInt16 = 0
     ) {
         (self.aclLength, self.synchronousLength) = (aclLength, synchronousLength)
@@ -91,63 +91,63 @@ public struct HostBufferSize: HCICommand {
 
 /// Tells the controller that the host's buffers are free again. It may be sent at any time and is answered
 /// only when it is wrong.
-public struct HostNumberOfCompletedPackets: HCICommand {
+package struct HostNumberOfCompletedPackets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.40.
-    public static let definition = command(.hostNumberOfCompletedPackets, "completed packets", Self.init) {
+    package static let definition = command(.hostNumberOfCompletedPackets, "completed packets", Self.init) {
         $0.completed
     }
     /// None, unless a parameter is wrong.
-    public static let answer = HCIAnswer.none
+    package static let answer = HCIAnswer.none
 
     /// For each connection the packets since the last time; at most 63 fit.
-    public var completed: [CompletedPackets]
+    package var completed: [CompletedPackets]
 
     /// Frees the buffers of `completed` packets.
-    public init(completed: [CompletedPackets]) { self.completed = completed }
+    package init(completed: [CompletedPackets]) { self.completed = completed }
 }
 
 /// Tells a dual-mode controller whether the host does Low Energy.
-public struct WriteLEHostSupport: HCICommand {
+package struct WriteLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.79.
-    public static let definition = command(.writeLEHostSupport, "LE supported, unused", Self.init) {
+    package static let definition = command(.writeLEHostSupport, "LE supported, unused", Self.init) {
         ($0.isSupported, $0.unused)
     }
 
     /// Whether the host does Low Energy.
-    public var isSupported: HCIFlag
+    package var isSupported: HCIFlag
     /// Once "simultaneous LE host"; zero.
-    public var unused: UInt8
+    package var unused: UInt8
 
     /// Switches Low Energy on or off.
-    public init(isSupported: HCIFlag, unused: UInt8 = 0) {
+    package init(isSupported: HCIFlag, unused: UInt8 = 0) {
         (self.isSupported, self.unused) = (isSupported, unused)
     }
 }
 
 /// Asks whether a dual-mode controller was told that the host does Low Energy.
-public struct ReadLEHostSupport: HCICommand {
+package struct ReadLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.78.
-    public static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
+    package static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// What it was told.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("LE supported, unused", Self.init) {
+        package static let layout = HCILayout("LE supported, unused", Self.init) {
             ($0.isSupported, $0.unused)
         }
         /// For errors.
-        public static let packetName = "LE host support"
+        package static let packetName = "LE host support"
 
         /// Whether the host does Low Energy.
-        public var isSupported: HCIFlag
+        package var isSupported: HCIFlag
         /// Once "simultaneous LE host"; zero.
-        public var unused: UInt8
+        package var unused: UInt8
 
         /// That answer.
-        public init(isSupported: HCIFlag, unused: UInt8 = 0) {
+        package init(isSupported: HCIFlag, unused: UInt8 = 0) {
             (self.isSupported, self.unused) = (isSupported, unused)
         }
     }

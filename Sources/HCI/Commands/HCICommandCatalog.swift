@@ -142,7 +142,7 @@ extension HCICommandPacket {
 
 extension CommandComplete {
     /// What the command returns, or nil when it failed or has no type here.
-    public func returned() throws(DecodeError) -> (any HCIParameters)? {
+    package func returned() throws(DecodeError) -> (any HCIParameters)? {
         guard status == .success, let command = opcode.command else { return nil }
         return try returned(by: command)
     }

@@ -42,118 +42,119 @@ public struct ReadLocalVersionInformation: HCICommand {
 }
 
 /// Asks which commands the controller knows.
-public struct ReadLocalSupportedCommands: HCICommand {
+package struct ReadLocalSupportedCommands: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.2.
-    public static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
+    package static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
     /// The commands.
-    public typealias ReturnParameters = Returned<SupportedCommands>
+    package typealias ReturnParameters = Returned<SupportedCommands>
 
     /// A question for them.
-    public init() {}
+    package init() {}
 }
 
 /// Asks what the controller can do on BR/EDR, and whether it does Low Energy.
-public struct ReadLocalSupportedFeatures: HCICommand {
+package struct ReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.3.
-    public static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
+    package static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
     /// The features.
-    public typealias ReturnParameters = Returned<LMPFeatures>
+    package typealias ReturnParameters = Returned<LMPFeatures>
 
     /// A question for them.
-    public init() {}
+    package init() {}
 }
 
 /// Asks for a page of what the controller can do on BR/EDR and how it combines it with Low Energy.
-public struct ReadLocalExtendedFeatures: HCICommand {
+package struct ReadLocalExtendedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.4.
-    public static let definition = command(.readLocalExtendedFeatures, "page", Self.init) { $0.page }
+    package static let definition = command(.readLocalExtendedFeatures, "page", Self.init) { $0.page }
 
     /// The page, from 0.
-    public var page: UInt8
+    package var page: UInt8
 
     /// Asks for `page`.
-    public init(page: UInt8) { self.page = page }
+    package init(page: UInt8) { self.page = page }
 
     /// The page.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("page, max page, features", Self.init) {
+        package static let layout = HCILayout("page, max page, features", Self.init) {
             ($0.page, $0.lastPage, $0.features)
         }
         /// For errors.
-        public static let packetName = "extended features"
+        package static let packetName = "extended features"
 
         /// Which page it is.
-        public var page: UInt8
+        package var page: UInt8
         /// The last page that there is.
-        public var lastPage: UInt8
+        package var lastPage: UInt8
         /// The bits; those of page 0 are `LMPFeatures`. Bit 1 of page 1: the host does Low Energy.
-        public var features: UInt64
+        package var features: UInt64
 
         /// That page.
-        public init(page: UInt8, lastPage: UInt8, features: UInt64) {
+        package init(page: UInt8, lastPage: UInt8, features: UInt64) {
             (self.page, self.lastPage, self.features) = (page, lastPage, features)
         }
     }
 }
 
 /// Asks for the controller's public address.
-public struct ReadBDADDR: HCICommand {
+package struct ReadBDADDR: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.6.
-    public static let definition = command(.readBDADDR, "", Self.init) { _ in }
+    package static let definition = command(.readBDADDR, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// The public address; all zeros when the controller has none.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The address.
-        public static let layout = HCILayout("address", { (bare: BareAddress) in Self(address: bare.public) })
-        {
+        package static let layout = HCILayout(
+            "address", { (bare: BareAddress) in Self(address: bare.public) }
+        ) {
             BareAddress($0.address)
         }
         /// For errors.
-        public static let packetName = "BD_ADDR"
+        package static let packetName = "BD_ADDR"
 
         /// The address.
-        public var address: DeviceAddress
+        package var address: DeviceAddress
 
         /// That address.
-        public init(address: DeviceAddress) { self.address = address }
+        package init(address: DeviceAddress) { self.address = address }
     }
 }
 
 /// Asks for the buffers of the controller, which Low Energy connections share when LE Read Buffer Size
 /// tells of none.
-public struct ReadBufferSize: HCICommand {
+package struct ReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.5.
-    public static let definition = command(.readBufferSize, "", Self.init) { _ in }
+    package static let definition = command(.readBufferSize, "", Self.init) { _ in }
 
     /// A question for them.
-    public init() {}
+    package init() {}
 
     /// The buffers.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout(
+        package static let layout = HCILayout(
             "ACL length, synchronous length, ACL packets, synchronous packets", Self.init
         ) {
             ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
         }
         /// For errors.
-        public static let packetName = "buffer size"
+        package static let packetName = "buffer size"
 
         /// The most octets of data in an ACL packet, without its header.
-        public var aclLength: UInt16
+        package var aclLength: UInt16
         /// The most octets of data in a synchronous packet, without its header.
-        public var synchronousLength: UInt8
+        package var synchronousLength: UInt8
         /// How many ACL packets the controller can take.
-        public var aclPackets: UInt16
+        package var aclPackets: UInt16
         /// How many synchronous packets the controller can take.
-        public var synchronousPackets: UInt16
+        package var synchronousPackets: UInt16
 
         /// Buffers of those sizes.
-        public init(
+        package init(
             aclLength: UInt16, synchronousLength: UInt8 = 0, aclPackets: UInt16,
             synchronousPackets: UInt16 = 0
         ) {

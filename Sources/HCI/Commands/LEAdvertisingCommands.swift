@@ -1,9 +1,9 @@
 import BLECore
 
 /// Says how to advertise. Refused while advertising.
-public struct LESetAdvertisingParameters: HCICommand {
+package struct LESetAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.5.
-    public static let definition = command(
+    package static let definition = command(
         .leSetAdvertisingParameters,
         "interval min, interval max, type, own address type, peer address, channels, filter policy", Self.init
     ) {
@@ -11,22 +11,22 @@ public struct LESetAdvertisingParameters: HCICommand {
     }
 
     /// The least time between advertising events, 20 ms to 10.24 s (0x0020 to 0x4000).
-    public var intervalMin: Slots
+    package var intervalMin: Slots
     /// The greatest time between advertising events, 20 ms to 10.24 s.
-    public var intervalMax: Slots
+    package var intervalMax: Slots
     /// What kind of advertising it is.
-    public var type: AdvertisingType
+    package var type: AdvertisingType
     /// Whose address to use.
-    public var ownAddressType: OwnAddressType
+    package var ownAddressType: OwnAddressType
     /// At whom directed advertising is directed, or whose keys make the own address.
-    public var peer: HCIAddress
+    package var peer: HCIAddress
     /// Where to advertise.
-    public var channels: AdvertisingChannels
+    package var channels: AdvertisingChannels
     /// Whose requests to answer.
-    public var filterPolicy: AdvertisingFilterPolicy
+    package var filterPolicy: AdvertisingFilterPolicy
 
     /// Those parameters.
-    public init(
+    package init(
         intervalMin: Slots, intervalMax: Slots, type: AdvertisingType = .connectable,
         ownAddressType: OwnAddressType = .public, peer: HCIAddress = HCIAddress(0, type: .public),
         channels: AdvertisingChannels = .all, filterPolicy: AdvertisingFilterPolicy = []
@@ -38,50 +38,50 @@ public struct LESetAdvertisingParameters: HCICommand {
 }
 
 /// Asks how strong advertising is sent.
-public struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
+package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.6.
-    public static let definition = command(.leReadAdvertisingPhysicalChannelTxPower, "", Self.init) { _ in }
+    package static let definition = command(.leReadAdvertisingPhysicalChannelTxPower, "", Self.init) { _ in }
     /// dBm, -127 to 20.
-    public typealias ReturnParameters = Returned<Int8>
+    package typealias ReturnParameters = Returned<Int8>
 
     /// A question for it.
-    public init() {}
+    package init() {}
 }
 
 /// Sets what advertising says.
-public struct LESetAdvertisingData: HCICommand {
+package struct LESetAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.7.
-    public static let definition = command(.leSetAdvertisingData, "advertising data", Self.init) { $0.data }
+    package static let definition = command(.leSetAdvertisingData, "advertising data", Self.init) { $0.data }
 
     /// The data.
-    public var data: LegacyAdvertisingData
+    package var data: LegacyAdvertisingData
 
     /// Advertises `data`.
-    public init(data: LegacyAdvertisingData) { self.data = data }
+    package init(data: LegacyAdvertisingData) { self.data = data }
 }
 
 /// Sets what scanners get who ask.
-public struct LESetScanResponseData: HCICommand {
+package struct LESetScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.8.
-    public static let definition = command(.leSetScanResponseData, "scan response data", Self.init) {
+    package static let definition = command(.leSetScanResponseData, "scan response data", Self.init) {
         $0.data
     }
 
     /// The data.
-    public var data: LegacyAdvertisingData
+    package var data: LegacyAdvertisingData
 
     /// Answers scanners with `data`.
-    public init(data: LegacyAdvertisingData) { self.data = data }
+    package init(data: LegacyAdvertisingData) { self.data = data }
 }
 
 /// Starts or stops advertising.
-public struct LESetAdvertisingEnable: HCICommand {
+package struct LESetAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.9.
-    public static let definition = command(.leSetAdvertisingEnable, "enable", Self.init) { $0.enable }
+    package static let definition = command(.leSetAdvertisingEnable, "enable", Self.init) { $0.enable }
 
     /// Whether to advertise.
-    public var enable: HCIFlag
+    package var enable: HCIFlag
 
     /// Starts or stops.
-    public init(enable: HCIFlag) { self.enable = enable }
+    package init(enable: HCIFlag) { self.enable = enable }
 }

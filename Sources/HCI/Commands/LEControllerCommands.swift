@@ -1,74 +1,74 @@
 import BLECore
 
 /// Chooses the Low Energy events that may come, when LE Meta may.
-public struct LESetEventMask: HCICommand {
+package struct LESetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.1.
-    public static let definition = command(.leSetEventMask, "LE event mask", Self.init) { $0.mask }
+    package static let definition = command(.leSetEventMask, "LE event mask", Self.init) { $0.mask }
 
     /// The events.
-    public var mask: LEEventMask
+    package var mask: LEEventMask
 
     /// Lets the events of `mask` come.
-    public init(mask: LEEventMask) { self.mask = mask }
+    package init(mask: LEEventMask) { self.mask = mask }
 }
 
 /// Asks for the buffers that the controller has for Low Energy connections.
-public struct LEReadBufferSize: HCICommand {
+package struct LEReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
-    public static let definition = command(.leReadBufferSize, "", Self.init) { _ in }
+    package static let definition = command(.leReadBufferSize, "", Self.init) { _ in }
 
     /// A question for them.
-    public init() {}
+    package init() {}
 
     /// The buffers. Zeros mean that Read Buffer Size tells of them.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("ACL length, ACL packets", Self.init) {
+        package static let layout = HCILayout("ACL length, ACL packets", Self.init) {
             ($0.aclLength, $0.aclPackets)
         }
         /// For errors.
-        public static let packetName = "LE buffer size"
+        package static let packetName = "LE buffer size"
 
         /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
-        public var aclLength: UInt16
+        package var aclLength: UInt16
         /// How many ACL packets the controller can take.
-        public var aclPackets: UInt8
+        package var aclPackets: UInt8
 
         /// Buffers of those sizes.
-        public init(aclLength: UInt16, aclPackets: UInt8) {
+        package init(aclLength: UInt16, aclPackets: UInt8) {
             (self.aclLength, self.aclPackets) = (aclLength, aclPackets)
         }
     }
 }
 
 /// Asks for the buffers that the controller has for Low Energy connections and isochronous streams.
-public struct LEReadBufferSizeV2: HCICommand {
+package struct LEReadBufferSizeV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
-    public static let definition = command(.leReadBufferSizeV2, "", Self.init) { _ in }
+    package static let definition = command(.leReadBufferSizeV2, "", Self.init) { _ in }
 
     /// A question for them.
-    public init() {}
+    package init() {}
 
     /// The buffers. Zeros for ACL mean that Read Buffer Size tells of them.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("ACL length, ACL packets, ISO length, ISO packets", Self.init) {
+        package static let layout = HCILayout("ACL length, ACL packets, ISO length, ISO packets", Self.init) {
             ($0.aclLength, $0.aclPackets, $0.isoLength, $0.isoPackets)
         }
         /// For errors.
-        public static let packetName = "LE buffer size [v2]"
+        package static let packetName = "LE buffer size [v2]"
 
         /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
-        public var aclLength: UInt16
+        package var aclLength: UInt16
         /// How many ACL packets the controller can take.
-        public var aclPackets: UInt8
+        package var aclPackets: UInt8
         /// The most octets in an isochronous packet, without its header.
-        public var isoLength: UInt16
+        package var isoLength: UInt16
         /// How many isochronous packets the controller can take.
-        public var isoPackets: UInt8
+        package var isoPackets: UInt8
 
         /// Buffers of those sizes.
-        public init(aclLength: UInt16, aclPackets: UInt8, isoLength: UInt16, isoPackets: UInt8) {
+        package init(aclLength: UInt16, aclPackets: UInt8, isoLength: UInt16, isoPackets: UInt8) {
             (self.aclLength, self.aclPackets) = (aclLength, aclPackets)
             (self.isoLength, self.isoPackets) = (isoLength, isoPackets)
         }
@@ -76,85 +76,87 @@ public struct LEReadBufferSizeV2: HCICommand {
 }
 
 /// Asks what the controller can do on Low Energy.
-public struct LEReadLocalSupportedFeatures: HCICommand {
+package struct LEReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.3.
-    public static let definition = command(.leReadLocalSupportedFeatures, "", Self.init) { _ in }
+    package static let definition = command(.leReadLocalSupportedFeatures, "", Self.init) { _ in }
     /// The features.
-    public typealias ReturnParameters = Returned<LEFeatures>
+    package typealias ReturnParameters = Returned<LEFeatures>
 
     /// A question for them.
-    public init() {}
+    package init() {}
 }
 
 /// Gives the controller a random address of the host's making.
-public struct LESetRandomAddress: HCICommand {
+package struct LESetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.4.
-    public static let definition = command(
+    package static let definition = command(
         .leSetRandomAddress, "random address", { (bare: BareAddress) in Self(address: bare.random) }
     ) {
         BareAddress($0.address)
     }
 
     /// The address.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
 
     /// Makes `address` the random address.
-    public init(address: DeviceAddress) { self.address = address }
+    package init(address: DeviceAddress) { self.address = address }
 }
 
 /// Asks which roles and states the controller can combine.
-public struct LEReadSupportedStates: HCICommand {
+package struct LEReadSupportedStates: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.27.
-    public static let definition = command(.leReadSupportedStates, "", Self.init) { _ in }
+    package static let definition = command(.leReadSupportedStates, "", Self.init) { _ in }
     /// A bit for each combination.
-    public typealias ReturnParameters = Returned<UInt64>
+    package typealias ReturnParameters = Returned<UInt64>
 
     /// A question for them.
-    public init() {}
+    package init() {}
 }
 
 /// Asks how long the filter accept list may grow.
-public struct LEReadFilterAcceptListSize: HCICommand {
+package struct LEReadFilterAcceptListSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.14.
-    public static let definition = command(.leReadFilterAcceptListSize, "", Self.init) { _ in }
+    package static let definition = command(.leReadFilterAcceptListSize, "", Self.init) { _ in }
     /// The most devices in the list.
-    public typealias ReturnParameters = Returned<UInt8>
+    package typealias ReturnParameters = Returned<UInt8>
 
     /// A question for it.
-    public init() {}
+    package init() {}
 }
 
 /// Empties the filter accept list.
-public struct LEClearFilterAcceptList: HCICommand {
+package struct LEClearFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.15.
-    public static let definition = command(.leClearFilterAcceptList, "", Self.init) { _ in }
+    package static let definition = command(.leClearFilterAcceptList, "", Self.init) { _ in }
 
     /// Empties it.
-    public init() {}
+    package init() {}
 }
 
 /// Puts a device on the filter accept list.
-public struct LEAddDeviceToFilterAcceptList: HCICommand {
+package struct LEAddDeviceToFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.16.
-    public static let definition = command(.leAddDeviceToFilterAcceptList, "address", Self.init) { $0.device }
+    package static let definition = command(.leAddDeviceToFilterAcceptList, "address", Self.init) {
+        $0.device
+    }
 
     /// Its address; type `.anonymous` stands for all anonymous advertisers.
-    public var device: HCIAddress
+    package var device: HCIAddress
 
     /// Adds `device`.
-    public init(device: HCIAddress) { self.device = device }
+    package init(device: HCIAddress) { self.device = device }
 }
 
 /// Takes a device off the filter accept list.
-public struct LERemoveDeviceFromFilterAcceptList: HCICommand {
+package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.17.
-    public static let definition = command(.leRemoveDeviceFromFilterAcceptList, "address", Self.init) {
+    package static let definition = command(.leRemoveDeviceFromFilterAcceptList, "address", Self.init) {
         $0.device
     }
 
     /// Its address.
-    public var device: HCIAddress
+    package var device: HCIAddress
 
     /// Removes `device`.
-    public init(device: HCIAddress) { self.device = device }
+    package init(device: HCIAddress) { self.device = device }
 }

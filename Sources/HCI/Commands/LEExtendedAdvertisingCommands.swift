@@ -1,9 +1,9 @@
 import BLECore
 
 /// Gives an advertising set a random address of its own.
-public struct LESetAdvertisingSetRandomAddress: HCICommand {
+package struct LESetAdvertisingSetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.52.
-    public static let definition = command(
+    package static let definition = command(
         .leSetAdvertisingSetRandomAddress, "advertising handle, random address",
         { (set, bare: BareAddress) in Self(set: set, address: bare.random) }
     ) {
@@ -11,12 +11,12 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
     }
 
     /// The set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// Its address.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
 
     /// Makes `address` the one of `set`.
-    public init(set: AdvertisingHandle, address: DeviceAddress) { (self.set, self.address) = (set, address) }
+    package init(set: AdvertisingHandle, address: DeviceAddress) { (self.set, self.address) = (set, address) }
 }
 
 /// Makes an advertising set, or says how to send it.
@@ -109,64 +109,64 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
 }
 
 /// A piece of the data of an advertising set.
-public struct AdvertisingDataFragment: HCIParameters, HCIField {
+package struct AdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout(
+    package static let layout = HCILayout(
         "advertising handle, operation, fragment preference, data", Self.init(set:operation:preference:data:)
     ) {
         ($0.set, $0.operation, $0.preference, $0.data)
     }
     /// For errors.
-    public static let packetName = "advertising data fragment"
+    package static let packetName = "advertising data fragment"
     /// The most octets of data in one command.
-    public static let capacity = 251
+    package static let capacity = 251
 
     /// Which piece it is.
-    public struct Operation: HCICode {
+    package struct Operation: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The operation of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// One in the middle.
-        public static let intermediate = Operation(rawValue: 0x00)
+        package static let intermediate = Operation(rawValue: 0x00)
         /// The first.
-        public static let first = Operation(rawValue: 0x01)
+        package static let first = Operation(rawValue: 0x01)
         /// The last.
-        public static let last = Operation(rawValue: 0x02)
+        package static let last = Operation(rawValue: 0x02)
         /// The only one.
-        public static let complete = Operation(rawValue: 0x03)
+        package static let complete = Operation(rawValue: 0x03)
         /// None: the data stay, only the controller's number for them (DID) changes.
-        public static let unchanged = Operation(rawValue: 0x04)
+        package static let unchanged = Operation(rawValue: 0x04)
     }
 
     /// Whether the controller may send the data in pieces of its own making.
-    public struct Preference: HCICode {
+    package struct Preference: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The preference of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// It may.
-        public static let fragment = Preference(rawValue: 0x00)
+        package static let fragment = Preference(rawValue: 0x00)
         /// It should not, or as little as it can.
-        public static let keepWhole = Preference(rawValue: 0x01)
+        package static let keepWhole = Preference(rawValue: 0x01)
     }
 
     /// The set.
-    public let set: AdvertisingHandle
+    package let set: AdvertisingHandle
     /// Which piece it is.
-    public let operation: Operation
+    package let operation: Operation
     /// Whether the controller may cut it again.
-    public let preference: Preference
+    package let preference: Preference
     /// The octets.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A piece for `set`.
     /// - Throws: when there are more than 251 octets.
-    public init(
+    package init(
         set: AdvertisingHandle, operation: Operation = .complete, preference: Preference = .keepWhole,
         _ data: [UInt8]
     ) throws(HCIParameterError) {
@@ -182,58 +182,58 @@ public struct AdvertisingDataFragment: HCIParameters, HCIField {
 }
 
 /// Sets what an advertising set says.
-public struct LESetExtendedAdvertisingData: HCICommand {
+package struct LESetExtendedAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.54.
-    public static let definition = command(.leSetExtendedAdvertisingData, "fragment", Self.init) {
+    package static let definition = command(.leSetExtendedAdvertisingData, "fragment", Self.init) {
         $0.fragment
     }
 
     /// The data, or a piece of them.
-    public var fragment: AdvertisingDataFragment
+    package var fragment: AdvertisingDataFragment
 
     /// Advertises `fragment`.
-    public init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
+    package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
 }
 
 /// Sets what scanners get who ask an advertising set.
-public struct LESetExtendedScanResponseData: HCICommand {
+package struct LESetExtendedScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.55.
-    public static let definition = command(.leSetExtendedScanResponseData, "fragment", Self.init) {
+    package static let definition = command(.leSetExtendedScanResponseData, "fragment", Self.init) {
         $0.fragment
     }
 
     /// The data, or a piece of them.
-    public var fragment: AdvertisingDataFragment
+    package var fragment: AdvertisingDataFragment
 
     /// Answers scanners with `fragment`.
-    public init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
+    package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
 }
 
 /// Starts or stops advertising sets.
-public struct LESetExtendedAdvertisingEnable: HCICommand {
+package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.56.
-    public static let definition = command(.leSetExtendedAdvertisingEnable, "enable, sets", Self.init) {
+    package static let definition = command(.leSetExtendedAdvertisingEnable, "enable, sets", Self.init) {
         ($0.enable, $0.sets)
     }
 
     /// A set, and for how long.
-    public struct Entry: HCIParameters, HCIField {
+    package struct Entry: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("advertising handle, duration, max events", Self.init) {
+        package static let layout = HCILayout("advertising handle, duration, max events", Self.init) {
             ($0.set, $0.duration, $0.maxEvents)
         }
         /// For errors.
-        public static let packetName = "advertising set"
+        package static let packetName = "advertising set"
 
         /// The set.
-        public var set: AdvertisingHandle
+        package var set: AdvertisingHandle
         /// How long to advertise; zero for ever.
-        public var duration: Centiseconds
+        package var duration: Centiseconds
         /// How many extended advertising events to send; zero for no limit.
-        public var maxEvents: UInt8
+        package var maxEvents: UInt8
 
         /// That set.
-        public init(
+        package init(
             set: AdvertisingHandle, duration: Centiseconds = Centiseconds(rawValue: 0), maxEvents: UInt8 = 0
         ) {
             (self.set, self.duration, self.maxEvents) = (set, duration, maxEvents)
@@ -241,10 +241,10 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     }
 
     /// Whether to advertise.
-    public var enable: HCIFlag
+    package var enable: HCIFlag
     /// What to start or stop, at most 63; none stops all.
-    public var sets: [Entry]
+    package var sets: [Entry]
 
     /// Starts or stops `sets`.
-    public init(enable: HCIFlag, sets: [Entry] = []) { (self.enable, self.sets) = (enable, sets) }
+    package init(enable: HCIFlag, sets: [Entry] = []) { (self.enable, self.sets) = (enable, sets) }
 }

@@ -1,45 +1,45 @@
 import BLECore
 
 /// Says how to scan on each PHY. Refused while scanning.
-public struct LESetExtendedScanParameters: HCICommand {
+package struct LESetExtendedScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.64.
-    public static let definition = command(
+    package static let definition = command(
         .leSetExtendedScanParameters, "own address type, filter policy, scanning PHYs", Self.init
     ) {
         ($0.ownAddressType, $0.filterPolicy, $0.phys)
     }
 
     /// How to scan on one PHY.
-    public struct Scanning: HCIParameters, HCIField {
+    package struct Scanning: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("type, interval, window", Self.init) {
+        package static let layout = HCILayout("type, interval, window", Self.init) {
             ($0.type, $0.interval, $0.window)
         }
         /// For errors.
-        public static let packetName = "scan parameters"
+        package static let packetName = "scan parameters"
 
         /// Whether to ask for scan responses.
-        public var type: ScanType
+        package var type: ScanType
         /// From the start of one window to that of the next, 2.5 ms to 40.959375 s.
-        public var interval: Slots
+        package var interval: Slots
         /// How long to listen, at most `interval`.
-        public var window: Slots
+        package var window: Slots
 
         /// Those parameters.
-        public init(type: ScanType, interval: Slots, window: Slots) {
+        package init(type: ScanType, interval: Slots, window: Slots) {
             (self.type, self.interval, self.window) = (type, interval, window)
         }
     }
 
     /// Whose address scan requests carry.
-    public var ownAddressType: OwnAddressType
+    package var ownAddressType: OwnAddressType
     /// Whom to hear.
-    public var filterPolicy: ScanFilterPolicy
+    package var filterPolicy: ScanFilterPolicy
     /// How to scan on LE 1M, LE Coded or both.
-    public var phys: PerPHY<Scanning>
+    package var phys: PerPHY<Scanning>
 
     /// Those parameters.
-    public init(
+    package init(
         ownAddressType: OwnAddressType = .public, filterPolicy: ScanFilterPolicy = [], phys: PerPHY<Scanning>
     ) {
         (self.ownAddressType, self.filterPolicy, self.phys) = (ownAddressType, filterPolicy, phys)
@@ -47,41 +47,41 @@ public struct LESetExtendedScanParameters: HCICommand {
 }
 
 /// Starts or stops scanning with the extended family.
-public struct LESetExtendedScanEnable: HCICommand {
+package struct LESetExtendedScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.65.
-    public static let definition = command(
+    package static let definition = command(
         .leSetExtendedScanEnable, "enable, filter duplicates, duration, period", Self.init
     ) {
         ($0.enable, $0.filterDuplicates, $0.duration, $0.period)
     }
 
     /// Which repeated reports the controller leaves out.
-    public struct DuplicateFilter: HCICode {
+    package struct DuplicateFilter: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The filter of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// None.
-        public static let off = DuplicateFilter(rawValue: 0x00)
+        package static let off = DuplicateFilter(rawValue: 0x00)
         /// All.
-        public static let on = DuplicateFilter(rawValue: 0x01)
+        package static let on = DuplicateFilter(rawValue: 0x01)
         /// All of one scan period.
-        public static let eachPeriod = DuplicateFilter(rawValue: 0x02)
+        package static let eachPeriod = DuplicateFilter(rawValue: 0x02)
     }
 
     /// Whether to scan.
-    public var enable: HCIFlag
+    package var enable: HCIFlag
     /// Which repeated reports to leave out.
-    public var filterDuplicates: DuplicateFilter
+    package var filterDuplicates: DuplicateFilter
     /// How long to scan; zero for ever.
-    public var duration: Centiseconds
+    package var duration: Centiseconds
     /// From one start of scanning to the next, longer than `duration`; zero to scan once.
-    public var period: ScanPeriod
+    package var period: ScanPeriod
 
     /// Starts or stops.
-    public init(
+    package init(
         enable: HCIFlag, filterDuplicates: DuplicateFilter = .off,
         duration: Centiseconds = Centiseconds(rawValue: 0), period: ScanPeriod = ScanPeriod(rawValue: 0)
     ) {
@@ -92,51 +92,51 @@ public struct LESetExtendedScanEnable: HCICommand {
 
 /// Connects to an advertiser of either family. LE Enhanced Connection Complete follows when it answers or
 /// the host cancels.
-public struct LEExtendedCreateConnection: HCICommand {
+package struct LEExtendedCreateConnection: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.66.
-    public static let definition = command(
+    package static let definition = command(
         .leExtendedCreateConnection,
         "filter policy, own address type, peer address, initiating PHYs", Self.init
     ) {
         ($0.filterPolicy, $0.ownAddressType, $0.peer, $0.phys)
     }
     /// LE Enhanced Connection Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// How to connect on one PHY.
-    public struct Initiating: HCIParameters, HCIField {
+    package struct Initiating: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("scan interval, scan window, parameters", Self.init) {
+        package static let layout = HCILayout("scan interval, scan window, parameters", Self.init) {
             ($0.scanInterval, $0.scanWindow, $0.parameters)
         }
         /// For errors.
-        public static let packetName = "initiating parameters"
+        package static let packetName = "initiating parameters"
 
         /// From the start of one window to that of the next, 2.5 ms to 40.959375 s.
-        public var scanInterval: Slots
+        package var scanInterval: Slots
         /// How long to listen, at most `scanInterval`. Neither counts for LE 2M.
-        public var scanWindow: Slots
+        package var scanWindow: Slots
         /// What the connection should be like.
-        public var parameters: ConnectionParameters
+        package var parameters: ConnectionParameters
 
         /// Those parameters.
-        public init(scanInterval: Slots, scanWindow: Slots, parameters: ConnectionParameters) {
+        package init(scanInterval: Slots, scanWindow: Slots, parameters: ConnectionParameters) {
             (self.scanInterval, self.scanWindow) = (scanInterval, scanWindow)
             self.parameters = parameters
         }
     }
 
     /// Whom to connect to.
-    public var filterPolicy: InitiatorFilterPolicy
+    package var filterPolicy: InitiatorFilterPolicy
     /// Whose address to use.
-    public var ownAddressType: OwnAddressType
+    package var ownAddressType: OwnAddressType
     /// The advertiser; not used with the accept list.
-    public var peer: HCIAddress
+    package var peer: HCIAddress
     /// How to connect on each PHY; one of LE 1M and LE Coded must be there.
-    public var phys: PerPHY<Initiating>
+    package var phys: PerPHY<Initiating>
 
     /// Connects so.
-    public init(
+    package init(
         filterPolicy: InitiatorFilterPolicy = .peer, ownAddressType: OwnAddressType = .public,
         peer: HCIAddress, phys: PerPHY<Initiating>
     ) {

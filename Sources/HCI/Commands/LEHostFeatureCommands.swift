@@ -1,49 +1,49 @@
 import BLECore
 
 /// Says that the host does a feature that takes both, so that peers see it in the features.
-public struct LESetHostFeature: HCICommand {
+package struct LESetHostFeature: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.115.
-    public static let definition = command(.leSetHostFeature, "bit number, bit value", Self.init) {
+    package static let definition = command(.leSetHostFeature, "bit number, bit value", Self.init) {
         ($0.bit, $0.value)
     }
 
     /// The feature's bit in `LEFeatures`, one of those for host support, 0 to 63.
-    public var bit: UInt8
+    package var bit: UInt8
     /// Whether the host does it.
-    public var value: HCIFlag
+    package var value: HCIFlag
 
     /// Makes the feature of bit `bit` `value`.
-    public init(bit: UInt8, value: HCIFlag) { (self.bit, self.value) = (bit, value) }
+    package init(bit: UInt8, value: HCIFlag) { (self.bit, self.value) = (bit, value) }
 }
 
 /// Says when a set's resolvable private address changes besides by time.
-public struct LESetDataRelatedAddressChanges: HCICommand {
+package struct LESetDataRelatedAddressChanges: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.122.
-    public static let definition = command(
+    package static let definition = command(
         .leSetDataRelatedAddressChanges, "advertising handle, change reasons", Self.init
     ) {
         ($0.set, $0.reasons)
     }
 
     /// What changes the address.
-    public struct Reasons: OptionSet, HCICode {
+    package struct Reasons: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The reasons of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// New advertising data.
-        public static let advertisingData = Reasons(rawValue: 1 << 0)
+        package static let advertisingData = Reasons(rawValue: 1 << 0)
         /// New scan response data.
-        public static let scanResponseData = Reasons(rawValue: 1 << 1)
+        package static let scanResponseData = Reasons(rawValue: 1 << 1)
     }
 
     /// The set; 0x00 for legacy advertising.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// What changes the address.
-    public var reasons: Reasons
+    package var reasons: Reasons
 
     /// `reasons` for `set`.
-    public init(set: AdvertisingHandle, reasons: Reasons) { (self.set, self.reasons) = (set, reasons) }
+    package init(set: AdvertisingHandle, reasons: Reasons) { (self.set, self.reasons) = (set, reasons) }
 }

@@ -1,48 +1,48 @@
 import BLECore
 
 /// Asks for longer data packets on a connection. LE Data Length Change follows when it works.
-public struct LESetDataLength: HCICommand {
+package struct LESetDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.33.
-    public static let definition = command(.leSetDataLength, "handle, transmit", Self.init) {
+    package static let definition = command(.leSetDataLength, "handle, transmit", Self.init) {
         ($0.connection, $0.transmit)
     }
     /// The connection.
-    public typealias ReturnParameters = Returned<ConnectionHandle>
+    package typealias ReturnParameters = Returned<ConnectionHandle>
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The greatest packets to send.
-    public var transmit: DataLength
+    package var transmit: DataLength
 
     /// `transmit` for `connection`.
-    public init(connection: ConnectionHandle, transmit: DataLength) {
+    package init(connection: ConnectionHandle, transmit: DataLength) {
         (self.connection, self.transmit) = (connection, transmit)
     }
 }
 
 /// Asks how long data packets of new connections are.
-public struct LEReadSuggestedDefaultDataLength: HCICommand {
+package struct LEReadSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.34.
-    public static let definition = command(.leReadSuggestedDefaultDataLength, "", Self.init) { _ in }
+    package static let definition = command(.leReadSuggestedDefaultDataLength, "", Self.init) { _ in }
     /// Of what is sent.
-    public typealias ReturnParameters = DataLength
+    package typealias ReturnParameters = DataLength
 
     /// A question for it.
-    public init() {}
+    package init() {}
 }
 
 /// Says how long data packets of new connections should be.
-public struct LEWriteSuggestedDefaultDataLength: HCICommand {
+package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.35.
-    public static let definition = command(.leWriteSuggestedDefaultDataLength, "transmit", Self.init) {
+    package static let definition = command(.leWriteSuggestedDefaultDataLength, "transmit", Self.init) {
         $0.transmit
     }
 
     /// Of what is sent.
-    public var transmit: DataLength
+    package var transmit: DataLength
 
     /// `transmit` from now on.
-    public init(transmit: DataLength) { self.transmit = transmit }
+    package init(transmit: DataLength) { self.transmit = transmit }
 }
 
 /// Asks how long data packets can be.
@@ -73,49 +73,49 @@ public struct LEReadMaximumDataLength: HCICommand {
 }
 
 /// Asks which PHYs a connection uses.
-public struct LEReadPHY: HCICommand {
+package struct LEReadPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.47.
-    public static let definition = command(.leReadPHY, "handle", Self.init) { $0.connection }
+    package static let definition = command(.leReadPHY, "handle", Self.init) { $0.connection }
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
 
     /// Asks for `connection`.
-    public init(connection: ConnectionHandle) { self.connection = connection }
+    package init(connection: ConnectionHandle) { self.connection = connection }
 
     /// The PHYs.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("handle, TX PHY, RX PHY", Self.init) {
+        package static let layout = HCILayout("handle, TX PHY, RX PHY", Self.init) {
             ($0.connection, $0.transmit, $0.receive)
         }
         /// For errors.
-        public static let packetName = "PHYs"
+        package static let packetName = "PHYs"
 
         /// The connection.
-        public var connection: ConnectionHandle
+        package var connection: ConnectionHandle
         /// For sending.
-        public var transmit: PHY
+        package var transmit: PHY
         /// For receiving.
-        public var receive: PHY
+        package var receive: PHY
 
         /// Those PHYs.
-        public init(connection: ConnectionHandle, transmit: PHY, receive: PHY) {
+        package init(connection: ConnectionHandle, transmit: PHY, receive: PHY) {
             (self.connection, self.transmit, self.receive) = (connection, transmit, receive)
         }
     }
 }
 
 /// Says which PHYs new connections should use.
-public struct LESetDefaultPHY: HCICommand {
+package struct LESetDefaultPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.48.
-    public static let definition = command(.leSetDefaultPHY, "PHYs", Self.init) { $0.preference }
+    package static let definition = command(.leSetDefaultPHY, "PHYs", Self.init) { $0.preference }
 
     /// The PHYs.
-    public var preference: PHYPreference
+    package var preference: PHYPreference
 
     /// `preference` from now on.
-    public init(preference: PHYPreference) { self.preference = preference }
+    package init(preference: PHYPreference) { self.preference = preference }
 }
 
 /// Changes the PHYs of a connection. LE PHY Update Complete follows.
@@ -182,35 +182,35 @@ public struct LEReadTransmitPower: HCICommand {
 }
 
 /// Asks what the controller can do with antennas.
-public struct LEReadAntennaInformation: HCICommand {
+package struct LEReadAntennaInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.87.
-    public static let definition = command(.leReadAntennaInformation, "", Self.init) { _ in }
+    package static let definition = command(.leReadAntennaInformation, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// What it can do.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout(
+        package static let layout = HCILayout(
             "sampling rates, antennae, max pattern length, max CTE length", Self.init
         ) {
             ($0.samplingRates, $0.antennas, $0.maxPatternLength, $0.maxCTELength)
         }
         /// For errors.
-        public static let packetName = "antenna information"
+        package static let packetName = "antenna information"
 
         /// Bit 0: 1 us switching while sending, bit 1: 1 us sampling, bit 2: both while receiving.
-        public var samplingRates: UInt8
+        package var samplingRates: UInt8
         /// How many antennas there are, 1 to 75.
-        public var antennas: UInt8
+        package var antennas: UInt8
         /// The longest switching pattern, 2 to 75.
-        public var maxPatternLength: UInt8
+        package var maxPatternLength: UInt8
         /// The longest constant tone extension in steps of 8 us, 2 to 20.
-        public var maxCTELength: UInt8
+        package var maxCTELength: UInt8
 
         /// Those abilities.
-        public init(samplingRates: UInt8, antennas: UInt8, maxPatternLength: UInt8, maxCTELength: UInt8) {
+        package init(samplingRates: UInt8, antennas: UInt8, maxPatternLength: UInt8, maxCTELength: UInt8) {
             (self.samplingRates, self.antennas) = (samplingRates, antennas)
             (self.maxPatternLength, self.maxCTELength) = (maxPatternLength, maxCTELength)
         }

@@ -1,51 +1,51 @@
 import BLECore
 
 /// Adds an advertising set to the periodic advertiser list. Refused while a sync is being created.
-public struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
+package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.70.
-    public static let definition = command(.leAddDeviceToPeriodicAdvertiserList, "advertiser", Self.init) {
+    package static let definition = command(.leAddDeviceToPeriodicAdvertiserList, "advertiser", Self.init) {
         $0.advertiser
     }
 
     /// The set.
-    public var advertiser: PeriodicAdvertiser
+    package var advertiser: PeriodicAdvertiser
 
     /// Adds `advertiser`.
-    public init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
+    package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
 /// Removes an advertising set from the periodic advertiser list. Refused while a sync is being created.
-public struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
+package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.71.
-    public static let definition = command(
+    package static let definition = command(
         .leRemoveDeviceFromPeriodicAdvertiserList, "advertiser", Self.init
     ) {
         $0.advertiser
     }
 
     /// The set.
-    public var advertiser: PeriodicAdvertiser
+    package var advertiser: PeriodicAdvertiser
 
     /// Removes `advertiser`.
-    public init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
+    package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
 /// Empties the periodic advertiser list. Refused while a sync is being created.
-public struct LEClearPeriodicAdvertiserList: HCICommand {
+package struct LEClearPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.72.
-    public static let definition = command(.leClearPeriodicAdvertiserList, "", Self.init) { _ in }
+    package static let definition = command(.leClearPeriodicAdvertiserList, "", Self.init) { _ in }
 
     /// Empties it.
-    public init() {}
+    package init() {}
 }
 
 /// Asks how long the periodic advertiser list may grow.
-public struct LEReadPeriodicAdvertiserListSize: HCICommand {
+package struct LEReadPeriodicAdvertiserListSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.73.
-    public static let definition = command(.leReadPeriodicAdvertiserListSize, "", Self.init) { _ in }
+    package static let definition = command(.leReadPeriodicAdvertiserListSize, "", Self.init) { _ in }
     /// The most advertising sets in the list, at least 1.
-    public typealias ReturnParameters = Returned<UInt8>
+    package typealias ReturnParameters = Returned<UInt8>
 
     /// A question for it.
-    public init() {}
+    package init() {}
 }

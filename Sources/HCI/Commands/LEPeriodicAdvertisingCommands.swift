@@ -2,9 +2,9 @@ import BLECore
 
 /// Says how an advertising set sends its periodic train. The set must be neither connectable, scannable,
 /// anonymous nor of legacy packets.
-public struct LESetPeriodicAdvertisingParameters: HCICommand {
+package struct LESetPeriodicAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.61.
-    public static let definition = command(
+    package static let definition = command(
         .leSetPeriodicAdvertisingParameters, "advertising handle, interval min, interval max, properties",
         Self.init
     ) {
@@ -12,28 +12,28 @@ public struct LESetPeriodicAdvertisingParameters: HCICommand {
     }
 
     /// What the packets of the train carry besides data.
-    public struct Properties: OptionSet, HCICode {
+    package struct Properties: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
 
         /// The properties of those bits.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// They say how strong they are sent.
-        public static let includesTxPower = Properties(rawValue: 1 << 6)
+        package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
     /// The set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// The least time from packet to packet, 7.5 ms to 81.91875 s (0x0006 to 0xffff).
-    public var intervalMin: ConnectionInterval
+    package var intervalMin: ConnectionInterval
     /// The greatest time from packet to packet, at least `intervalMin`.
-    public var intervalMax: ConnectionInterval
+    package var intervalMax: ConnectionInterval
     /// What the packets carry besides data.
-    public var properties: Properties
+    package var properties: Properties
 
     /// Those parameters.
-    public init(
+    package init(
         set: AdvertisingHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval,
         properties: Properties = []
     ) {
@@ -43,28 +43,28 @@ public struct LESetPeriodicAdvertisingParameters: HCICommand {
 }
 
 /// A piece of the data of a periodic train.
-public struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
+package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout(
+    package static let layout = HCILayout(
         "advertising handle, operation, data", Self.init(set:operation:data:)
     ) {
         ($0.set, $0.operation, $0.data)
     }
     /// For errors.
-    public static let packetName = "periodic advertising data fragment"
+    package static let packetName = "periodic advertising data fragment"
     /// The most octets of data in one command.
-    public static let capacity = 252
+    package static let capacity = 252
 
     /// The set.
-    public let set: AdvertisingHandle
+    package let set: AdvertisingHandle
     /// Which piece it is.
-    public let operation: AdvertisingDataFragment.Operation
+    package let operation: AdvertisingDataFragment.Operation
     /// The octets.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A piece for `set`.
     /// - Throws: when there are more than 252 octets.
-    public init(
+    package init(
         set: AdvertisingHandle, operation: AdvertisingDataFragment.Operation = .complete, _ data: [UInt8]
     ) throws(HCIParameterError) {
         guard data.count <= Self.capacity else {
@@ -80,48 +80,48 @@ public struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
 }
 
 /// Sets what a periodic train says. In pieces only while the train is off.
-public struct LESetPeriodicAdvertisingData: HCICommand {
+package struct LESetPeriodicAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.62.
-    public static let definition = command(.leSetPeriodicAdvertisingData, "fragment", Self.init) {
+    package static let definition = command(.leSetPeriodicAdvertisingData, "fragment", Self.init) {
         $0.fragment
     }
 
     /// The data, or a piece of them.
-    public var fragment: PeriodicAdvertisingDataFragment
+    package var fragment: PeriodicAdvertisingDataFragment
 
     /// Sends `fragment`.
-    public init(fragment: PeriodicAdvertisingDataFragment) { self.fragment = fragment }
+    package init(fragment: PeriodicAdvertisingDataFragment) { self.fragment = fragment }
 }
 
 /// Starts or stops a periodic train. It begins when its advertising set is on, which announces it, and goes
 /// on when the set is switched off.
-public struct LESetPeriodicAdvertisingEnable: HCICommand {
+package struct LESetPeriodicAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.63.
-    public static let definition = command(
+    package static let definition = command(
         .leSetPeriodicAdvertisingEnable, "enable, advertising handle", Self.init
     ) {
         ($0.enable, $0.set)
     }
 
     /// Whether to send the train, and what its packets say.
-    public struct Enable: OptionSet, HCICode {
+    package struct Enable: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The choice of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The train is sent.
-        public static let on = Enable(rawValue: 1 << 0)
+        package static let on = Enable(rawValue: 1 << 0)
         /// The packets name their data by a number (ADI), so that receivers can skip what they know.
-        public static let includesADI = Enable(rawValue: 1 << 1)
+        package static let includesADI = Enable(rawValue: 1 << 1)
     }
 
     /// Whether to send the train.
-    public var enable: Enable
+    package var enable: Enable
     /// The set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
 
     /// Starts or stops the train of `set`.
-    public init(enable: Enable, set: AdvertisingHandle) { (self.enable, self.set) = (enable, set) }
+    package init(enable: Enable, set: AdvertisingHandle) { (self.enable, self.set) = (enable, set) }
 }

@@ -3,48 +3,48 @@ import BLECore
 /// Follows a periodic train, from the moment that a scan hears its announcement: the controller must scan
 /// meanwhile. LE Periodic Advertising Sync Established follows when the first packet came, or the host
 /// cancels.
-public struct LEPeriodicAdvertisingCreateSync: HCICommand {
+package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.67.
-    public static let definition = command(
+    package static let definition = command(
         .lePeriodicAdvertisingCreateSync,
         "options, SID, advertiser address, skip, sync timeout, excluded CTE types", Self.init
     ) {
         ($0.options, $0.sid, $0.advertiser, $0.skip, $0.timeout, $0.excluded)
     }
     /// LE Periodic Advertising Sync Established follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// Whose train, and what to report.
-    public struct Options: OptionSet, HCICode {
+    package struct Options: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The options of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The train of anyone in the periodic advertiser list; the command's SID and address do not count.
-        public static let advertiserList = Options(rawValue: 1 << 0)
+        package static let advertiserList = Options(rawValue: 1 << 0)
         /// No reports until LE Set Periodic Advertising Receive Enable.
-        public static let withoutReports = Options(rawValue: 1 << 1)
+        package static let withoutReports = Options(rawValue: 1 << 1)
         /// Each data are reported once.
-        public static let filterDuplicates = Options(rawValue: 1 << 2)
+        package static let filterDuplicates = Options(rawValue: 1 << 2)
     }
 
     /// Whose train, and what to report.
-    public var options: Options
+    package var options: Options
     /// The number of the advertising set, 0x00 to 0x0f.
-    public var sid: UInt8
+    package var sid: UInt8
     /// The advertiser: its public or random address, or its identity address.
-    public var advertiser: HCIAddress
+    package var advertiser: HCIAddress
     /// How many packets may be skipped after each one received, 0 to 499.
-    public var skip: UInt16
+    package var skip: UInt16
     /// How long the train may be silent before it counts as lost, 100 ms to 163.84 s (0x000a to 0x4000).
-    public var timeout: Centiseconds
+    package var timeout: Centiseconds
     /// The packets with which not to synchronise.
-    public var excluded: ExcludedToneExtensions
+    package var excluded: ExcludedToneExtensions
 
     /// Follows set `sid` of `advertiser`.
-    public init(
+    package init(
         options: Options = [], sid: UInt8, advertiser: HCIAddress, skip: UInt16 = 0, timeout: Centiseconds,
         excluded: ExcludedToneExtensions = []
     ) {
@@ -55,56 +55,56 @@ public struct LEPeriodicAdvertisingCreateSync: HCICommand {
 
 /// Gives up waiting for a train. LE Periodic Advertising Sync Established follows, with Operation Cancelled
 /// by Host.
-public struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
+package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.68.
-    public static let definition = command(.lePeriodicAdvertisingCreateSyncCancel, "", Self.init) { _ in }
+    package static let definition = command(.lePeriodicAdvertisingCreateSyncCancel, "", Self.init) { _ in }
 
     /// Gives up.
-    public init() {}
+    package init() {}
 }
 
 /// Follows a train no longer. No event says so.
-public struct LEPeriodicAdvertisingTerminateSync: HCICommand {
+package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.69.
-    public static let definition = command(.lePeriodicAdvertisingTerminateSync, "sync handle", Self.init) {
+    package static let definition = command(.lePeriodicAdvertisingTerminateSync, "sync handle", Self.init) {
         $0.sync
     }
 
     /// The train.
-    public var sync: SyncHandle
+    package var sync: SyncHandle
 
     /// Leaves the train `sync`.
-    public init(sync: SyncHandle) { self.sync = sync }
+    package init(sync: SyncHandle) { self.sync = sync }
 }
 
 /// Switches the reports of a train on or off.
-public struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
+package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.88.
-    public static let definition = command(
+    package static let definition = command(
         .leSetPeriodicAdvertisingReceiveEnable, "sync handle, enable", Self.init
     ) {
         ($0.sync, $0.enable)
     }
 
     /// What to report.
-    public struct Enable: OptionSet, HCICode {
+    package struct Enable: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The choice of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The packets of the train are reported.
-        public static let reports = Enable(rawValue: 1 << 0)
+        package static let reports = Enable(rawValue: 1 << 0)
         /// Each data are reported once; for trains that name their data (ADI).
-        public static let filterDuplicates = Enable(rawValue: 1 << 1)
+        package static let filterDuplicates = Enable(rawValue: 1 << 1)
     }
 
     /// The train.
-    public var sync: SyncHandle
+    package var sync: SyncHandle
     /// What to report.
-    public var enable: Enable
+    package var enable: Enable
 
     /// `enable` for the train `sync`.
-    public init(sync: SyncHandle, enable: Enable) { (self.sync, self.enable) = (sync, enable) }
+    package init(sync: SyncHandle, enable: Enable) { (self.sync, self.enable) = (sync, enable) }
 }

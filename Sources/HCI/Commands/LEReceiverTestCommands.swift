@@ -1,57 +1,57 @@
 import BLECore
 
 /// Receives test packets on LE 1M and counts them.
-public struct LEReceiverTest: HCICommand {
+package struct LEReceiverTest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
-    public static let definition = command(.leReceiverTest, "RX channel", Self.init) { $0.channel }
+    package static let definition = command(.leReceiverTest, "RX channel", Self.init) { $0.channel }
 
     /// The channel by its frequency: 2,402 MHz and 2 MHz for each, 0 to 39.
-    public var channel: UInt8
+    package var channel: UInt8
 
     /// Listens on `channel`.
-    public init(channel: UInt8) { self.channel = channel }
+    package init(channel: UInt8) { self.channel = channel }
 }
 
 /// How exactly a transmitter keeps its modulation index (Core Specification 5.4, Vol 4, Part E, 7.8.28).
-public struct ModulationIndex: HCICode {
+package struct ModulationIndex: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The index of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// As every transmitter does.
-    public static let standard = ModulationIndex(rawValue: 0x00)
+    package static let standard = ModulationIndex(rawValue: 0x00)
     /// As a stable one does.
-    public static let stable = ModulationIndex(rawValue: 0x01)
+    package static let stable = ModulationIndex(rawValue: 0x01)
 }
 
 /// Receives test packets on a PHY and counts them.
-public struct LEReceiverTestV2: HCICommand {
+package struct LEReceiverTestV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
-    public static let definition = command(
+    package static let definition = command(
         .leReceiverTestV2, "RX channel, PHY, modulation index", Self.init
     ) {
         ($0.channel, $0.phy, $0.modulationIndex)
     }
 
     /// The channel, as in `LEReceiverTest`.
-    public var channel: UInt8
+    package var channel: UInt8
     /// The PHY.
-    public var phy: PHY
+    package var phy: PHY
     /// What the transmitter is assumed to do.
-    public var modulationIndex: ModulationIndex
+    package var modulationIndex: ModulationIndex
 
     /// Listens on `channel`.
-    public init(channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard) {
+    package init(channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard) {
         (self.channel, self.phy, self.modulationIndex) = (channel, phy, modulationIndex)
     }
 }
 
 /// Receives test packets with a constant tone extension and counts them.
-public struct LEReceiverTestV3: HCICommand {
+package struct LEReceiverTestV3: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
-    public static let definition = command(
+    package static let definition = command(
         .leReceiverTestV3,
         "RX channel, PHY, modulation index, expected CTE, slot durations, antenna IDs", Self.init
     ) {
@@ -59,20 +59,20 @@ public struct LEReceiverTestV3: HCICommand {
     }
 
     /// The channel, as in `LEReceiverTest`.
-    public var channel: UInt8
+    package var channel: UInt8
     /// The PHY.
-    public var phy: PHY
+    package var phy: PHY
     /// What the transmitter is assumed to do.
-    public var modulationIndex: ModulationIndex
+    package var modulationIndex: ModulationIndex
     /// What is expected.
-    public var toneExtension: TestToneExtension
+    package var toneExtension: TestToneExtension
     /// The length of switching and sampling slots: 1 us or 2 us.
-    public var slotDurations: UInt8
+    package var slotDurations: UInt8
     /// The antennas in the order of their use, 2 to 75.
-    public var antennas: [UInt8]
+    package var antennas: [UInt8]
 
     /// Listens on `channel`.
-    public init(
+    package init(
         channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard,
         toneExtension: TestToneExtension = TestToneExtension(), slotDurations: UInt8 = 1,
         antennas: [UInt8] = []
@@ -83,12 +83,12 @@ public struct LEReceiverTestV3: HCICommand {
 }
 
 /// Ends a test of the receiver or the transmitter.
-public struct LETestEnd: HCICommand {
+package struct LETestEnd: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.30.
-    public static let definition = command(.leTestEnd, "", Self.init) { _ in }
+    package static let definition = command(.leTestEnd, "", Self.init) { _ in }
     /// The packets that a receiver test has counted; 0 after a transmitter test.
-    public typealias ReturnParameters = Returned<UInt16>
+    package typealias ReturnParameters = Returned<UInt16>
 
     /// The end.
-    public init() {}
+    package init() {}
 }

@@ -1,27 +1,27 @@
 import BLECore
 
 /// Says how to scan. Refused while scanning.
-public struct LESetScanParameters: HCICommand {
+package struct LESetScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.10.
-    public static let definition = command(
+    package static let definition = command(
         .leSetScanParameters, "type, interval, window, own address type, filter policy", Self.init
     ) {
         ($0.type, $0.interval, $0.window, $0.ownAddressType, $0.filterPolicy)
     }
 
     /// Whether to ask for scan responses.
-    public var type: ScanType
+    package var type: ScanType
     /// From the start of one window to that of the next, 2.5 ms to 10.24 s (0x0004 to 0x4000).
-    public var interval: Slots
+    package var interval: Slots
     /// How long to listen, at most `interval`.
-    public var window: Slots
+    package var window: Slots
     /// Whose address scan requests carry.
-    public var ownAddressType: OwnAddressType
+    package var ownAddressType: OwnAddressType
     /// Whom to hear.
-    public var filterPolicy: ScanFilterPolicy
+    package var filterPolicy: ScanFilterPolicy
 
     /// Those parameters.
-    public init(
+    package init(
         type: ScanType, interval: Slots, window: Slots, ownAddressType: OwnAddressType = .public,
         filterPolicy: ScanFilterPolicy = []
     ) {
@@ -31,19 +31,19 @@ public struct LESetScanParameters: HCICommand {
 }
 
 /// Starts or stops scanning.
-public struct LESetScanEnable: HCICommand {
+package struct LESetScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.11.
-    public static let definition = command(.leSetScanEnable, "enable, filter duplicates", Self.init) {
+    package static let definition = command(.leSetScanEnable, "enable, filter duplicates", Self.init) {
         ($0.enable, $0.filterDuplicates)
     }
 
     /// Whether to scan.
-    public var enable: HCIFlag
+    package var enable: HCIFlag
     /// Whether the controller leaves out repeated reports.
-    public var filterDuplicates: HCIFlag
+    package var filterDuplicates: HCIFlag
 
     /// Starts or stops.
-    public init(enable: HCIFlag, filterDuplicates: HCIFlag = false) {
+    package init(enable: HCIFlag, filterDuplicates: HCIFlag = false) {
         (self.enable, self.filterDuplicates) = (enable, filterDuplicates)
     }
 }

@@ -1,150 +1,152 @@
 import BLECore
 
 /// Encrypts one block with AES-128.
-public struct LEEncrypt: HCICommand {
+package struct LEEncrypt: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.22.
-    public static let definition = command(.leEncrypt, "key, plaintext", Self.init) { ($0.key, $0.plaintext) }
+    package static let definition = command(.leEncrypt, "key, plaintext", Self.init) {
+        ($0.key, $0.plaintext)
+    }
     /// The cipher text.
-    public typealias ReturnParameters = Returned<UInt128>
+    package typealias ReturnParameters = Returned<UInt128>
 
     /// The key; its most significant octet is key[0] of FIPS 197.
-    public var key: UInt128
+    package var key: UInt128
     /// The block; its most significant octet is in[0] of FIPS 197.
-    public var plaintext: UInt128
+    package var plaintext: UInt128
 
     /// Encrypts `plaintext` with `key`.
-    public init(key: UInt128, plaintext: UInt128) { (self.key, self.plaintext) = (key, plaintext) }
+    package init(key: UInt128, plaintext: UInt128) { (self.key, self.plaintext) = (key, plaintext) }
 }
 
 /// Asks for random bits.
-public struct LERand: HCICommand {
+package struct LERand: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.23.
-    public static let definition = command(.leRand, "", Self.init) { _ in }
+    package static let definition = command(.leRand, "", Self.init) { _ in }
     /// 64 random bits.
-    public typealias ReturnParameters = Returned<UInt64>
+    package typealias ReturnParameters = Returned<UInt64>
 
     /// A question for them.
-    public init() {}
+    package init() {}
 }
 
 /// Encrypts a connection, as its central. Encryption Change or Encryption Key Refresh Complete follows.
-public struct LEEnableEncryption: HCICommand {
+package struct LEEnableEncryption: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.24.
-    public static let definition = command(
+    package static let definition = command(
         .leEnableEncryption, "handle, random number, encrypted diversifier, long term key", Self.init
     ) {
         ($0.connection, $0.random, $0.diversifier, $0.key)
     }
     /// Encryption Change or Encryption Key Refresh Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// Names the key together with `diversifier`; zero for a key of LE Secure Connections.
-    public var random: UInt64
+    package var random: UInt64
     /// Names the key together with `random`; zero for a key of LE Secure Connections.
-    public var diversifier: UInt16
+    package var diversifier: UInt16
     /// The long term or short term key.
-    public var key: UInt128
+    package var key: UInt128
 
     /// Encrypts `connection` with `key`.
-    public init(connection: ConnectionHandle, random: UInt64 = 0, diversifier: UInt16 = 0, key: UInt128) {
+    package init(connection: ConnectionHandle, random: UInt64 = 0, diversifier: UInt16 = 0, key: UInt128) {
         (self.connection, self.random, self.diversifier, self.key) = (connection, random, diversifier, key)
     }
 }
 
 /// Gives the key that LE Long Term Key Request asked for.
-public struct LELongTermKeyRequestReply: HCICommand {
+package struct LELongTermKeyRequestReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.25.
-    public static let definition = command(.leLongTermKeyRequestReply, "handle, long term key", Self.init) {
+    package static let definition = command(.leLongTermKeyRequestReply, "handle, long term key", Self.init) {
         ($0.connection, $0.key)
     }
     /// The connection.
-    public typealias ReturnParameters = Returned<ConnectionHandle>
+    package typealias ReturnParameters = Returned<ConnectionHandle>
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The key.
-    public var key: UInt128
+    package var key: UInt128
 
     /// Gives `key`.
-    public init(connection: ConnectionHandle, key: UInt128) {
+    package init(connection: ConnectionHandle, key: UInt128) {
         (self.connection, self.key) = (connection, key)
     }
 }
 
 /// Says that there is no key of the kind that LE Long Term Key Request asked for.
-public struct LELongTermKeyRequestNegativeReply: HCICommand {
+package struct LELongTermKeyRequestNegativeReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.26.
-    public static let definition = command(.leLongTermKeyRequestNegativeReply, "handle", Self.init) {
+    package static let definition = command(.leLongTermKeyRequestNegativeReply, "handle", Self.init) {
         $0.connection
     }
     /// The connection.
-    public typealias ReturnParameters = Returned<ConnectionHandle>
+    package typealias ReturnParameters = Returned<ConnectionHandle>
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
 
     /// Has no key for `connection`.
-    public init(connection: ConnectionHandle) { self.connection = connection }
+    package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
 /// Makes the controller make a key pair. LE Read Local P-256 Public Key Complete follows.
-public struct LEReadLocalP256PublicKey: HCICommand {
+package struct LEReadLocalP256PublicKey: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.36.
-    public static let definition = command(.leReadLocalP256PublicKey, "", Self.init) { _ in }
+    package static let definition = command(.leReadLocalP256PublicKey, "", Self.init) { _ in }
     /// LE Read Local P-256 Public Key Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// A question for the public one.
-    public init() {}
+    package init() {}
 }
 
 /// Derives a Diffie-Hellman key from the controller's private key. LE Generate DHKey Complete follows.
-public struct LEGenerateDHKey: HCICommand {
+package struct LEGenerateDHKey: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
-    public static let definition = command(.leGenerateDHKey, "remote public key", Self.init) { $0.publicKey }
+    package static let definition = command(.leGenerateDHKey, "remote public key", Self.init) { $0.publicKey }
     /// LE Generate DHKey Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// The peer's key.
-    public var publicKey: P256PublicKey
+    package var publicKey: P256PublicKey
 
     /// Derives with `publicKey`.
-    public init(publicKey: P256PublicKey) { self.publicKey = publicKey }
+    package init(publicKey: P256PublicKey) { self.publicKey = publicKey }
 }
 
 /// Derives a Diffie-Hellman key from the controller's private key, or from the one of the specification that
 /// is for debugging. LE Generate DHKey Complete follows.
-public struct LEGenerateDHKeyV2: HCICommand {
+package struct LEGenerateDHKeyV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
-    public static let definition = command(.leGenerateDHKeyV2, "remote public key, key type", Self.init) {
+    package static let definition = command(.leGenerateDHKeyV2, "remote public key, key type", Self.init) {
         ($0.publicKey, $0.keyType)
     }
     /// LE Generate DHKey Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// Which private key.
-    public struct KeyType: HCICode {
+    package struct KeyType: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The type of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The one that LE Read Local P-256 Public Key made.
-        public static let generated = KeyType(rawValue: 0x00)
+        package static let generated = KeyType(rawValue: 0x00)
         /// The debug key, which everybody knows.
-        public static let debug = KeyType(rawValue: 0x01)
+        package static let debug = KeyType(rawValue: 0x01)
     }
 
     /// The peer's key.
-    public var publicKey: P256PublicKey
+    package var publicKey: P256PublicKey
     /// The own key.
-    public var keyType: KeyType
+    package var keyType: KeyType
 
     /// Derives with `publicKey`.
-    public init(publicKey: P256PublicKey, keyType: KeyType = .generated) {
+    package init(publicKey: P256PublicKey, keyType: KeyType = .generated) {
         (self.publicKey, self.keyType) = (publicKey, keyType)
     }
 }

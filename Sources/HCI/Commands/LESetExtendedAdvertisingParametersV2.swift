@@ -4,26 +4,26 @@ import BLECore
 extension LESetExtendedAdvertisingParameters: HCIField {}
 
 /// Makes an advertising set, or says how to send it and how to code it on LE Coded.
-public struct LESetExtendedAdvertisingParametersV2: HCICommand {
+package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
-    public static let definition = command(
+    package static let definition = command(
         .leSetExtendedAdvertisingParametersV2, "parameters, primary PHY options, secondary PHY options",
         Self.init
     ) {
         ($0.parameters, $0.primaryCoding, $0.secondaryCoding)
     }
     /// dBm that the controller has chosen, -127 to 20.
-    public typealias ReturnParameters = Returned<Int8>
+    package typealias ReturnParameters = Returned<Int8>
 
     /// All that the first version has.
-    public var parameters: LESetExtendedAdvertisingParameters
+    package var parameters: LESetExtendedAdvertisingParameters
     /// The coding where the set is announced.
-    public var primaryCoding: AdvertisingCoding
+    package var primaryCoding: AdvertisingCoding
     /// The coding where the data are sent.
-    public var secondaryCoding: AdvertisingCoding
+    package var secondaryCoding: AdvertisingCoding
 
     /// Those parameters.
-    public init(
+    package init(
         parameters: LESetExtendedAdvertisingParameters, primaryCoding: AdvertisingCoding = .any,
         secondaryCoding: AdvertisingCoding = .any
     ) {

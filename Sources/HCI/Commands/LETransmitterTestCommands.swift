@@ -1,73 +1,73 @@
 import BLECore
 
 /// Sends test packets on LE 1M.
-public struct LETransmitterTest: HCICommand {
+package struct LETransmitterTest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    public static let definition = command(.leTransmitterTest, "TX channel, length, payload", Self.init) {
+    package static let definition = command(.leTransmitterTest, "TX channel, length, payload", Self.init) {
         ($0.channel, $0.length, $0.payload)
     }
 
     /// The channel, as in `LEReceiverTest`.
-    public var channel: UInt8
+    package var channel: UInt8
     /// Octets of payload, 0 to 255.
-    public var length: UInt8
+    package var length: UInt8
     /// What to send.
-    public var payload: TestPayload
+    package var payload: TestPayload
 
     /// Sends on `channel`.
-    public init(channel: UInt8, length: UInt8, payload: TestPayload) {
+    package init(channel: UInt8, length: UInt8, payload: TestPayload) {
         (self.channel, self.length, self.payload) = (channel, length, payload)
     }
 }
 
 /// Sends test packets on a PHY.
-public struct LETransmitterTestV2: HCICommand {
+package struct LETransmitterTestV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    public static let definition = command(
+    package static let definition = command(
         .leTransmitterTestV2, "TX channel, length, payload, PHY", Self.init
     ) {
         ($0.channel, $0.length, $0.payload, $0.phy)
     }
 
     /// The channel, as in `LEReceiverTest`.
-    public var channel: UInt8
+    package var channel: UInt8
     /// Octets of payload, 0 to 255.
-    public var length: UInt8
+    package var length: UInt8
     /// What to send.
-    public var payload: TestPayload
+    package var payload: TestPayload
     /// The PHY.
-    public var phy: PHYAndCoding
+    package var phy: PHYAndCoding
 
     /// Sends on `channel`.
-    public init(channel: UInt8, length: UInt8, payload: TestPayload, phy: PHYAndCoding) {
+    package init(channel: UInt8, length: UInt8, payload: TestPayload, phy: PHYAndCoding) {
         (self.channel, self.length, self.payload, self.phy) = (channel, length, payload, phy)
     }
 }
 
 /// Sends test packets with a constant tone extension.
-public struct LETransmitterTestV3: HCICommand, HCIField {
+package struct LETransmitterTestV3: HCICommand, HCIField {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    public static let definition = command(
+    package static let definition = command(
         .leTransmitterTestV3, "TX channel, length, payload, PHY, CTE, antenna IDs", Self.init
     ) {
         ($0.channel, $0.length, $0.payload, $0.phy, $0.toneExtension, $0.antennas)
     }
 
     /// The channel, as in `LEReceiverTest`.
-    public var channel: UInt8
+    package var channel: UInt8
     /// Octets of payload, 0 to 255.
-    public var length: UInt8
+    package var length: UInt8
     /// What to send.
-    public var payload: TestPayload
+    package var payload: TestPayload
     /// The PHY.
-    public var phy: PHYAndCoding
+    package var phy: PHYAndCoding
     /// What follows each packet.
-    public var toneExtension: TestToneExtension
+    package var toneExtension: TestToneExtension
     /// The antennas in the order of their use, 2 to 75.
-    public var antennas: [UInt8]
+    package var antennas: [UInt8]
 
     /// Sends on `channel`.
-    public init(
+    package init(
         channel: UInt8, length: UInt8, payload: TestPayload, phy: PHYAndCoding,
         toneExtension: TestToneExtension = TestToneExtension(), antennas: [UInt8] = []
     ) {
@@ -77,24 +77,24 @@ public struct LETransmitterTestV3: HCICommand, HCIField {
 }
 
 /// Sends test packets with a constant tone extension, as strong as told.
-public struct LETransmitterTestV4: HCICommand {
+package struct LETransmitterTestV4: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    public static let definition = command(.leTransmitterTestV4, "test, TX power", Self.init) {
+    package static let definition = command(.leTransmitterTestV4, "test, TX power", Self.init) {
         ($0.test, $0.txPower)
     }
 
     /// The power that stands for the least that the controller has.
-    public static let leastPower: Int8 = 0x7e
+    package static let leastPower: Int8 = 0x7e
     /// The power that stands for the greatest that the controller has.
-    public static let greatestPower: Int8 = 0x7f
+    package static let greatestPower: Int8 = 0x7f
 
     /// What to send.
-    public var test: LETransmitterTestV3
+    package var test: LETransmitterTestV3
     /// dBm, -127 to 20, of which the nearest is taken; `leastPower` or `greatestPower`.
-    public var txPower: Int8
+    package var txPower: Int8
 
     /// Sends `test` with `txPower`.
-    public init(test: LETransmitterTestV3, txPower: Int8 = greatestPower) {
+    package init(test: LETransmitterTestV3, txPower: Int8 = greatestPower) {
         (self.test, self.txPower) = (test, txPower)
     }
 }

@@ -23,19 +23,19 @@ public struct Returned<Value: HCIField>: HCIParameters {
 }
 
 /// What a command returns that concerns a connection.
-public struct ReturnedForConnection<Value: HCIField>: HCIParameters {
+package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
     /// The connection, then the value.
-    public static var layout: HCILayout<Self> {
+    package static var layout: HCILayout<Self> {
         HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
     }
     /// For errors.
-    public static var packetName: String { "return parameters" }
+    package static var packetName: String { "return parameters" }
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The value.
-    public var value: Value
+    package var value: Value
     /// A return of `value` for `connection`.
-    public init(_ connection: ConnectionHandle, _ value: Value) {
+    package init(_ connection: ConnectionHandle, _ value: Value) {
         (self.connection, self.value) = (connection, value)
     }
 }

@@ -1,9 +1,9 @@
 import BLECore
 
 /// A command is done.
-public struct CommandComplete: HCIEventParameters {
+package struct CommandComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.14.
-    public static let definition = event(
+    package static let definition = event(
         .commandComplete, "command credits, opcode, return parameters",
         { (credits, opcode, rest: Remainder) in
             Self(credits: credits, opcode: opcode, returnParameters: rest.octets)
@@ -13,21 +13,21 @@ public struct CommandComplete: HCIEventParameters {
     }
 
     /// How many commands the controller takes now.
-    public var credits: UInt8
+    package var credits: UInt8
     /// The command; `.none` when the event only grants credits.
-    public var opcode: HCIOpcode
+    package var opcode: HCIOpcode
     /// The status, and what the command returns.
-    public var returnParameters: [UInt8]
+    package var returnParameters: [UInt8]
 
     /// A completion with the octets of the return parameters.
-    public init(credits: UInt8, opcode: HCIOpcode, returnParameters: [UInt8]) {
+    package init(credits: UInt8, opcode: HCIOpcode, returnParameters: [UInt8]) {
         (self.credits, self.opcode, self.returnParameters) = (credits, opcode, returnParameters)
     }
 }
 
 extension CommandComplete {
     /// The success of a command.
-    public init<Command: HCICommand>(
+    package init<Command: HCICommand>(
         _: Command.Type, credits: UInt8 = 1, returning parameters: Command.ReturnParameters
     ) {
         self.init(
@@ -36,16 +36,16 @@ extension CommandComplete {
     }
 
     /// The failure of a command, or the success of one that returns nothing but the status.
-    public init(_ opcode: HCIOpcode, credits: UInt8 = 1, status: HCIStatus) {
+    package init(_ opcode: HCIOpcode, credits: UInt8 = 1, status: HCIStatus) {
         self.init(credits: credits, opcode: opcode, returnParameters: [status.rawValue])
     }
 
     /// How the command went; nil when the event only grants credits.
-    public var status: HCIStatus? { returnParameters.first.map(HCIStatus.init) }
+    package var status: HCIStatus? { returnParameters.first.map(HCIStatus.init) }
 
     /// What the command returns. Ask only after a success: what follows another status means nothing, and
     /// many controllers leave it out.
-    public func returned<Command: HCICommand>(
+    package func returned<Command: HCICommand>(
         by _: Command.Type
     ) throws(DecodeError) -> Command.ReturnParameters {
         var reader = ByteReader(returnParameters.span, of: "\(Command.opcode) return parameters")
@@ -57,21 +57,21 @@ extension CommandComplete {
 }
 
 /// A command has begun, or was refused; its result is another event.
-public struct CommandStatus: HCIEventParameters {
+package struct CommandStatus: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.15.
-    public static let definition = event(.commandStatus, "status, command credits, opcode", Self.init) {
+    package static let definition = event(.commandStatus, "status, command credits, opcode", Self.init) {
         ($0.status, $0.credits, $0.opcode)
     }
 
     /// Success while the command is pending, else why it was refused.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// How many commands the controller takes now.
-    public var credits: UInt8
+    package var credits: UInt8
     /// The command; `.none` when the event only grants credits.
-    public var opcode: HCIOpcode
+    package var opcode: HCIOpcode
 
     /// That status.
-    public init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
+    package init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
         (self.status, self.credits, self.opcode) = (status, credits, opcode)
     }
 }

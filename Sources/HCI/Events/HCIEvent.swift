@@ -2,7 +2,7 @@ import BLECore
 
 /// An event, decoded (Core Specification 5.4, Vol 4, Part E, 7.7). Its bytes are those of an event packet:
 /// code, length, parameters.
-public enum HCIEvent: Hashable, Sendable {
+package enum HCIEvent: Hashable, Sendable {
     /// A connection is gone.
     case disconnectionComplete(DisconnectionComplete)
     /// Encryption of a connection was switched on or off, or failed.
@@ -33,18 +33,18 @@ public enum HCIEvent: Hashable, Sendable {
 
 extension HCIEvent {
     /// The event of a packet.
-    public init(_ packet: HCIEventPacket) throws(DecodeError) {
+    package init(_ packet: HCIEventPacket) throws(DecodeError) {
         self = try Self.decode(packet.code, packet.parameters.span)
     }
 
     /// Which event it is.
-    public var code: HCIEventCode { content.code }
+    package var code: HCIEventCode { content.code }
 
     /// What it carries.
-    public var parameters: any PacketCodable { content.parameters }
+    package var parameters: any PacketCodable { content.parameters }
 
     /// The event with its header.
-    public var packet: HCIEventPacket {
+    package var packet: HCIEventPacket {
         let (code, parameters) = content
         return HCIEventPacket(code: code, parameters: parameters.encoded)
     }
@@ -90,20 +90,20 @@ extension HCIEvent {
 
 extension HCIEvent: PacketCodable {
     /// For errors.
-    public static let packetName = "HCI event"
+    package static let packetName = "HCI event"
 
     /// Reads code, length and as many octets of parameters.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let code = HCIEventCode(rawValue: try reader.u8("event code"))
         let length = Int(try reader.u8("parameter length"))
         self = try Self.decode(code, try reader.span(length, "parameters"))
     }
 
     /// The header's 2 octets and the parameters.
-    public var encodedCount: Int { 2 + parameters.encodedCount }
+    package var encodedCount: Int { 2 + parameters.encodedCount }
 
     /// Writes code, length and parameters.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         let (code, parameters) = content
         output.u8(code.rawValue)
         output.u8(UInt8(clamping: parameters.encodedCount))

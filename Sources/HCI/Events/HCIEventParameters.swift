@@ -1,7 +1,7 @@
 import BLECore
 
 /// The parameters of an event. It reads and writes what follows code and length.
-public protocol HCIEventParameters: HCIParameters {
+package protocol HCIEventParameters: HCIParameters {
     /// The event code and the parameters in the order of the wire.
     static var definition: HCIDefinition<HCIEventCode, Self> { get }
 }
@@ -16,13 +16,13 @@ extension HCIEventParameters {
     }
 
     /// The event's number.
-    public static var code: HCIEventCode { definition.code }
+    package static var code: HCIEventCode { definition.code }
     /// The parameters in the order of the wire.
-    public static var layout: HCILayout<Self> { definition.layout }
+    package static var layout: HCILayout<Self> { definition.layout }
     /// What the specification calls the event.
-    public static var packetName: String { code.description }
+    package static var packetName: String { code.description }
     /// The event with its header.
-    public var packet: HCIEventPacket { HCIEventPacket(code: Self.code, parameters: encoded) }
+    package var packet: HCIEventPacket { HCIEventPacket(code: Self.code, parameters: encoded) }
 }
 
 /// The parameters of a Low Energy event. It reads and writes what follows the subevent code.

@@ -174,18 +174,18 @@ public struct LEExtendedAdvertisingReports: LEEventParameters {
 }
 
 /// Scanning for a limited time is over.
-public struct LEScanTimeout: LEEventParameters {
+package struct LEScanTimeout: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.17.
-    public static let definition = event(.scanTimeout, "", Self.init) { _ in }
+    package static let definition = event(.scanTimeout, "", Self.init) { _ in }
 
     /// The end.
-    public init() {}
+    package init() {}
 }
 
 /// An advertising set is no longer sent: time is up, or somebody connected.
-public struct LEAdvertisingSetTerminated: LEEventParameters {
+package struct LEAdvertisingSetTerminated: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.18.
-    public static let definition = event(
+    package static let definition = event(
         .advertisingSetTerminated, "status, advertising handle, connection handle, completed events",
         Self.init
     ) {
@@ -193,16 +193,16 @@ public struct LEAdvertisingSetTerminated: LEEventParameters {
     }
 
     /// Success when somebody connected; `.advertisingTimeout` or `.limitReached` else.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The advertising set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// The connection, after a success.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// How many extended advertising events were sent.
-    public var completedEvents: UInt8
+    package var completedEvents: UInt8
 
     /// The end of `set`.
-    public init(
+    package init(
         status: HCIStatus, set: AdvertisingHandle, connection: ConnectionHandle = ConnectionHandle(0),
         completedEvents: UInt8 = 0
     ) {
@@ -212,19 +212,19 @@ public struct LEAdvertisingSetTerminated: LEEventParameters {
 }
 
 /// A scanner asked for a scan response.
-public struct LEScanRequestReceived: LEEventParameters {
+package struct LEScanRequestReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.19.
-    public static let definition = event(
+    package static let definition = event(
         .scanRequestReceived, "advertising handle, scanner address", Self.init
     ) {
         ($0.set, $0.scanner)
     }
 
     /// The advertising set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// Who asked.
-    public var scanner: HCIAddress
+    package var scanner: HCIAddress
 
     /// That question.
-    public init(set: AdvertisingHandle, scanner: HCIAddress) { (self.set, self.scanner) = (set, scanner) }
+    package init(set: AdvertisingHandle, scanner: HCIAddress) { (self.set, self.scanner) = (set, scanner) }
 }

@@ -1,7 +1,7 @@
 import BLECore
 
 /// An event of Low Energy (Core Specification 5.4, Vol 4, Part E, 7.7.65).
-public enum LEMetaEvent: Hashable, Sendable {
+package enum LEMetaEvent: Hashable, Sendable {
     /// A connection was made, or was not.
     case connectionComplete(LEConnectionComplete)
     /// What legacy advertisers said.
@@ -56,10 +56,10 @@ public enum LEMetaEvent: Hashable, Sendable {
 
 extension LEMetaEvent: PacketCodable {
     /// For errors.
-    public static let packetName = "LE Meta"
+    package static let packetName = "LE Meta"
 
     /// Reads the subevent code and its parameters. Bytes after them are the caller's.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let subevent = LESubevent(rawValue: try reader.u8("subevent code"))
         do throws(DecodeError) {
             self = try Self.decode(subevent, &reader)
@@ -107,20 +107,20 @@ extension LEMetaEvent: PacketCodable {
     }
 
     /// The subevent code and its parameters.
-    public var encodedCount: Int { 1 + parameters.encodedCount }
+    package var encodedCount: Int { 1 + parameters.encodedCount }
 
     /// Writes the subevent code and its parameters.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         let (subevent, parameters) = content
         output.u8(subevent.rawValue)
         parameters.encode(into: &output)
     }
 
     /// Which event it is.
-    public var subevent: LESubevent { content.subevent }
+    package var subevent: LESubevent { content.subevent }
 
     /// What it carries.
-    public var parameters: any HCIParameters { content.parameters }
+    package var parameters: any HCIParameters { content.parameters }
 
     private var content: (subevent: LESubevent, parameters: any HCIParameters) {
         switch self {

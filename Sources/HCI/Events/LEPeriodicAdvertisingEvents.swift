@@ -1,31 +1,31 @@
 import BLECore
 
 /// What a controller found out of a train when it began to follow it.
-public struct PeriodicTrain: HCIParameters, HCIField {
+package struct PeriodicTrain: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout(
+    package static let layout = HCILayout(
         "sync handle, SID, advertiser address, PHY, interval, clock accuracy", Self.init
     ) {
         ($0.sync, $0.sid, $0.advertiser, $0.phy, $0.interval, $0.clockAccuracy)
     }
     /// For errors.
-    public static let packetName = "periodic train"
+    package static let packetName = "periodic train"
 
     /// The number of the train from now on.
-    public var sync: SyncHandle
+    package var sync: SyncHandle
     /// The number of the advertising set, 0x00 to 0x0f.
-    public var sid: UInt8
+    package var sid: UInt8
     /// The advertiser.
-    public var advertiser: HCIAddress
+    package var advertiser: HCIAddress
     /// On which PHY it is sent.
-    public var phy: PHY
+    package var phy: PHY
     /// The time from packet to packet, 7.5 ms to 81.91875 s.
-    public var interval: ConnectionInterval
+    package var interval: ConnectionInterval
     /// The advertiser's clock, as in `LEConnectionComplete`.
-    public var clockAccuracy: UInt8
+    package var clockAccuracy: UInt8
 
     /// That train.
-    public init(
+    package init(
         sync: SyncHandle, sid: UInt8, advertiser: HCIAddress, phy: PHY, interval: ConnectionInterval,
         clockAccuracy: UInt8 = 0
     ) {
@@ -35,63 +35,63 @@ public struct PeriodicTrain: HCIParameters, HCIField {
 }
 
 /// The controller follows a train, or does not.
-public struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
+package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.14.
-    public static let definition = event(.periodicAdvertisingSyncEstablished, "status, train", Self.init) {
+    package static let definition = event(.periodicAdvertisingSyncEstablished, "status, train", Self.init) {
         ($0.status, $0.train)
     }
 
     /// How it went: Success, Operation Cancelled by Host, or Synchronization Timeout.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The train; nothing in it counts unless it is followed.
-    public var train: PeriodicTrain
+    package var train: PeriodicTrain
 
     /// How following `train` went.
-    public init(status: HCIStatus = .success, train: PeriodicTrain) {
+    package init(status: HCIStatus = .success, train: PeriodicTrain) {
         (self.status, self.train) = (status, train)
     }
 }
 
 /// A packet of a train, or a part of its data.
-public struct LEPeriodicAdvertisingReport: LEEventParameters {
+package struct LEPeriodicAdvertisingReport: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.15.
-    public static let definition = event(
+    package static let definition = event(
         .periodicAdvertisingReport, "sync handle, TX power, RSSI, CTE type, data status, data", Self.init
     ) {
         ($0.sync, $0.txPower, $0.rssi, $0.toneExtension, $0.dataStatus, $0.data)
     }
 
     /// How complete the data are.
-    public struct DataStatus: HCICode {
+    package struct DataStatus: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The status of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// These are all, or the last.
-        public static let complete = DataStatus(rawValue: 0x00)
+        package static let complete = DataStatus(rawValue: 0x00)
         /// More follow in the next report.
-        public static let moreToCome = DataStatus(rawValue: 0x01)
+        package static let moreToCome = DataStatus(rawValue: 0x01)
         /// The controller lost the rest.
-        public static let truncated = DataStatus(rawValue: 0x02)
+        package static let truncated = DataStatus(rawValue: 0x02)
     }
 
     /// The train.
-    public var sync: SyncHandle
+    package var sync: SyncHandle
     /// How strong it was sent in dBm, -127 to 20; 127 where it does not say so.
-    public var txPower: Int8
+    package var txPower: Int8
     /// How strong it arrived in dBm, -127 to 20; 127 when it is not known.
-    public var rssi: Int8
+    package var rssi: Int8
     /// The packet's constant tone extension: 0 AoA, 1 AoD with 1 us slots, 2 AoD with 2 us slots, 0xff none.
-    public var toneExtension: UInt8
+    package var toneExtension: UInt8
     /// How complete the data are.
-    public var dataStatus: DataStatus
+    package var dataStatus: DataStatus
     /// What it says, at most 247 octets a report.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
     /// That packet.
-    public init(
+    package init(
         sync: SyncHandle, txPower: Int8 = 127, rssi: Int8, toneExtension: UInt8 = 0xff,
         dataStatus: DataStatus = .complete, data: [UInt8]
     ) {
@@ -101,37 +101,37 @@ public struct LEPeriodicAdvertisingReport: LEEventParameters {
 }
 
 /// A train was silent for longer than its sync timeout; it is followed no longer.
-public struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
+package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.16.
-    public static let definition = event(.periodicAdvertisingSyncLost, "sync handle", Self.init) { $0.sync }
+    package static let definition = event(.periodicAdvertisingSyncLost, "sync handle", Self.init) { $0.sync }
 
     /// The train.
-    public var sync: SyncHandle
+    package var sync: SyncHandle
 
     /// The end of `sync`.
-    public init(sync: SyncHandle) { self.sync = sync }
+    package init(sync: SyncHandle) { self.sync = sync }
 }
 
 /// A connected peer told of a train, and the controller follows it, or could not.
-public struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
+package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.24.
-    public static let definition = event(
+    package static let definition = event(
         .periodicAdvertisingSyncTransferReceived, "status, handle, service data, train", Self.init
     ) {
         ($0.status, $0.connection, $0.serviceData, $0.train)
     }
 
     /// How it went: Success or Synchronization Timeout, for one.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The number that the peer's host gave.
-    public var serviceData: UInt16
+    package var serviceData: UInt16
     /// The train; its handle does not count unless it is followed.
-    public var train: PeriodicTrain
+    package var train: PeriodicTrain
 
     /// How following `train` went.
-    public init(
+    package init(
         status: HCIStatus = .success, connection: ConnectionHandle, serviceData: UInt16, train: PeriodicTrain
     ) {
         (self.status, self.connection) = (status, connection)

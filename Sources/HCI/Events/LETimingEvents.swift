@@ -1,31 +1,31 @@
 import BLECore
 
 /// How accurate a peer's sleep clock is.
-public struct LERequestPeerSCAComplete: LEEventParameters {
+package struct LERequestPeerSCAComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.31.
-    public static let definition = event(
+    package static let definition = event(
         .requestPeerSCAComplete, "status, handle, clock accuracy", Self.init
     ) {
         ($0.status, $0.connection, $0.clockAccuracy)
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The peer's clock, as in `LEConnectionComplete`.
-    public var clockAccuracy: UInt8
+    package var clockAccuracy: UInt8
 
     /// That accuracy.
-    public init(status: HCIStatus = .success, connection: ConnectionHandle, clockAccuracy: UInt8) {
+    package init(status: HCIStatus = .success, connection: ConnectionHandle, clockAccuracy: UInt8) {
         (self.status, self.connection, self.clockAccuracy) = (status, connection, clockAccuracy)
     }
 }
 
 /// Other events of a connection are in use, or a change failed.
-public struct LESubrateChange: LEEventParameters {
+package struct LESubrateChange: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.35.
-    public static let definition = event(
+    package static let definition = event(
         .subrateChange,
         "status, handle, subrate factor, latency, continuation number, supervision timeout", Self.init
     ) {
@@ -33,20 +33,20 @@ public struct LESubrateChange: LEEventParameters {
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// One of so many connection events is used, 1 to 500.
-    public var factor: UInt16
+    package var factor: UInt16
     /// How many of those the peripheral may skip, 0 to 499.
-    public var latency: UInt16
+    package var latency: UInt16
     /// How many events stay in use after one with data, 0 to 499.
-    public var continuation: UInt16
+    package var continuation: UInt16
     /// How long the peer may be silent.
-    public var supervisionTimeout: Centiseconds
+    package var supervisionTimeout: Centiseconds
 
     /// That change.
-    public init(
+    package init(
         status: HCIStatus = .success, connection: ConnectionHandle, factor: UInt16, latency: UInt16 = 0,
         continuation: UInt16 = 0, supervisionTimeout: Centiseconds
     ) {

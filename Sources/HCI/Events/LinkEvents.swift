@@ -1,82 +1,82 @@
 import BLECore
 
 /// A connection is gone.
-public struct DisconnectionComplete: HCIEventParameters {
+package struct DisconnectionComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.5.
-    public static let definition = event(.disconnectionComplete, "status, handle, reason", Self.init) {
+    package static let definition = event(.disconnectionComplete, "status, handle, reason", Self.init) {
         ($0.status, $0.connection, $0.reason)
     }
 
     /// Success, or why the connection is still there.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// Why it is gone.
-    public var reason: HCIStatus
+    package var reason: HCIStatus
 
     /// The end of `connection`.
-    public init(status: HCIStatus = .success, connection: ConnectionHandle, reason: HCIStatus) {
+    package init(status: HCIStatus = .success, connection: ConnectionHandle, reason: HCIStatus) {
         (self.status, self.connection, self.reason) = (status, connection, reason)
     }
 }
 
 /// Whether a connection is encrypted (Core Specification 5.4, Vol 4, Part E, 7.7.8).
-public struct EncryptionMode: HCICode {
+package struct EncryptionMode: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The mode of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It is not.
-    public static let off = EncryptionMode(rawValue: 0x00)
+    package static let off = EncryptionMode(rawValue: 0x00)
     /// It is: with AES-CCM on Low Energy, with E0 on BR/EDR.
-    public static let on = EncryptionMode(rawValue: 0x01)
+    package static let on = EncryptionMode(rawValue: 0x01)
     /// It is, with AES-CCM on BR/EDR.
-    public static let aesCCM = EncryptionMode(rawValue: 0x02)
+    package static let aesCCM = EncryptionMode(rawValue: 0x02)
 }
 
 /// Encryption of a connection was switched on or off, or failed.
-public struct EncryptionChange: HCIEventParameters {
+package struct EncryptionChange: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
-    public static let definition = event(.encryptionChange, "status, handle, encryption", Self.init) {
+    package static let definition = event(.encryptionChange, "status, handle, encryption", Self.init) {
         ($0.status, $0.connection, $0.mode)
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// What holds now.
-    public var mode: EncryptionMode
+    package var mode: EncryptionMode
 
     /// That change.
-    public init(status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode) {
+    package init(status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode) {
         (self.status, self.connection, self.mode) = (status, connection, mode)
     }
 }
 
 /// As `EncryptionChange`, with the length of the key.
-public struct EncryptionChangeV2: HCIEventParameters {
+package struct EncryptionChangeV2: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
-    public static let definition = event(
+    package static let definition = event(
         .encryptionChangeV2, "status, handle, encryption, key size", Self.init
     ) {
         ($0.status, $0.connection, $0.mode, $0.keySize)
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// What holds now.
-    public var mode: EncryptionMode
+    package var mode: EncryptionMode
     /// Octets of the key. On Low Energy it says nothing: a controller does not know how long a key was before the
     /// host filled it up with zeros.
-    public var keySize: UInt8
+    package var keySize: UInt8
 
     /// That change.
-    public init(
+    package init(
         status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode, keySize: UInt8
     ) {
         (self.status, self.connection, self.mode, self.keySize) = (status, connection, mode, keySize)
@@ -84,45 +84,45 @@ public struct EncryptionChangeV2: HCIEventParameters {
 }
 
 /// An encrypted connection has a new key.
-public struct EncryptionKeyRefreshComplete: HCIEventParameters {
+package struct EncryptionKeyRefreshComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.39.
-    public static let definition = event(.encryptionKeyRefreshComplete, "status, handle", Self.init) {
+    package static let definition = event(.encryptionKeyRefreshComplete, "status, handle", Self.init) {
         ($0.status, $0.connection)
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
 
     /// A refresh on `connection`.
-    public init(status: HCIStatus = .success, connection: ConnectionHandle) {
+    package init(status: HCIStatus = .success, connection: ConnectionHandle) {
         (self.status, self.connection) = (status, connection)
     }
 }
 
 /// The version and maker of a peer's controller.
-public struct ReadRemoteVersionInformationComplete: HCIEventParameters {
+package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.12.
-    public static let definition = event(
+    package static let definition = event(
         .readRemoteVersionInformationComplete, "status, handle, version, company, subversion", Self.init
     ) {
         ($0.status, $0.connection, $0.version, $0.company, $0.subversion)
     }
 
     /// How it went.
-    public var status: HCIStatus
+    package var status: HCIStatus
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The Core Specification that its link layer follows.
-    public var version: CoreVersion
+    package var version: CoreVersion
     /// The maker, by the SIG's company identifiers.
-    public var company: UInt16
+    package var company: UInt16
     /// The maker's own number.
-    public var subversion: UInt16
+    package var subversion: UInt16
 
     /// That version.
-    public init(
+    package init(
         status: HCIStatus = .success, connection: ConnectionHandle, version: CoreVersion, company: UInt16,
         subversion: UInt16
     ) {
@@ -132,15 +132,15 @@ public struct ReadRemoteVersionInformationComplete: HCIEventParameters {
 }
 
 /// No packet with a valid authentication came for too long.
-public struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
+package struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.75.
-    public static let definition = event(.authenticatedPayloadTimeoutExpired, "handle", Self.init) {
+    package static let definition = event(.authenticatedPayloadTimeoutExpired, "handle", Self.init) {
         $0.connection
     }
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
 
     /// A timeout on `connection`.
-    public init(connection: ConnectionHandle) { self.connection = connection }
+    package init(connection: ConnectionHandle) { self.connection = connection }
 }

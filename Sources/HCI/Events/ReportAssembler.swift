@@ -8,11 +8,11 @@ import BLECore
 /// ```
 /// Bounded: of more unfinished chains than `chainLimit` the oldest is told as it is, marked as truncated,
 /// and so is a chain that became longer than any can be.
-public struct ReportAssembler: Sendable {
+package struct ReportAssembler: Sendable {
     /// Chains that may be unfinished at a time.
-    public static let chainLimit = 16
+    package static let chainLimit = 16
     /// The longest advertising data, in octets (Vol 6, Part B, 4.4.2.11).
-    public static let octetLimit = 1650
+    package static let octetLimit = 1650
 
     /// What the parts of one chain have in common.
     private struct Source: Hashable {
@@ -31,11 +31,11 @@ public struct ReportAssembler: Sendable {
     private var order: [Source] = []
 
     /// No chains.
-    public init() {}
+    package init() {}
 
     /// Takes a report; gives what is complete, or will never be, with it: nothing, or one report, and before
     /// it perhaps an older one that is given up.
-    public mutating func take(_ report: AdvertisingReport) -> [AdvertisingReport] {
+    package mutating func take(_ report: AdvertisingReport) -> [AdvertisingReport] {
         // Most are whole, and nothing is unfinished.
         if chains.isEmpty, report.dataStatus != .moreToCome { return [report] }
         let source = Source(report)

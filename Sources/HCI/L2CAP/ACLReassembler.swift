@@ -5,14 +5,14 @@ import BLECore
 ///
 /// A broken frame is dropped and told; the next start of a frame is good again. A frame that comes in one
 /// fragment is handed over in place.
-public struct ACLReassembler: Sendable {
+package struct ACLReassembler: Sendable {
     /// The most octets of payload that a frame may have.
-    public let maximumPayload: Int
+    package let maximumPayload: Int
     /// Octets of the unfinished frame, its header included.
-    public var pendingCount: Int { partial.count }
+    package var pendingCount: Int { partial.count }
 
     /// Whether a continuation of so many octets belongs to the frame that has begun.
-    public func takes(_ count: Int) -> Bool {
+    package func takes(_ count: Int) -> Bool {
         switch state {
         case .idle: false
         case .collecting: (try? isWhole(partial.span, and: count)) != nil
@@ -33,14 +33,14 @@ public struct ACLReassembler: Sendable {
 
     /// A reassembler between two frames. A longer frame than `maximumPayload` is dropped before memory is
     /// spent on it.
-    public init(maximumPayload: Int = L2CAPFrame.maximumPayload) { self.maximumPayload = maximumPayload }
+    package init(maximumPayload: Int = L2CAPFrame.maximumPayload) { self.maximumPayload = maximumPayload }
 
     /// Takes the next fragment, and calls `take` with channel and payload when a frame is whole now; they
     /// are valid during the call.
     ///
     /// - Throws: what was wrong with the fragment or with the frame that it should have continued. A new
     ///   frame that began here has been taken nevertheless.
-    public mutating func receive(
+    package mutating func receive(
         _ boundary: ACLPacket.Boundary, _ fragment: Span<UInt8>,
         _ take: (L2CAPChannelID, Span<UInt8>) -> Void
     ) throws(ACLReassemblyError) {
@@ -104,7 +104,7 @@ public struct ACLReassembler: Sendable {
 }
 
 /// What can be wrong with the fragments of a connection.
-public enum ACLReassemblyError: Error, Hashable, Sendable {
+package enum ACLReassemblyError: Error, Hashable, Sendable {
     /// A continuation came while no frame had begun; its octets are dropped.
     case continuationWithoutStart(octets: Int)
     /// A frame began while the one before lacked octets; that one is dropped after `received` octets.
@@ -119,7 +119,7 @@ public enum ACLReassemblyError: Error, Hashable, Sendable {
 
 extension ACLReassemblyError: CustomStringConvertible {
     /// One line: "a frame began while the one before was incomplete, with 12 octets received".
-    public var description: String {
+    package var description: String {
         switch self {
         case .continuationWithoutStart(let octets): "a continuation of \(octets) octets without a start"
         case .incomplete(let received):

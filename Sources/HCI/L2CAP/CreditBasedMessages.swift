@@ -2,75 +2,75 @@ import BLECore
 
 /// How a request for credit based channels ended: of codes 0x15, 0x18 and 0x1a (Core Specification 5.4,
 /// Vol 3, Part A, 4.23, 4.26). Reconfiguration has numbers of its own, see `ReconfigureResult`.
-public struct CreditBasedResult: HCICode {
+package struct CreditBasedResult: HCICode {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
     /// The result of that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// All is as it was asked for.
-    public static let success = CreditBasedResult(rawValue: 0x0000)
+    package static let success = CreditBasedResult(rawValue: 0x0000)
     /// Nothing listens on that SPSM.
-    public static let spsmNotSupported = CreditBasedResult(rawValue: 0x0002)
+    package static let spsmNotSupported = CreditBasedResult(rawValue: 0x0002)
     /// Resources are short.
-    public static let noResources = CreditBasedResult(rawValue: 0x0004)
+    package static let noResources = CreditBasedResult(rawValue: 0x0004)
     /// The link is not authenticated well enough.
-    public static let insufficientAuthentication = CreditBasedResult(rawValue: 0x0005)
+    package static let insufficientAuthentication = CreditBasedResult(rawValue: 0x0005)
     /// The channel needs authorization.
-    public static let insufficientAuthorization = CreditBasedResult(rawValue: 0x0006)
+    package static let insufficientAuthorization = CreditBasedResult(rawValue: 0x0006)
     /// The encryption key is too short.
-    public static let encryptionKeyTooShort = CreditBasedResult(rawValue: 0x0007)
+    package static let encryptionKeyTooShort = CreditBasedResult(rawValue: 0x0007)
     /// The link is not encrypted.
-    public static let insufficientEncryption = CreditBasedResult(rawValue: 0x0008)
+    package static let insufficientEncryption = CreditBasedResult(rawValue: 0x0008)
     /// A source channel is none that can be.
-    public static let invalidSource = CreditBasedResult(rawValue: 0x0009)
+    package static let invalidSource = CreditBasedResult(rawValue: 0x0009)
     /// A source channel is taken.
-    public static let sourceTaken = CreditBasedResult(rawValue: 0x000a)
+    package static let sourceTaken = CreditBasedResult(rawValue: 0x000a)
     /// MTU, MPS or credits are out of range.
-    public static let unacceptableParameters = CreditBasedResult(rawValue: 0x000b)
+    package static let unacceptableParameters = CreditBasedResult(rawValue: 0x000b)
 }
 
 /// How a reconfiguration ended (4.28).
-public struct ReconfigureResult: HCICode {
+package struct ReconfigureResult: HCICode {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
     /// The result of that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The channels have the new sizes.
-    public static let success = ReconfigureResult(rawValue: 0x0000)
+    package static let success = ReconfigureResult(rawValue: 0x0000)
     /// The MTU would shrink.
-    public static let mtuReduced = ReconfigureResult(rawValue: 0x0001)
+    package static let mtuReduced = ReconfigureResult(rawValue: 0x0001)
     /// The MPS of several channels would shrink.
-    public static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
+    package static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
     /// A channel is not there.
-    public static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
+    package static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
     /// Something else is out of range.
-    public static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
+    package static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
 }
 
 /// Asks for a connection-oriented channel with LE credit based flow control.
-public struct LECreditBasedConnectionRequest: LESignalingMessage {
+package struct LECreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.22.
-    public static let definition = message(
+    package static let definition = message(
         .leCreditBasedConnectionRequest, "SPSM, source, MTU, MPS, credits", Self.init
     ) {
         ($0.spsm, $0.source, $0.mtu, $0.mps, $0.credits)
     }
 
     /// The service asked for.
-    public var spsm: UInt16
+    package var spsm: UInt16
     /// The asking side's number for the channel.
-    public var source: L2CAPChannelID
+    package var source: L2CAPChannelID
     /// Octets of a service data unit that it takes, from 23 on.
-    public var mtu: UInt16
+    package var mtu: UInt16
     /// Octets of a frame's payload that it takes, 23 to 65,533.
-    public var mps: UInt16
+    package var mps: UInt16
     /// Frames that it takes at first.
-    public var credits: UInt16
+    package var credits: UInt16
 
     /// A message of these values.
-    public init(
+    package init(
         spsm: UInt16, source: L2CAPChannelID, mtu: UInt16, mps: UInt16, credits: UInt16
     ) {
         (self.spsm, self.source, self.mtu, self.mps, self.credits) = (spsm, source, mtu, mps, credits)
@@ -78,27 +78,27 @@ public struct LECreditBasedConnectionRequest: LESignalingMessage {
 }
 
 /// The answer to it.
-public struct LECreditBasedConnectionResponse: LESignalingMessage {
+package struct LECreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.23.
-    public static let definition = message(
+    package static let definition = message(
         .leCreditBasedConnectionResponse, "destination, MTU, MPS, credits, result", Self.init
     ) {
         ($0.destination, $0.mtu, $0.mps, $0.credits, $0.result)
     }
 
     /// The answering side's number for the channel; 0 when it is refused.
-    public var destination: L2CAPChannelID
+    package var destination: L2CAPChannelID
     /// Octets of a service data unit that it takes.
-    public var mtu: UInt16
+    package var mtu: UInt16
     /// Octets of a frame's payload that it takes.
-    public var mps: UInt16
+    package var mps: UInt16
     /// Frames that it takes at first.
-    public var credits: UInt16
+    package var credits: UInt16
     /// Whether the channel is open.
-    public var result: CreditBasedResult
+    package var result: CreditBasedResult
 
     /// A message of these values.
-    public init(
+    package init(
         destination: L2CAPChannelID = .null, mtu: UInt16 = 0, mps: UInt16 = 0, credits: UInt16 = 0,
         result: CreditBasedResult
     ) {
@@ -108,19 +108,19 @@ public struct LECreditBasedConnectionResponse: LESignalingMessage {
 }
 
 /// A side takes more frames on a credit based channel.
-public struct FlowControlCredit: LESignalingMessage {
+package struct FlowControlCredit: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.24.
-    public static let definition = message(.flowControlCredit, "channel, credits", Self.init) {
+    package static let definition = message(.flowControlCredit, "channel, credits", Self.init) {
         ($0.channel, $0.credits)
     }
 
     /// The sender's number for the channel.
-    public var channel: L2CAPChannelID
+    package var channel: L2CAPChannelID
     /// How many frames more.
-    public var credits: UInt16
+    package var credits: UInt16
 
     /// A message of these values.
-    public init(
+    package init(
         channel: L2CAPChannelID, credits: UInt16
     ) {
         (self.channel, self.credits) = (channel, credits)
@@ -128,27 +128,27 @@ public struct FlowControlCredit: LESignalingMessage {
 }
 
 /// Asks for one to five channels with enhanced credit based flow control.
-public struct CreditBasedConnectionRequest: LESignalingMessage {
+package struct CreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.25.
-    public static let definition = message(
+    package static let definition = message(
         .creditBasedConnectionRequest, "SPSM, MTU, MPS, credits, sources", Self.init
     ) {
         ($0.spsm, $0.mtu, $0.mps, $0.credits, ChannelList($0.sources))
     }
 
     /// The service asked for.
-    public var spsm: UInt16
+    package var spsm: UInt16
     /// Octets of a service data unit that the asking side takes, from 64 on.
-    public var mtu: UInt16
+    package var mtu: UInt16
     /// Octets of a frame's payload that it takes, 64 to 65,533.
-    public var mps: UInt16
+    package var mps: UInt16
     /// Frames that it takes at first, on each channel.
-    public var credits: UInt16
+    package var credits: UInt16
     /// Its numbers for the channels.
-    public var sources: [L2CAPChannelID]
+    package var sources: [L2CAPChannelID]
 
     /// A message of these values.
-    public init(
+    package init(
         spsm: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16, sources: [L2CAPChannelID]
     ) {
         (self.spsm, self.mtu, self.mps, self.credits, self.sources) = (spsm, mtu, mps, credits, sources)
@@ -160,27 +160,27 @@ public struct CreditBasedConnectionRequest: LESignalingMessage {
 }
 
 /// The answer to it.
-public struct CreditBasedConnectionResponse: LESignalingMessage {
+package struct CreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.26.
-    public static let definition = message(
+    package static let definition = message(
         .creditBasedConnectionResponse, "MTU, MPS, credits, result, destinations", Self.init
     ) {
         ($0.mtu, $0.mps, $0.credits, $0.result, ChannelList($0.destinations))
     }
 
     /// Octets of a service data unit that the answering side takes.
-    public var mtu: UInt16
+    package var mtu: UInt16
     /// Octets of a frame's payload that it takes.
-    public var mps: UInt16
+    package var mps: UInt16
     /// Frames that it takes at first, on each channel.
-    public var credits: UInt16
+    package var credits: UInt16
     /// Whether the channels are open.
-    public var result: CreditBasedResult
+    package var result: CreditBasedResult
     /// Its numbers for them, in the order of the request; 0 for one that is refused.
-    public var destinations: [L2CAPChannelID]
+    package var destinations: [L2CAPChannelID]
 
     /// A message of these values.
-    public init(
+    package init(
         mtu: UInt16 = 0, mps: UInt16 = 0, credits: UInt16 = 0, result: CreditBasedResult,
         destinations: [L2CAPChannelID]
     ) {
@@ -196,23 +196,23 @@ public struct CreditBasedConnectionResponse: LESignalingMessage {
 }
 
 /// Asks for other sizes of channels with enhanced credit based flow control.
-public struct CreditBasedReconfigureRequest: LESignalingMessage {
+package struct CreditBasedReconfigureRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.27.
-    public static let definition = message(
+    package static let definition = message(
         .creditBasedReconfigureRequest, "MTU, MPS, destinations", Self.init
     ) {
         ($0.mtu, $0.mps, ChannelList($0.destinations))
     }
 
     /// Octets of a service data unit that the asking side takes.
-    public var mtu: UInt16
+    package var mtu: UInt16
     /// Octets of a frame's payload that it takes.
-    public var mps: UInt16
+    package var mps: UInt16
     /// The answering side's numbers for the channels.
-    public var destinations: [L2CAPChannelID]
+    package var destinations: [L2CAPChannelID]
 
     /// A message of these values.
-    public init(
+    package init(
         mtu: UInt16, mps: UInt16, destinations: [L2CAPChannelID]
     ) {
         (self.mtu, self.mps, self.destinations) = (mtu, mps, destinations)
@@ -224,15 +224,17 @@ public struct CreditBasedReconfigureRequest: LESignalingMessage {
 }
 
 /// The answer to it.
-public struct CreditBasedReconfigureResponse: LESignalingMessage {
+package struct CreditBasedReconfigureResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.28.
-    public static let definition = message(.creditBasedReconfigureResponse, "result", Self.init) { $0.result }
+    package static let definition = message(.creditBasedReconfigureResponse, "result", Self.init) {
+        $0.result
+    }
 
     /// Whether the channels have the new sizes.
-    public var result: ReconfigureResult
+    package var result: ReconfigureResult
 
     /// A message of these values.
-    public init(result: ReconfigureResult) { self.result = result }
+    package init(result: ReconfigureResult) { self.result = result }
 }
 
 /// Channels up to the end of a message, one to five of them.

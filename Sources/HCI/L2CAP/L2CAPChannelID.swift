@@ -1,37 +1,37 @@
 import BLECore
 
 /// The number of an L2CAP channel (Core Specification 5.4, Vol 3, Part A, 2.1).
-public struct L2CAPChannelID: HCICode {
+package struct L2CAPChannelID: HCICode {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The channel of that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// No channel.
-    public static let null = L2CAPChannelID(rawValue: 0x0000)
+    package static let null = L2CAPChannelID(rawValue: 0x0000)
     /// L2CAP signalling on BR/EDR.
-    public static let signaling = L2CAPChannelID(rawValue: 0x0001)
+    package static let signaling = L2CAPChannelID(rawValue: 0x0001)
     /// Connectionless data on BR/EDR.
-    public static let connectionless = L2CAPChannelID(rawValue: 0x0002)
+    package static let connectionless = L2CAPChannelID(rawValue: 0x0002)
     /// The Attribute Protocol.
-    public static let att = L2CAPChannelID(rawValue: 0x0004)
+    package static let att = L2CAPChannelID(rawValue: 0x0004)
     /// L2CAP signalling on LE.
-    public static let leSignaling = L2CAPChannelID(rawValue: 0x0005)
+    package static let leSignaling = L2CAPChannelID(rawValue: 0x0005)
     /// The Security Manager Protocol.
-    public static let securityManager = L2CAPChannelID(rawValue: 0x0006)
+    package static let securityManager = L2CAPChannelID(rawValue: 0x0006)
     /// The Security Manager Protocol on BR/EDR.
-    public static let brEDRSecurityManager = L2CAPChannelID(rawValue: 0x0007)
+    package static let brEDRSecurityManager = L2CAPChannelID(rawValue: 0x0007)
     /// What connection-oriented channels on LE are numbered with.
-    public static let leDynamic = L2CAPChannelID(rawValue: 0x0040)...L2CAPChannelID(rawValue: 0x007f)
+    package static let leDynamic = L2CAPChannelID(rawValue: 0x0040)...L2CAPChannelID(rawValue: 0x007f)
 }
 
 extension L2CAPChannelID: Comparable, CustomStringConvertible {
     /// Orders by number.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     /// The protocol of a fixed channel, "ATT", or the number, "0x0040".
-    public var description: String {
+    package var description: String {
         switch self {
         case .signaling: "L2CAP signalling"
         case .connectionless: "connectionless"

@@ -1,19 +1,19 @@
 import BLECore
 
 /// A basic L2CAP frame, a B-frame: length, channel, payload (Core Specification 5.4, Vol 3, Part A, 3.1).
-public struct L2CAPFrame: Hashable, Sendable {
+package struct L2CAPFrame: Hashable, Sendable {
     /// Octets before the payload.
-    public static let headerLength = 4
+    package static let headerLength = 4
     /// The most octets of payload.
-    public static let maximumPayload = 0xffff
+    package static let maximumPayload = 0xffff
 
     /// The channel, by the receiver's number.
-    public let channel: L2CAPChannelID
+    package let channel: L2CAPChannelID
     /// At most 65,535 octets.
-    public let payload: [UInt8]
+    package let payload: [UInt8]
 
     /// A frame. More than 65,535 octets are a programming error.
-    public init(_ channel: L2CAPChannelID, _ payload: [UInt8]) {
+    package init(_ channel: L2CAPChannelID, _ payload: [UInt8]) {
         precondition(payload.count <= Self.maximumPayload, "an L2CAP frame takes at most 65,535 octets")
         (self.channel, self.payload) = (channel, payload)
     }
@@ -21,20 +21,20 @@ public struct L2CAPFrame: Hashable, Sendable {
 
 extension L2CAPFrame: PacketCodable {
     /// For errors.
-    public static let packetName = "L2CAP frame"
+    package static let packetName = "L2CAP frame"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let length = Int(try reader.u16("length"))
         channel = L2CAPChannelID(rawValue: try reader.u16("channel"))
         payload = try reader.bytes(length, "payload")
     }
 
     /// The header's 4 octets and the payload.
-    public var encodedCount: Int { Self.headerLength + payload.count }
+    package var encodedCount: Int { Self.headerLength + payload.count }
 
     /// Writes the header and the payload.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.l2capHeader(channel, payloadLength: payload.count)
         output.bytes(payload)
     }

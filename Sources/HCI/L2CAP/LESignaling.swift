@@ -7,9 +7,9 @@ import DequeModule
 /// Connection parameter updates go both ways; the owner decides on what the peer asks for. There are no
 /// connection-oriented channels yet: requests for some are refused as the specification has it, and what
 /// is not understood is rejected.
-public struct LESignaling: Machine, Sendable {
+package struct LESignaling: Machine, Sendable {
     /// What the channel's owner should know.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// The peripheral asks for these parameters, which are within range. `answer` tells it what becomes
         /// of that.
         case parameterUpdateRequested(identifier: UInt8, ConnectionParameters)
@@ -28,14 +28,14 @@ public struct LESignaling: Machine, Sendable {
     }
 
     /// The greatest frame that the channel carries on LE (4).
-    public static let mtu = 23
+    package static let mtu = 23
     /// Responses that may wait for the transport.
-    public static let responseLimit = 16
+    package static let responseLimit = 16
 
     /// Our role on the link.
-    public let role: ConnectionRole
+    package let role: ConnectionRole
     /// How long the peer has to answer a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
-    public let timeLimit: Duration
+    package let timeLimit: Duration
 
     private var frames: Deque<LESignalingPDU> = []
     private var events: Deque<Event> = []
@@ -46,7 +46,7 @@ public struct LESignaling: Machine, Sendable {
     private var asked: UInt8?
 
     /// A channel of a link that has just been made.
-    public init(role: ConnectionRole, timeLimit: Duration = .seconds(30)) {
+    package init(role: ConnectionRole, timeLimit: Duration = .seconds(30)) {
         self.role = role
         self.timeLimit = timeLimit
     }
@@ -57,7 +57,7 @@ public struct LESignaling: Machine, Sendable {
 extension LESignaling {
     /// Asks the central for other parameters.
     /// - Throws: when the request cannot be made.
-    public mutating func requestParameterUpdate(
+    package mutating func requestParameterUpdate(
         _ parameters: ConnectionParameters, at now: Instant
     ) throws(LESignalingError) {
         guard role == .peripheral else { throw .notPeripheral }
@@ -73,7 +73,7 @@ extension LESignaling {
 
     /// Answers the peripheral's request. An accepted one is the owner's to carry out. Does nothing when a
     /// newer request has taken its place.
-    public mutating func answer(_ identifier: UInt8, isAccepted: Bool) {
+    package mutating func answer(_ identifier: UInt8, isAccepted: Bool) {
         guard asked == identifier else { return }
         asked = nil
         respond(
@@ -85,27 +85,27 @@ extension LESignaling {
 
 extension LESignaling {
     /// When the peer has to have answered.
-    public var deadline: Instant? { pending?.deadline }
+    package var deadline: Instant? { pending?.deadline }
 
     /// Gives up a request that was not answered by `now`.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         guard let pending, pending.deadline <= now else { return }
         self.pending = nil
         events.append(.requestTimedOut)
     }
 
     /// Writes the next frame for the peer; `output` needs room for `mtu` octets.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let frame = frames.popFirst() else { return false }
         frame.encode(into: &output)
         return true
     }
 
     /// The next thing to tell, oldest first.
-    public mutating func nextEvent() -> Event? { events.popFirst() }
+    package mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// Takes a frame from the peer.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         do throws(DecodeError) {
             try read(frame)
         } catch {

@@ -1,42 +1,42 @@
 import BLECore
 
 /// The kind of a packet on the signalling channels (Core Specification 5.4, Vol 3, Part A, 4, table 4.2).
-public struct LESignalingCode: HCICode {
+package struct LESignalingCode: HCICode {
     /// The code.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The packet of that code.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// L2CAP_COMMAND_REJECT_RSP, 4.1.
-    public static let commandReject = LESignalingCode(rawValue: 0x01)
+    package static let commandReject = LESignalingCode(rawValue: 0x01)
     /// L2CAP_DISCONNECTION_REQ, 4.6.
-    public static let disconnectionRequest = LESignalingCode(rawValue: 0x06)
+    package static let disconnectionRequest = LESignalingCode(rawValue: 0x06)
     /// L2CAP_DISCONNECTION_RSP, 4.7.
-    public static let disconnectionResponse = LESignalingCode(rawValue: 0x07)
+    package static let disconnectionResponse = LESignalingCode(rawValue: 0x07)
     /// L2CAP_CONNECTION_PARAMETER_UPDATE_REQ, 4.20.
-    public static let connectionParameterUpdateRequest = LESignalingCode(rawValue: 0x12)
+    package static let connectionParameterUpdateRequest = LESignalingCode(rawValue: 0x12)
     /// L2CAP_CONNECTION_PARAMETER_UPDATE_RSP, 4.21.
-    public static let connectionParameterUpdateResponse = LESignalingCode(rawValue: 0x13)
+    package static let connectionParameterUpdateResponse = LESignalingCode(rawValue: 0x13)
     /// L2CAP_LE_CREDIT_BASED_CONNECTION_REQ, 4.22.
-    public static let leCreditBasedConnectionRequest = LESignalingCode(rawValue: 0x14)
+    package static let leCreditBasedConnectionRequest = LESignalingCode(rawValue: 0x14)
     /// L2CAP_LE_CREDIT_BASED_CONNECTION_RSP, 4.23.
-    public static let leCreditBasedConnectionResponse = LESignalingCode(rawValue: 0x15)
+    package static let leCreditBasedConnectionResponse = LESignalingCode(rawValue: 0x15)
     /// L2CAP_FLOW_CONTROL_CREDIT_IND, 4.24.
-    public static let flowControlCredit = LESignalingCode(rawValue: 0x16)
+    package static let flowControlCredit = LESignalingCode(rawValue: 0x16)
     /// L2CAP_CREDIT_BASED_CONNECTION_REQ, 4.25.
-    public static let creditBasedConnectionRequest = LESignalingCode(rawValue: 0x17)
+    package static let creditBasedConnectionRequest = LESignalingCode(rawValue: 0x17)
     /// L2CAP_CREDIT_BASED_CONNECTION_RSP, 4.26.
-    public static let creditBasedConnectionResponse = LESignalingCode(rawValue: 0x18)
+    package static let creditBasedConnectionResponse = LESignalingCode(rawValue: 0x18)
     /// L2CAP_CREDIT_BASED_RECONFIGURE_REQ, 4.27.
-    public static let creditBasedReconfigureRequest = LESignalingCode(rawValue: 0x19)
+    package static let creditBasedReconfigureRequest = LESignalingCode(rawValue: 0x19)
     /// L2CAP_CREDIT_BASED_RECONFIGURE_RSP, 4.28.
-    public static let creditBasedReconfigureResponse = LESignalingCode(rawValue: 0x1a)
+    package static let creditBasedReconfigureResponse = LESignalingCode(rawValue: 0x1a)
 }
 
 extension LESignalingCode: CustomStringConvertible {
     /// What the packet is called, "Command Reject", or the code, "0x60".
-    public var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
+    package var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
 
     private static let names: [UInt8: StaticString] = [
         0x01: "Command Reject",

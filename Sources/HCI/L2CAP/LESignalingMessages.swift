@@ -1,42 +1,42 @@
 import BLECore
 
 /// A request was not understood or cannot be meant.
-public struct CommandReject: LESignalingMessage {
+package struct CommandReject: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.1.
-    public static let definition = message(.commandReject, "reason, data", Self.init) {
+    package static let definition = message(.commandReject, "reason, data", Self.init) {
         ($0.reason, Remainder($0.data))
     }
 
     /// Why a request was rejected.
-    public struct Reason: HCICode {
+    package struct Reason: HCICode {
         /// The number.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
         /// The reason of that number.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// Its code is unknown, or its data are not what the code wants.
-        public static let notUnderstood = Reason(rawValue: 0x0000)
+        package static let notUnderstood = Reason(rawValue: 0x0000)
         /// Its frame was longer than the signalling MTU.
-        public static let mtuExceeded = Reason(rawValue: 0x0001)
+        package static let mtuExceeded = Reason(rawValue: 0x0001)
         /// It names a channel that is not there.
-        public static let invalidChannel = Reason(rawValue: 0x0002)
+        package static let invalidChannel = Reason(rawValue: 0x0002)
     }
 
     /// Why.
-    public var reason: Reason
+    package var reason: Reason
     /// More about it, by the reason.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
     /// A rejection with the data that go with the reason.
-    public init(reason: Reason, data: [UInt8] = []) { (self.reason, self.data) = (reason, data) }
+    package init(reason: Reason, data: [UInt8] = []) { (self.reason, self.data) = (reason, data) }
 
     /// The rejection of a frame that is longer than `mtu`.
-    public static func mtuExceeded(limit mtu: UInt16) -> CommandReject {
+    package static func mtuExceeded(limit mtu: UInt16) -> CommandReject {
         CommandReject(reason: .mtuExceeded, data: Returned(mtu).encoded)
     }
 
     /// The rejection of a request about a channel that is not there, by both sides' numbers for it.
-    public static func invalidChannel(local: L2CAPChannelID, remote: L2CAPChannelID) -> CommandReject {
+    package static func invalidChannel(local: L2CAPChannelID, remote: L2CAPChannelID) -> CommandReject {
         CommandReject(reason: .invalidChannel, data: Returned(local).encoded + Returned(remote).encoded)
     }
 
@@ -44,19 +44,19 @@ public struct CommandReject: LESignalingMessage {
 }
 
 /// Asks to end a connection-oriented channel.
-public struct DisconnectionRequest: LESignalingMessage {
+package struct DisconnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.6.
-    public static let definition = message(.disconnectionRequest, "destination, source", Self.init) {
+    package static let definition = message(.disconnectionRequest, "destination, source", Self.init) {
         ($0.destination, $0.source)
     }
 
     /// The receiver's number for the channel.
-    public var destination: L2CAPChannelID
+    package var destination: L2CAPChannelID
     /// The sender's number for the channel.
-    public var source: L2CAPChannelID
+    package var source: L2CAPChannelID
 
     /// A message of these values.
-    public init(
+    package init(
         destination: L2CAPChannelID, source: L2CAPChannelID
     ) {
         (self.destination, self.source) = (destination, source)
@@ -64,19 +64,19 @@ public struct DisconnectionRequest: LESignalingMessage {
 }
 
 /// A connection-oriented channel has ended.
-public struct DisconnectionResponse: LESignalingMessage {
+package struct DisconnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.7.
-    public static let definition = message(.disconnectionResponse, "destination, source", Self.init) {
+    package static let definition = message(.disconnectionResponse, "destination, source", Self.init) {
         ($0.destination, $0.source)
     }
 
     /// As in the request.
-    public var destination: L2CAPChannelID
+    package var destination: L2CAPChannelID
     /// As in the request.
-    public var source: L2CAPChannelID
+    package var source: L2CAPChannelID
 
     /// A message of these values.
-    public init(
+    package init(
         destination: L2CAPChannelID, source: L2CAPChannelID
     ) {
         (self.destination, self.source) = (destination, source)
@@ -84,25 +84,25 @@ public struct DisconnectionResponse: LESignalingMessage {
 }
 
 /// A peripheral asks its central for other connection parameters.
-public struct ConnectionParameterUpdateRequest: LESignalingMessage {
+package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.20.
-    public static let definition = message(
+    package static let definition = message(
         .connectionParameterUpdateRequest, "interval min, interval max, latency, timeout", Self.init
     ) {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout)
     }
 
     /// The least interval between connection events.
-    public var intervalMin: ConnectionInterval
+    package var intervalMin: ConnectionInterval
     /// The greatest interval between connection events.
-    public var intervalMax: ConnectionInterval
+    package var intervalMax: ConnectionInterval
     /// How many connection events the peripheral may skip.
-    public var latency: UInt16
+    package var latency: UInt16
     /// How long a peer may be silent before the link counts as lost.
-    public var supervisionTimeout: Centiseconds
+    package var supervisionTimeout: Centiseconds
 
     /// A request for parameters of these values.
-    public init(
+    package init(
         intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
         supervisionTimeout: Centiseconds
     ) {
@@ -111,7 +111,7 @@ public struct ConnectionParameterUpdateRequest: LESignalingMessage {
     }
 
     /// The same for LE Connection Update.
-    public var parameters: ConnectionParameters {
+    package var parameters: ConnectionParameters {
         ConnectionParameters(
             intervalMin: intervalMin, intervalMax: intervalMax, latency: latency,
             supervisionTimeout: supervisionTimeout)
@@ -119,28 +119,28 @@ public struct ConnectionParameterUpdateRequest: LESignalingMessage {
 }
 
 /// The central's answer.
-public struct ConnectionParameterUpdateResponse: LESignalingMessage {
+package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.21.
-    public static let definition = message(.connectionParameterUpdateResponse, "result", Self.init) {
+    package static let definition = message(.connectionParameterUpdateResponse, "result", Self.init) {
         $0.result
     }
 
     /// What the central will do.
-    public struct Result: HCICode {
+    package struct Result: HCICode {
         /// The number.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
         /// The result of that number.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// It will change the parameters.
-        public static let accepted = Result(rawValue: 0x0000)
+        package static let accepted = Result(rawValue: 0x0000)
         /// It will not.
-        public static let rejected = Result(rawValue: 0x0001)
+        package static let rejected = Result(rawValue: 0x0001)
     }
 
     /// What the central will do.
-    public var result: Result
+    package var result: Result
 
     /// A message of these values.
-    public init(result: Result) { self.result = result }
+    package init(result: Result) { self.result = result }
 }

@@ -2,36 +2,36 @@ import BLECore
 
 /// A packet on the LE signalling channel: code, identifier, length, data. A frame holds exactly one (Core
 /// Specification 5.4, Vol 3, Part A, 4).
-public struct LESignalingPDU: Hashable, Sendable {
+package struct LESignalingPDU: Hashable, Sendable {
     /// Octets before the data.
-    public static let headerLength = 4
+    package static let headerLength = 4
 
     /// What it is.
-    public let code: LESignalingCode
+    package let code: LESignalingCode
     /// Joins a response to its request; never 0.
-    public let identifier: UInt8
+    package let identifier: UInt8
     /// The fields that the code says.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A packet of a code that may be unknown. More than 65,535 octets are a programming error.
-    public init(code: LESignalingCode, identifier: UInt8, data: [UInt8]) {
+    package init(code: LESignalingCode, identifier: UInt8, data: [UInt8]) {
         precondition(data.count <= 0xffff, "a signalling packet takes at most 65,535 octets")
         (self.code, self.identifier, self.data) = (code, identifier, data)
     }
 
     /// The packet of a message.
-    public init<Message: LESignalingMessage>(_ message: Message, identifier: UInt8) {
+    package init<Message: LESignalingMessage>(_ message: Message, identifier: UInt8) {
         self.init(code: Message.code, identifier: identifier, data: message.encoded)
     }
 
     /// The message that the data are, or nil when the code is unknown.
-    public func message() throws(DecodeError) -> (any LESignalingMessage)? {
+    package func message() throws(DecodeError) -> (any LESignalingMessage)? {
         guard let type = Self.messages[code] else { return nil }
         return try type.init(data)
     }
 
     /// All messages that LE has.
-    public static let messages: [LESignalingCode: any LESignalingMessage.Type] = {
+    package static let messages: [LESignalingCode: any LESignalingMessage.Type] = {
         let types: [any LESignalingMessage.Type] = [
             CommandReject.self, DisconnectionRequest.self, DisconnectionResponse.self,
             ConnectionParameterUpdateRequest.self, ConnectionParameterUpdateResponse.self,
@@ -44,7 +44,7 @@ public struct LESignalingPDU: Hashable, Sendable {
 }
 
 /// What a packet of one code says.
-public protocol LESignalingMessage: HCIParameters {
+package protocol LESignalingMessage: HCIParameters {
     /// The code and the fields in the order of the wire.
     static var definition: HCIDefinition<LESignalingCode, Self> { get }
 }
@@ -59,29 +59,29 @@ extension LESignalingMessage {
     }
 
     /// The packet's code.
-    public static var code: LESignalingCode { definition.code }
+    package static var code: LESignalingCode { definition.code }
     /// The fields in the order of the wire.
-    public static var layout: HCILayout<Self> { definition.layout }
+    package static var layout: HCILayout<Self> { definition.layout }
     /// What the packet is called.
-    public static var packetName: String { code.description }
+    package static var packetName: String { code.description }
 }
 
 extension LESignalingPDU: PacketCodable {
     /// For errors.
-    public static let packetName = "LE signalling packet"
+    package static let packetName = "LE signalling packet"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         code = LESignalingCode(rawValue: try reader.u8("code"))
         identifier = try reader.u8("identifier")
         data = try reader.bytes(Int(try reader.u16("length")), "data")
     }
 
     /// The header's 4 octets and the data.
-    public var encodedCount: Int { Self.headerLength + data.count }
+    package var encodedCount: Int { Self.headerLength + data.count }
 
     /// Writes the header and the data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(code.rawValue)
         output.u8(identifier)
         output.u16(UInt16(clamping: data.count))

@@ -2,9 +2,9 @@ import BLECore
 
 /// Data of a connection: a whole L2CAP frame or a fragment of one (Core Specification 5.4, Vol 4, Part E,
 /// 5.4.2).
-public struct ACLPacket: Hashable, Sendable {
+package struct ACLPacket: Hashable, Sendable {
     /// Where in a frame the data lie.
-    public enum Boundary: UInt8, Hashable, Sendable {
+    package enum Boundary: UInt8, Hashable, Sendable {
         /// The start of a frame that the controller must not flush; a host uses it on LE links.
         case firstNonFlushable = 0b00
         /// The continuation of a frame.
@@ -16,7 +16,7 @@ public struct ACLPacket: Hashable, Sendable {
     }
 
     /// Whom the data are for. LE links know point-to-point only.
-    public enum Broadcast: UInt8, Hashable, Sendable {
+    package enum Broadcast: UInt8, Hashable, Sendable {
         /// The peer.
         case pointToPoint = 0b00
         /// All peripherals of a piconet (BR/EDR).
@@ -28,16 +28,16 @@ public struct ACLPacket: Hashable, Sendable {
     }
 
     /// The connection.
-    public let handle: ConnectionHandle
+    package let handle: ConnectionHandle
     /// Where in a frame the data lie.
-    public let boundary: Boundary
+    package let boundary: Boundary
     /// Whom the data are for.
-    public let broadcast: Broadcast
+    package let broadcast: Broadcast
     /// At most 65,535 octets; the controller's buffer size is the real limit.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A packet for one peer. More than 65,535 octets are a programming error.
-    public init(
+    package init(
         handle: ConnectionHandle, boundary: Boundary, broadcast: Broadcast = .pointToPoint, data: [UInt8]
     ) {
         precondition(data.count <= 0xffff, "an ACL packet takes at most 65,535 octets")
@@ -47,20 +47,20 @@ public struct ACLPacket: Hashable, Sendable {
 
 extension ACLPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "ACL data"
+    package static let packetName = "ACL data"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try ACLHeader(decoding: &reader)
         (handle, boundary, broadcast) = (header.handle, header.boundary, header.broadcast)
         data = try reader.bytes(header.dataLength, "data")
     }
 
     /// The header's 4 octets and the data.
-    public var encodedCount: Int { 4 + data.count }
+    package var encodedCount: Int { 4 + data.count }
 
     /// Writes the header and the data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         let flags = UInt16(boundary.rawValue) | UInt16(broadcast.rawValue) << 2
         output.u16(handle.rawValue | flags << 12)
         output.u16(UInt16(clamping: data.count))
@@ -74,18 +74,18 @@ extension ACLPacket: PacketCodable {
 /// let header = try ACLHeader(decoding: &reader)
 /// let data = try reader.span(header.dataLength, "data")
 /// ```
-public struct ACLHeader: Hashable, Sendable {
+package struct ACLHeader: Hashable, Sendable {
     /// The connection.
-    public let handle: ConnectionHandle
+    package let handle: ConnectionHandle
     /// Where in a frame the data lie.
-    public let boundary: ACLPacket.Boundary
+    package let boundary: ACLPacket.Boundary
     /// Whom the data are for.
-    public let broadcast: ACLPacket.Broadcast
+    package let broadcast: ACLPacket.Broadcast
     /// How many octets of data follow.
-    public let dataLength: Int
+    package let dataLength: Int
 
     /// Reads the header.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = try reader.u16("handle")
         handle = ConnectionHandle(flags)
         boundary = .init(flags)

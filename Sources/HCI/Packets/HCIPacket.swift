@@ -2,7 +2,7 @@ import BLECore
 
 /// One packet between host and controller. Its bytes are those of the UART transport: a type octet, then
 /// the packet (Core Specification 5.4, Vol 4, Part A, 2).
-public enum HCIPacket: Hashable, Sendable {
+package enum HCIPacket: Hashable, Sendable {
     /// From the host: do this.
     case command(HCICommandPacket)
     /// Either way: data of an LE or BR/EDR connection.
@@ -36,10 +36,10 @@ public struct HCIPacketType: HCICode {
 
 extension HCIPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "HCI packet"
+    package static let packetName = "HCI packet"
 
     /// The octet that comes first on the UART transport.
-    public var type: HCIPacketType {
+    package var type: HCIPacketType {
         switch self {
         case .command: .command
         case .acl: .acl
@@ -50,7 +50,7 @@ extension HCIPacket: PacketCodable {
     }
 
     /// Reads the type octet and the packet behind it.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let type = HCIPacketType(rawValue: try reader.u8("type"))
         switch type {
         case .command: self = .command(try HCICommandPacket(decoding: &reader))
@@ -63,10 +63,10 @@ extension HCIPacket: PacketCodable {
     }
 
     /// The type octet and the packet.
-    public var encodedCount: Int { 1 + payload.encodedCount }
+    package var encodedCount: Int { 1 + payload.encodedCount }
 
     /// Writes the type octet and the packet.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(type.rawValue)
         payload.encode(into: &output)
     }

@@ -1,16 +1,16 @@
 import BLECore
 
 /// Isochronous data, passed through with its own headers (Core Specification 5.4, Vol 4, Part E, 5.4.5).
-public struct ISOPacket: Hashable, Sendable {
+package struct ISOPacket: Hashable, Sendable {
     /// The connection or broadcast stream.
-    public let handle: ConnectionHandle
+    package let handle: ConnectionHandle
     /// The four bits above the handle: boundary flag, time stamp flag and a reserved one.
-    public let flags: UInt8
+    package let flags: UInt8
     /// The load with its headers, at most 16,383 octets.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A packet. Flags of more than four bits or more than 16,383 octets are a programming error.
-    public init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
+    package init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
         precondition(flags <= 0b1111 && data.count <= 0x3fff, "4 bits of flags and at most 16,383 octets")
         (self.handle, self.flags, self.data) = (handle, flags, data)
     }
@@ -18,10 +18,10 @@ public struct ISOPacket: Hashable, Sendable {
 
 extension ISOPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "isochronous data"
+    package static let packetName = "isochronous data"
 
     /// Reads the header and the octets that it counts. The two bits above the length are reserved.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try reader.u16("handle")
         handle = ConnectionHandle(header)
         flags = UInt8(truncatingIfNeeded: header >> 12)
@@ -31,10 +31,10 @@ extension ISOPacket: PacketCodable {
     }
 
     /// The header's 4 octets and the data.
-    public var encodedCount: Int { 4 + data.count }
+    package var encodedCount: Int { 4 + data.count }
 
     /// Writes the header and the data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(handle.rawValue | UInt16(flags) << 12)
         output.u16(UInt16(clamping: data.count))
         output.bytes(data)

@@ -1,16 +1,16 @@
 import BLECore
 
 /// Voice data, passed through (Core Specification 5.4, Vol 4, Part E, 5.4.3).
-public struct SynchronousPacket: Hashable, Sendable {
+package struct SynchronousPacket: Hashable, Sendable {
     /// The connection.
-    public let handle: ConnectionHandle
+    package let handle: ConnectionHandle
     /// The four bits above the handle: packet status and reserved ones.
-    public let flags: UInt8
+    package let flags: UInt8
     /// At most 255 octets.
-    public let data: [UInt8]
+    package let data: [UInt8]
 
     /// A packet. Flags of more than four bits or more than 255 octets are a programming error.
-    public init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
+    package init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
         precondition(flags <= 0b1111 && data.count <= 255, "4 bits of flags and at most 255 octets")
         (self.handle, self.flags, self.data) = (handle, flags, data)
     }
@@ -18,10 +18,10 @@ public struct SynchronousPacket: Hashable, Sendable {
 
 extension SynchronousPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "synchronous data"
+    package static let packetName = "synchronous data"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try reader.u16("handle")
         handle = ConnectionHandle(header)
         flags = UInt8(truncatingIfNeeded: header >> 12)
@@ -29,10 +29,10 @@ extension SynchronousPacket: PacketCodable {
     }
 
     /// The header's 3 octets and the data.
-    public var encodedCount: Int { 3 + data.count }
+    package var encodedCount: Int { 3 + data.count }
 
     /// Writes the header and the data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(handle.rawValue | UInt16(flags) << 12)
         output.u8(UInt8(clamping: data.count))
         output.bytes(data)

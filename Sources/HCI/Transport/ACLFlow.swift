@@ -8,13 +8,13 @@ import DequeModule
 /// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to connections that
 /// hold none, so a link whose peer does not answer cannot stop the rest, and one that is alone with idle ones has the
 /// others.
-public struct ACLFlow: Sendable {
+package struct ACLFlow: Sendable {
     /// The most octets of data that the controller takes in a packet.
-    public private(set) var packetLength = 0
+    package private(set) var packetLength = 0
     /// The packets that the controller has buffers for.
-    public private(set) var packetCount = 0
+    package private(set) var packetCount = 0
     /// The most octets of frames, headers included, that wait on a connection; one frame may always.
-    public let queueLimit: Int
+    package let queueLimit: Int
 
     private struct Connection {
         var frames: Deque<[UInt8]> = []
@@ -54,24 +54,24 @@ public struct ACLFlow: Sendable {
     private var inFlight = 0
 
     /// A flow that holds everything back until `configure` tells the controller's buffers.
-    public init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
+    package init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
 
     /// Tells the controller's buffers: those of LE Read Buffer Size or, when that has none, those of Read
     /// Buffer Size, which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
-    public mutating func configure(packetLength: Int, packets: Int) {
+    package mutating func configure(packetLength: Int, packets: Int) {
         self.packetLength = max(packetLength, 0)
         packetCount = max(packets, 0)
     }
 
     /// The size of `nextPacket`'s output: the type octet, the header and the data.
-    public var maximumPacketLength: Int { 5 + packetLength }
+    package var maximumPacketLength: Int { 5 + packetLength }
 }
 
 // MARK: - Connections
 
 extension ACLFlow {
     /// A connection is there. What was queued for an older one of that handle is dropped.
-    public mutating func open(_ handle: ConnectionHandle) {
+    package mutating func open(_ handle: ConnectionHandle) {
         close(handle)
         connections[handle] = Connection()
         withoutBuffer += 1
@@ -79,7 +79,7 @@ extension ACLFlow {
 
     /// A connection is gone: what waits for it is dropped, and the buffers that it held count as free, as
     /// the controller has flushed them (Vol 4, Part E, 4.1.1).
-    public mutating func close(_ handle: ConnectionHandle) {
+    package mutating func close(_ handle: ConnectionHandle) {
         guard let connection = connections.removeValue(forKey: handle) else { return }
         inFlight -= connection.unacknowledged
         if connection.unacknowledged == 0 { withoutBuffer -= 1 }
@@ -87,24 +87,24 @@ extension ACLFlow {
     }
 
     /// Frames of a connection that are not sent, or not whole.
-    public func queuedFrames(_ handle: ConnectionHandle) -> Int { connections[handle]?.frames.count ?? 0 }
+    package func queuedFrames(_ handle: ConnectionHandle) -> Int { connections[handle]?.frames.count ?? 0 }
 
     /// Octets of a connection's frames that are not sent.
-    public func queuedOctets(_ handle: ConnectionHandle) -> Int { connections[handle]?.octets ?? 0 }
+    package func queuedOctets(_ handle: ConnectionHandle) -> Int { connections[handle]?.octets ?? 0 }
 
     /// Packets of a connection that the controller has.
-    public func unacknowledged(_ handle: ConnectionHandle) -> Int {
+    package func unacknowledged(_ handle: ConnectionHandle) -> Int {
         connections[handle]?.unacknowledged ?? 0
     }
 
     /// Frames of a connection that were queued and that the controller has not reported as completed, whole.
-    public func unsentFrames(_ handle: ConnectionHandle) -> Int {
+    package func unsentFrames(_ handle: ConnectionHandle) -> Int {
         guard let connection = connections[handle] else { return 0 }
         return connection.frames.count + connection.inFlight.count { $0 }
     }
 
     /// Packets for which the controller has buffers now.
-    public var freePackets: Int { max(packetCount - inFlight, 0) }
+    package var freePackets: Int { max(packetCount - inFlight, 0) }
 }
 
 // MARK: - Data
@@ -112,7 +112,7 @@ extension ACLFlow {
 extension ACLFlow {
     /// Queues a frame with `payload` for `channel` of a connection.
     /// - Throws: when it is refused; nothing is queued then.
-    public mutating func enqueue(
+    package mutating func enqueue(
         _ payload: Span<UInt8>, on channel: L2CAPChannelID, of handle: ConnectionHandle
     ) throws(ACLFlowError) {
         guard connections[handle] != nil else { throw .unknownConnection(handle) }
@@ -135,7 +135,7 @@ extension ACLFlow {
     /// for one with `limit` octets, and `write` is not called then.
     ///
     /// - Throws: when there is no such connection.
-    public mutating func enqueue(
+    package mutating func enqueue(
         on channel: L2CAPChannelID, of handle: ConnectionHandle, upTo limit: Int,
         _ write: (inout OutputSpan<UInt8>) -> Void
     ) throws(ACLFlowError) -> Bool {
@@ -163,7 +163,7 @@ extension ACLFlow {
 
     /// Writes the next packet for the controller: type octet, header, data. False while there is none, or
     /// no buffer for it.
-    public mutating func nextPacket(into output: inout OutputSpan<UInt8>) -> Bool {
+    package mutating func nextPacket(into output: inout OutputSpan<UInt8>) -> Bool {
         guard packetLength > 0, freePackets > 0, let turn = nextTurn() else { return false }
         let handle = turns.remove(at: turn)
         if unacknowledged(handle) == 0 { withoutBuffer -= 1 }
@@ -175,7 +175,7 @@ extension ACLFlow {
 
     /// Takes an entry of a Number Of Completed Packets event (Vol 4, Part E, 7.7.19).
     /// - Throws: when it cannot be true; as much of it as can be has been credited.
-    public mutating func complete(_ completed: CompletedPackets) throws(ACLFlowError) {
+    package mutating func complete(_ completed: CompletedPackets) throws(ACLFlowError) {
         let handle = completed.connection
         guard let held = connections[handle]?.unacknowledged else { throw .unknownConnection(handle) }
         let count = min(Int(completed.count), held)
@@ -203,7 +203,7 @@ extension OutputSpan where Element == UInt8 {
 }
 
 /// What can be wrong with what a flow is asked to send, or told to have sent.
-public enum ACLFlowError: Error, Hashable, Sendable {
+package enum ACLFlowError: Error, Hashable, Sendable {
     /// There is no such connection.
     case unknownConnection(ConnectionHandle)
     /// The payload is longer than a frame can carry.
@@ -216,7 +216,7 @@ public enum ACLFlowError: Error, Hashable, Sendable {
 
 extension ACLFlowError: CustomStringConvertible {
     /// One line: "there is no connection 0x0040".
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknownConnection(let handle): "there is no connection \(handle)"
         case .tooLong(let payload, let limit):

@@ -15,9 +15,9 @@ import DequeModule
 ///   credit nor its opcode is used again.
 /// - Reset overtakes: what was submitted before it fails with Operation Cancelled by Host (0x44), it needs
 ///   no credit, and nothing is sent until it is answered (Vol 4, Part E, 7.3.2).
-public struct CommandQueue: Machine, Sendable {
+package struct CommandQueue: Machine, Sendable {
     /// Whose the controller is.
-    public enum Ownership: Hashable, Sendable {
+    package enum Ownership: Hashable, Sendable {
         /// This host's alone: it counts the controller's credits.
         case exclusive
         /// The kernel's, reached through a raw socket: the kernel counts the credits, and other processes' commands and
@@ -27,14 +27,14 @@ public struct CommandQueue: Machine, Sendable {
     }
 
     /// Names a command that was submitted; never used twice.
-    public struct Ticket: Hashable, Sendable {
+    package struct Ticket: Hashable, Sendable {
         /// The command's opcode.
-        public let opcode: HCIOpcode
+        package let opcode: HCIOpcode
         fileprivate let number: UInt64
     }
 
     /// What became of a command.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// Command Complete came: the return parameters, the status first where the command has one. A
         /// command that should be answered by Command Status may get this too.
         case completed(Ticket, parameters: [UInt8])
@@ -49,16 +49,16 @@ public struct CommandQueue: Machine, Sendable {
     }
 
     /// The size of `nextFrame`'s output: type, opcode, length and 255 octets.
-    public static let maximumFrameLength = 259
+    package static let maximumFrameLength = 259
 
     /// Whose the controller is.
-    public let ownership: Ownership
+    package let ownership: Ownership
     /// Answers that belonged to no command of this queue, or to one that nobody waited for any more.
-    public private(set) var unsolicitedCount = 0
+    package private(set) var unsolicitedCount = 0
     /// Commands that are not sent.
-    public var waitingCount: Int { waiting.count }
+    package var waitingCount: Int { waiting.count }
     /// Commands that are sent and may be answered.
-    public var unansweredCount: Int { sent.count }
+    package var unansweredCount: Int { sent.count }
 
     private struct Waiting {
         let ticket: Ticket
@@ -87,7 +87,7 @@ public struct CommandQueue: Machine, Sendable {
     private static let kernelTimeLimit = Duration.seconds(2)
 
     /// A queue to a controller that was told nothing yet.
-    public init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
+    package init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
 }
 
 // MARK: - The owner's side
@@ -96,7 +96,7 @@ extension CommandQueue {
     /// Queues a command. Its one event comes within `timeLimit`, unless it is cancelled.
     ///
     /// Host Number Of Completed Packets does not belong here: it has no answer and needs no credit.
-    public mutating func submit(
+    package mutating func submit(
         _ packet: HCICommandPacket, timeLimit: Duration, at now: Instant
     ) -> Ticket {
         lastNumber += 1
@@ -108,13 +108,13 @@ extension CommandQueue {
     }
 
     /// Forgets a command: no event will tell of it. If it was sent the controller carries it out.
-    public mutating func cancel(_ ticket: Ticket) {
+    package mutating func cancel(_ ticket: Ticket) {
         waiting.removeAll { $0.ticket == ticket }
         if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
     }
 
     /// Takes back commands that are not sent, of which no event will tell then.
-    public mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
+    package mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
         let meant = waiting.filter { isMeant($0.packet) }.map(\.ticket)
         waiting.removeAll { isMeant($0.packet) }
         return meant
@@ -138,13 +138,13 @@ extension CommandQueue {
 
 extension CommandQueue {
     /// When a time limit ends, or an answer is given up.
-    public var deadline: Instant? {
+    package var deadline: Instant? {
         let all = sent.lazy.map(\.deadline)
         return earlier(all.min(), waiting.lazy.map(\.deadline).min())
     }
 
     /// Ends the time limits that are over by `now`.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         for index in sent.indices where sent[index].deadline <= now && !sent[index].isLate {
             if sent[index].isWanted { events.append(.timedOut(sent[index].ticket)) }
             sent[index].isWanted = false
@@ -157,7 +157,7 @@ extension CommandQueue {
     }
 
     /// Writes the next command, its type octet first; `output` needs room for `maximumFrameLength`.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let next = waiting.first, mayBeSent(next.ticket.opcode) else { return false }
         waiting.removeFirst()
         if next.ticket.opcode == .reset { sent.removeAll { $0.ticket.opcode == .reset } }
@@ -168,7 +168,7 @@ extension CommandQueue {
     }
 
     /// The next thing to tell, oldest first.
-    public mutating func nextEvent() -> Event? { events.popFirst() }
+    package mutating func nextEvent() -> Event? { events.popFirst() }
 
     private func mayBeSent(_ opcode: HCIOpcode) -> Bool {
         if opcode == .reset { return true }
@@ -181,7 +181,7 @@ extension CommandQueue {
 
 extension CommandQueue {
     /// Takes a packet from the controller, its type octet first.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count >= 2 else { return }
         if ownership == .shared, frame.count >= 3, frame[0] == HCIPacketType.command.rawValue {
             foreign[HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)] =

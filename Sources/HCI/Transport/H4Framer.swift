@@ -11,26 +11,26 @@ import BLECore
 /// the framer stays `lost` until `reset()`. A socket is best closed then. A UART can be found again: the
 /// host sends Reset until the stream contains the octets of its Command Complete event,
 /// `04 0e 04 nn 03 0c 00`, and frames from behind them on (Vol 4, Part A, 4 leaves the method open).
-public struct H4Framer: Sendable {
+package struct H4Framer: Sendable {
     /// The types that may occur.
-    public let types: Set<HCIPacketType>
+    package let types: Set<HCIPacketType>
     /// The most octets of a packet, its type octet included.
-    public let maximumLength: Int
+    package let maximumLength: Int
     /// Octets of whole packets so far: where in the stream the next packet begins.
-    public private(set) var offset: UInt64 = 0
+    package private(set) var offset: UInt64 = 0
     /// Why the stream cannot be read any more, if so.
-    public private(set) var lost: H4FramingError?
+    package private(set) var lost: H4FramingError?
 
     private var partial: [UInt8] = []
 
     /// Octets of a packet that has not come whole yet.
-    public var pendingCount: Int { partial.count }
+    package var pendingCount: Int { partial.count }
 
     /// A framer at the start of a stream.
     /// - Parameters:
     ///   - types: those that may occur; a controller sends no commands and a host no events.
     ///   - maximumLength: a longer packet is an error; the default takes all that the formats can say.
-    public init(types: Set<HCIPacketType> = HCIPacketType.all, maximumLength: Int = 5 + 0xffff) {
+    package init(types: Set<HCIPacketType> = HCIPacketType.all, maximumLength: Int = 5 + 0xffff) {
         self.types = types
         self.maximumLength = maximumLength
     }
@@ -39,7 +39,7 @@ public struct H4Framer: Sendable {
     /// now: the type octet and the packet, valid during the call.
     ///
     /// - Throws: when the stream is lost; packets before the wrong octet have been taken.
-    public mutating func feed(_ chunk: Span<UInt8>, _ take: (Span<UInt8>) -> Void) throws(H4FramingError) {
+    package mutating func feed(_ chunk: Span<UInt8>, _ take: (Span<UInt8>) -> Void) throws(H4FramingError) {
         if let lost { throw lost }
         do throws(H4FramingError) {
             var rest = chunk
@@ -58,7 +58,7 @@ public struct H4Framer: Sendable {
     }
 
     /// Begins anew, as at the start of a stream.
-    public mutating func reset() {
+    package mutating func reset() {
         self = H4Framer(types: types, maximumLength: maximumLength)
     }
 

@@ -4,16 +4,16 @@ import BLECore
 /// of the Command Complete event that answers Reset, `04 0e 04 nn 03 0c 00`. Behind them a packet begins.
 ///
 /// Data that happens to contain them cannot come then: a controller that was reset has no links.
-public struct H4Recovery: Sendable {
+package struct H4Recovery: Sendable {
     private static let length = 7
     private var latest: [UInt8] = []
 
     /// A search at any place of a stream.
-    public init() {}
+    package init() {}
 
     /// Takes the stream's next octets; how many of them it takes to the end of the answer, or nil when that
     /// is not among them.
-    public mutating func feed(_ chunk: Span<UInt8>) -> Int? {
+    package mutating func feed(_ chunk: Span<UInt8>) -> Int? {
         for index in 0..<chunk.count {
             if latest.count == Self.length { latest.removeFirst() }
             latest.append(chunk[index])

@@ -1,23 +1,23 @@
 import BLECore
 
 /// How to advertise with the legacy commands (Core Specification 5.4, Vol 4, Part E, 7.8.5).
-public struct AdvertisingType: HCICode {
+package struct AdvertisingType: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The type of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Connectable and scannable undirected (ADV_IND).
-    public static let connectable = AdvertisingType(rawValue: 0x00)
+    package static let connectable = AdvertisingType(rawValue: 0x00)
     /// Connectable, at one device, 1.28 s long as fast as can be (ADV_DIRECT_IND, high duty cycle).
-    public static let directedHighDutyCycle = AdvertisingType(rawValue: 0x01)
+    package static let directedHighDutyCycle = AdvertisingType(rawValue: 0x01)
     /// Scannable undirected (ADV_SCAN_IND).
-    public static let scannable = AdvertisingType(rawValue: 0x02)
+    package static let scannable = AdvertisingType(rawValue: 0x02)
     /// Neither connectable nor scannable (ADV_NONCONN_IND).
-    public static let nonconnectable = AdvertisingType(rawValue: 0x03)
+    package static let nonconnectable = AdvertisingType(rawValue: 0x03)
     /// Connectable, at one device (ADV_DIRECT_IND, low duty cycle).
-    public static let directedLowDutyCycle = AdvertisingType(rawValue: 0x04)
+    package static let directedLowDutyCycle = AdvertisingType(rawValue: 0x04)
 }
 
 /// The primary advertising channels.
@@ -53,59 +53,59 @@ public struct AdvertisingFilterPolicy: OptionSet, HCICode {
 }
 
 /// Whether a scanner asks for scan responses (Core Specification 5.4, Vol 4, Part E, 7.8.10).
-public struct ScanType: HCICode {
+package struct ScanType: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The type of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It only listens.
-    public static let passive = ScanType(rawValue: 0x00)
+    package static let passive = ScanType(rawValue: 0x00)
     /// It asks.
-    public static let active = ScanType(rawValue: 0x01)
+    package static let active = ScanType(rawValue: 0x01)
 }
 
 /// Which advertisers a scanner hears (Core Specification 5.4, Vol 4, Part E, 7.8.10).
-public struct ScanFilterPolicy: OptionSet, HCICode {
+package struct ScanFilterPolicy: OptionSet, HCICode {
     /// The bits.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The policy of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Only devices in the filter accept list.
-    public static let acceptListOnly = ScanFilterPolicy(rawValue: 1 << 0)
+    package static let acceptListOnly = ScanFilterPolicy(rawValue: 1 << 0)
     /// Also directed advertising at a private address that the controller cannot resolve.
-    public static let unresolvedDirected = ScanFilterPolicy(rawValue: 1 << 1)
+    package static let unresolvedDirected = ScanFilterPolicy(rawValue: 1 << 1)
 }
 
 /// To whom an initiator connects (Core Specification 5.4, Vol 4, Part E, 7.8.12).
-public struct InitiatorFilterPolicy: HCICode {
+package struct InitiatorFilterPolicy: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The policy of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The peer that the command names.
-    public static let peer = InitiatorFilterPolicy(rawValue: 0x00)
+    package static let peer = InitiatorFilterPolicy(rawValue: 0x00)
     /// The first device of the filter accept list that it hears; the command's peer does not count.
-    public static let acceptList = InitiatorFilterPolicy(rawValue: 0x01)
+    package static let acceptList = InitiatorFilterPolicy(rawValue: 0x01)
 }
 
 /// Legacy advertising or scan response data: a length and always 31 octets, of which that many count (Core
 /// Specification 5.4, Vol 4, Part E, 7.8.7).
-public struct LegacyAdvertisingData: HCIField {
+package struct LegacyAdvertisingData: HCIField {
     /// The most that fit.
-    public static let capacity = 31
+    package static let capacity = 31
     /// How many octets count. Beyond 31 the controller refuses the command.
-    public let length: UInt8
+    package let length: UInt8
     private let octets: [UInt8]
 
     /// The data, the rest padded with zeros.
     /// - Throws: when there are more than 31 octets.
-    public init(_ data: [UInt8]) throws(HCIParameterError) {
+    package init(_ data: [UInt8]) throws(HCIParameterError) {
         guard data.count <= Self.capacity else {
             throw HCIParameterError(field: "advertising data", value: data.count, limit: Self.capacity)
         }
@@ -114,19 +114,19 @@ public struct LegacyAdvertisingData: HCIField {
     }
 
     /// The octets that count, or nil when the length is none that fits.
-    public var data: [UInt8]? { length <= Self.capacity ? Array(octets.prefix(Int(length))) : nil }
+    package var data: [UInt8]? { length <= Self.capacity ? Array(octets.prefix(Int(length))) : nil }
 
     /// Reads the length and 31 octets.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         length = try reader.u8("")
         octets = try reader.bytes(Self.capacity, "")
     }
 
     /// 32.
-    public var fieldWidth: Int { 1 + Self.capacity }
+    package var fieldWidth: Int { 1 + Self.capacity }
 
     /// Writes the length and 31 octets.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         output.u8(length)
         output.bytes(octets)
     }

@@ -37,22 +37,22 @@ public struct ConnectionParameters: HCIParameters, HCIField {
 }
 
 /// Which side of a connection a device is.
-public struct ConnectionRole: HCICode {
+package struct ConnectionRole: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The role of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It initiated the connection.
-    public static let central = ConnectionRole(rawValue: 0x00)
+    package static let central = ConnectionRole(rawValue: 0x00)
     /// It advertised.
-    public static let peripheral = ConnectionRole(rawValue: 0x01)
+    package static let peripheral = ConnectionRole(rawValue: 0x01)
 }
 
 extension ConnectionRole: CustomStringConvertible {
     /// "central", "peripheral" or the octet, "0x02".
-    public var description: String {
+    package var description: String {
         switch self {
         case .central: "central"
         case .peripheral: "peripheral"
@@ -113,19 +113,21 @@ public struct ChannelMap: HCIField, RawRepresentable {
 }
 
 /// How many packets of a connection left their buffers.
-public struct CompletedPackets: HCIParameters, HCIField {
+package struct CompletedPackets: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("handle, completed packets", Self.init) { ($0.connection, $0.count) }
+    package static let layout = HCILayout("handle, completed packets", Self.init) {
+        ($0.connection, $0.count)
+    }
     /// For errors.
-    public static let packetName = "completed packets"
+    package static let packetName = "completed packets"
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The number of packets.
-    public var count: UInt16
+    package var count: UInt16
 
     /// `count` packets of `connection`.
-    public init(connection: ConnectionHandle, count: UInt16) {
+    package init(connection: ConnectionHandle, count: UInt16) {
         (self.connection, self.count) = (connection, count)
     }
 }

@@ -1,5 +1,5 @@
 /// Which events a controller may send: a bit for each code from `firstCode` on.
-public protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue == UInt64 {
+package protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue == UInt64 {
     /// The codes that the bits stand for.
     associatedtype Code: HCICode where Code.RawValue == UInt8
     /// The code of bit 0.
@@ -9,15 +9,15 @@ public protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue == 
 extension EventMask {
     /// The mask of those events. Codes that have no bit here are left out; the events that answer
     /// commands have none and always come.
-    public init(_ codes: [Code]) {
+    package init(_ codes: [Code]) {
         self.init(rawValue: codes.reduce(0) { $0 | Self.bit(of: $1) })
     }
 
     /// The mask of those events.
-    public init(arrayLiteral codes: Code...) { self.init(codes) }
+    package init(arrayLiteral codes: Code...) { self.init(codes) }
 
     /// Whether the controller may send such an event.
-    public func contains(_ code: Code) -> Bool { rawValue & Self.bit(of: code) != 0 }
+    package func contains(_ code: Code) -> Bool { rawValue & Self.bit(of: code) != 0 }
 
     private static func bit(of code: Code) -> UInt64 {
         code.rawValue < firstCode ? 0 : 1 << UInt64(code.rawValue - firstCode)
@@ -25,49 +25,49 @@ extension EventMask {
 }
 
 /// The mask of Set Event Mask (Core Specification 5.4, Vol 4, Part E, 7.3.1).
-public struct HCIEventMask: EventMask {
+package struct HCIEventMask: EventMask {
     /// Bit 0 is Inquiry Complete.
-    public static let firstCode: UInt8 = 0x01
+    package static let firstCode: UInt8 = 0x01
     /// The bits.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The mask of those bits.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// After a reset: no LE Meta, for one.
-    public static let `default` = HCIEventMask(rawValue: 0x0000_1fff_ffff_ffff)
+    package static let `default` = HCIEventMask(rawValue: 0x0000_1fff_ffff_ffff)
 
     /// The events that bits stand for.
-    public typealias Code = HCIEventCode
+    package typealias Code = HCIEventCode
 }
 
 /// The mask of Set Event Mask Page 2 (Core Specification 5.4, Vol 4, Part E, 7.3.69).
-public struct HCIEventMaskPage2: EventMask {
+package struct HCIEventMaskPage2: EventMask {
     /// Bit 0 is the former Physical Link Complete.
-    public static let firstCode: UInt8 = 0x40
+    package static let firstCode: UInt8 = 0x40
     /// The bits.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The mask of those bits.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The events that bits stand for.
-    public typealias Code = HCIEventCode
+    package typealias Code = HCIEventCode
 }
 
 /// The mask of LE Set Event Mask (Core Specification 5.4, Vol 4, Part E, 7.8.1).
-public struct LEEventMask: EventMask {
+package struct LEEventMask: EventMask {
     /// Bit 0 is LE Connection Complete.
-    public static let firstCode: UInt8 = 0x01
+    package static let firstCode: UInt8 = 0x01
     /// The bits.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The mask of those bits.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// After a reset: the five events of Core Specification 4.0.
-    public static let `default` = LEEventMask(rawValue: 0x1f)
+    package static let `default` = LEEventMask(rawValue: 0x1f)
 
     /// The events that bits stand for.
-    public typealias Code = LESubevent
+    package typealias Code = LESubevent
 }

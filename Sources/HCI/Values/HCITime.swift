@@ -79,12 +79,12 @@ public struct Centiseconds: HCITime {
 }
 
 /// Steps of 1.28 s: the time from one start of scanning to the next.
-public struct ScanPeriod: HCITime {
+package struct ScanPeriod: HCITime {
     /// 1.28 s.
-    public static let step = Duration.milliseconds(1280)
+    package static let step = Duration.milliseconds(1280)
     /// The number of steps.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// That many steps.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 }

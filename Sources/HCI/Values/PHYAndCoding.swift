@@ -1,37 +1,37 @@
 /// A physical layer with the coding of LE Coded told apart (Core Specification 5.4, Vol 4, Part E, 7.8.117).
-public struct PHYAndCoding: HCICode {
+package struct PHYAndCoding: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The PHY of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// LE 1M.
-    public static let le1M = PHYAndCoding(rawValue: 0x01)
+    package static let le1M = PHYAndCoding(rawValue: 0x01)
     /// LE 2M.
-    public static let le2M = PHYAndCoding(rawValue: 0x02)
+    package static let le2M = PHYAndCoding(rawValue: 0x02)
     /// LE Coded, S=8, 125 kbit/s.
-    public static let leCodedS8 = PHYAndCoding(rawValue: 0x03)
+    package static let leCodedS8 = PHYAndCoding(rawValue: 0x03)
     /// LE Coded, S=2, 500 kbit/s.
-    public static let leCodedS2 = PHYAndCoding(rawValue: 0x04)
+    package static let leCodedS2 = PHYAndCoding(rawValue: 0x04)
 }
 
 /// How an advertiser codes on LE Coded (Core Specification 5.4, Vol 4, Part E, 7.8.53).
-public struct AdvertisingCoding: HCICode {
+package struct AdvertisingCoding: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The coding of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// As the controller likes.
-    public static let any = AdvertisingCoding(rawValue: 0x00)
+    package static let any = AdvertisingCoding(rawValue: 0x00)
     /// S=2 where it can be.
-    public static let prefersS2 = AdvertisingCoding(rawValue: 0x01)
+    package static let prefersS2 = AdvertisingCoding(rawValue: 0x01)
     /// S=8 where it can be.
-    public static let prefersS8 = AdvertisingCoding(rawValue: 0x02)
+    package static let prefersS8 = AdvertisingCoding(rawValue: 0x02)
     /// S=2.
-    public static let requiresS2 = AdvertisingCoding(rawValue: 0x03)
+    package static let requiresS2 = AdvertisingCoding(rawValue: 0x03)
     /// S=8.
-    public static let requiresS8 = AdvertisingCoding(rawValue: 0x04)
+    package static let requiresS8 = AdvertisingCoding(rawValue: 0x04)
 }

@@ -1,91 +1,91 @@
 import BLECore
 
 /// The number that a controller gives a train of periodic advertising that it follows, 0x0000 to 0x0eff.
-public struct SyncHandle: HCICode {
+package struct SyncHandle: HCICode {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The train of that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
 /// The packets of a periodic train with which a controller should not synchronise, by their constant tone
 /// extension (Core Specification 5.4, Vol 4, Part E, 7.8.67).
-public struct ExcludedToneExtensions: OptionSet, HCICode {
+package struct ExcludedToneExtensions: OptionSet, HCICode {
     /// The bits.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The exclusions of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Those with an AoA extension.
-    public static let angleOfArrival = ExcludedToneExtensions(rawValue: 1 << 0)
+    package static let angleOfArrival = ExcludedToneExtensions(rawValue: 1 << 0)
     /// Those with an AoD extension of 1 us slots.
-    public static let angleOfDeparture1us = ExcludedToneExtensions(rawValue: 1 << 1)
+    package static let angleOfDeparture1us = ExcludedToneExtensions(rawValue: 1 << 1)
     /// Those with an AoD extension of 2 us slots.
-    public static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
+    package static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
     /// Those with an extension of type 3, which is reserved.
-    public static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
+    package static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
     /// Those without one.
-    public static let none = ExcludedToneExtensions(rawValue: 1 << 4)
+    package static let none = ExcludedToneExtensions(rawValue: 1 << 4)
 }
 
 /// An advertising set of another device as the periodic advertiser list names it (Core Specification 5.4,
 /// Vol 4, Part E, 7.8.70).
-public struct PeriodicAdvertiser: HCIParameters, HCIField {
+package struct PeriodicAdvertiser: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("advertiser address, SID", Self.init) { ($0.address, $0.sid) }
+    package static let layout = HCILayout("advertiser address, SID", Self.init) { ($0.address, $0.sid) }
     /// For errors.
-    public static let packetName = "periodic advertiser"
+    package static let packetName = "periodic advertiser"
 
     /// The advertiser: its public or random address, or its identity address.
-    public var address: HCIAddress
+    package var address: HCIAddress
     /// The number of the set, 0x00 to 0x0f.
-    public var sid: UInt8
+    package var sid: UInt8
 
     /// Set `sid` of the advertiser `address`.
-    public init(address: HCIAddress, sid: UInt8) { (self.address, self.sid) = (address, sid) }
+    package init(address: HCIAddress, sid: UInt8) { (self.address, self.sid) = (address, sid) }
 }
 
 /// What a controller does with a train of which a connected peer tells (Core Specification 5.4, Vol 4,
 /// Part E, 7.8.91).
-public struct SyncTransferParameters: HCIParameters, HCIField {
+package struct SyncTransferParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("mode, skip, sync timeout, excluded CTE types", Self.init) {
+    package static let layout = HCILayout("mode, skip, sync timeout, excluded CTE types", Self.init) {
         ($0.mode, $0.skip, $0.timeout, $0.excluded)
     }
     /// For errors.
-    public static let packetName = "sync transfer parameters"
+    package static let packetName = "sync transfer parameters"
 
     /// Whether to follow the train, and what to report of it.
-    public struct Mode: HCICode {
+    package struct Mode: HCICode {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The mode of that octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Not to follow it, nor to say that the peer told of it.
-        public static let ignore = Mode(rawValue: 0x00)
+        package static let ignore = Mode(rawValue: 0x00)
         /// To follow it without reports.
-        public static let withoutReports = Mode(rawValue: 0x01)
+        package static let withoutReports = Mode(rawValue: 0x01)
         /// To follow and report it.
-        public static let withReports = Mode(rawValue: 0x02)
+        package static let withReports = Mode(rawValue: 0x02)
         /// To follow and report it, each data once.
-        public static let filteringDuplicates = Mode(rawValue: 0x03)
+        package static let filteringDuplicates = Mode(rawValue: 0x03)
     }
 
     /// Whether to follow the train.
-    public var mode: Mode
+    package var mode: Mode
     /// How many packets may be skipped after each one received, 0 to 499.
-    public var skip: UInt16
+    package var skip: UInt16
     /// How long the train may be silent before it counts as lost, 100 ms to 163.84 s (0x000a to 0x4000).
-    public var timeout: Centiseconds
+    package var timeout: Centiseconds
     /// The packets with which not to synchronise.
-    public var excluded: ExcludedToneExtensions
+    package var excluded: ExcludedToneExtensions
 
     /// Those parameters.
-    public init(mode: Mode, skip: UInt16 = 0, timeout: Centiseconds, excluded: ExcludedToneExtensions = []) {
+    package init(mode: Mode, skip: UInt16 = 0, timeout: Centiseconds, excluded: ExcludedToneExtensions = []) {
         (self.mode, self.skip, self.timeout, self.excluded) = (mode, skip, timeout, excluded)
     }
 }

@@ -1,42 +1,42 @@
 /// What a transmitter test sends (Core Specification 5.4, Vol 4, Part E, 7.8.29). Patterns are told from the
 /// first bit on air.
-public struct TestPayload: HCICode {
+package struct TestPayload: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The payload of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The pseudo-random sequence PRBS9.
-    public static let prbs9 = TestPayload(rawValue: 0x00)
+    package static let prbs9 = TestPayload(rawValue: 0x00)
     /// 11110000 again and again.
-    public static let fourOnesFourZeros = TestPayload(rawValue: 0x01)
+    package static let fourOnesFourZeros = TestPayload(rawValue: 0x01)
     /// 10101010 again and again.
-    public static let oneZero = TestPayload(rawValue: 0x02)
+    package static let oneZero = TestPayload(rawValue: 0x02)
     /// The pseudo-random sequence PRBS15.
-    public static let prbs15 = TestPayload(rawValue: 0x03)
+    package static let prbs15 = TestPayload(rawValue: 0x03)
     /// Ones.
-    public static let ones = TestPayload(rawValue: 0x04)
+    package static let ones = TestPayload(rawValue: 0x04)
     /// Zeros.
-    public static let zeros = TestPayload(rawValue: 0x05)
+    package static let zeros = TestPayload(rawValue: 0x05)
     /// 00001111 again and again.
-    public static let fourZerosFourOnes = TestPayload(rawValue: 0x06)
+    package static let fourZerosFourOnes = TestPayload(rawValue: 0x06)
     /// 01010101 again and again.
-    public static let zeroOne = TestPayload(rawValue: 0x07)
+    package static let zeroOne = TestPayload(rawValue: 0x07)
 }
 
 /// The constant tone extension of test packets (Core Specification 5.4, Vol 4, Part E, 7.8.28 and 7.8.29).
-public struct TestToneExtension: HCIParameters, HCIField {
+package struct TestToneExtension: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("CTE length, CTE type", Self.init) { ($0.length, $0.type) }
+    package static let layout = HCILayout("CTE length, CTE type", Self.init) { ($0.length, $0.type) }
     /// For errors.
-    public static let packetName = "constant tone extension"
+    package static let packetName = "constant tone extension"
 
     /// In steps of 8 us, 2 to 20; 0 for none.
-    public var length: UInt8
+    package var length: UInt8
     /// 0 AoA, 1 AoD with slots of 1 us, 2 AoD with slots of 2 us.
-    public var type: UInt8
+    package var type: UInt8
 
     /// That extension; none by default.
-    public init(length: UInt8 = 0, type: UInt8 = 0) { (self.length, self.type) = (length, type) }
+    package init(length: UInt8 = 0, type: UInt8 = 0) { (self.length, self.type) = (length, type) }
 }

@@ -2,13 +2,13 @@ import Glibc
 
 /// A mutex over pthread's, which ThreadSanitizer understands (it reports false races on
 /// `Synchronization.Mutex`).
-public final class Lock<State: ~Copyable>: @unchecked Sendable {
+package final class Lock<State: ~Copyable>: @unchecked Sendable {
     // Sendable: `state` is only reached between lock and unlock, and `mutex` never moves.
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     /// A lock around `state`.
-    public init(_ state: consuming sending State) {
+    package init(_ state: consuming sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
     }
@@ -19,7 +19,7 @@ public final class Lock<State: ~Copyable>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the state. Keep it short: whoever else wants the state waits.
-    public func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)

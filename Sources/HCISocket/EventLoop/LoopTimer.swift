@@ -1,19 +1,19 @@
 import BLECore
 
 /// One deadline on a loop: whoever sets it holds it. A new deadline replaces the old one.
-public struct LoopTimer: ~Copyable {
+package struct LoopTimer: ~Copyable {
     private let loop: EventLoop
     private let action: @Sendable () -> Void
     private var pending: (id: UInt64, deadline: Instant)?
 
     /// A timer that runs `action` on `loop`.
-    public init(on loop: EventLoop, _ action: @escaping @Sendable () -> Void) {
+    package init(on loop: EventLoop, _ action: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.action = action
     }
 
     /// Sets, moves or (with nil) cancels the deadline. Only on the loop.
-    public mutating func set(_ deadline: Instant?) {
+    package mutating func set(_ deadline: Instant?) {
         if let pending {
             if pending.deadline == deadline, loop.isPending(pending.id) { return }
             loop.cancel(pending.id)

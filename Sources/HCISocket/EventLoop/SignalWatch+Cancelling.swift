@@ -2,7 +2,7 @@ extension SignalWatch {
     /// What `body` does. One of `signals` cancels its task, and ends the process as if nobody had caught it once `body`
     /// has cleaned up after itself, so that a shell or a service manager sees why; a second one does so at once. One
     /// such call a process at a time. `telling` is told of the first one before the task is cancelled. Without a descriptor left for signals they end the process as they always do.
-    public static func result<Success: Sendable, Failure: Error>(
+    package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
         telling listener: @escaping @Sendable (CInt) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws(Failure) -> Success

@@ -12,7 +12,7 @@ extension SignalWatch {
 
     /// Tells `handler` these signals, on the watch's loop, until `untell` or the watch's end. Without a watch they do what
     /// they do by default.
-    public static func tell(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
+    package static func tell(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }
             return others.watch
@@ -21,7 +21,7 @@ extension SignalWatch {
     }
 
     /// Lets these signals do again what they do by default.
-    public static func untell(_ signals: [CInt]) {
+    package static func untell(_ signals: [CInt]) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = nil }
             return others.watch
@@ -30,7 +30,7 @@ extension SignalWatch {
     }
 
     /// What is done before the process ends by a signal that was caught; nil: nothing.
-    public static func beforeDeath(_ farewell: (@Sendable () -> Void)?) {
+    package static func beforeDeath(_ farewell: (@Sendable () -> Void)?) {
         others.withLock { $0.farewell = farewell }
     }
 

@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// A handler that writes to a pipe, not a signalfd: that would need every thread to block the signals, and
 /// a library's thread that waits with a mask of its own (`epoll_pwait`) would take them and end the process.
-public final class SignalWatch: @unchecked Sendable {
+package final class SignalWatch: @unchecked Sendable {
     // Sendable: after `init` all is touched on the loop only, which WatchedDescriptor checks.
     private var signals: [CInt]
     let loop: EventLoop
@@ -15,7 +15,7 @@ public final class SignalWatch: @unchecked Sendable {
     private let input: CInt
 
     /// Catches `signals` from now on. They are kept until `start`, so that none is missed.
-    public init(_ signals: [CInt], on loop: EventLoop) throws(PortError) {
+    package init(_ signals: [CInt], on loop: EventLoop) throws(PortError) {
         var ends: [CInt] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .system(.current, during: "pipe") }
         self.signals = signals
@@ -27,7 +27,7 @@ public final class SignalWatch: @unchecked Sendable {
     }
 
     /// Tells `handler` each signal, on the loop. Call it there.
-    public func start(_ handler: @escaping @Sendable (CInt) -> Void) throws(PortError) {
+    package func start(_ handler: @escaping @Sendable (CInt) -> Void) throws(PortError) {
         let descriptor = output.descriptor
         try output.watch(for: .read) { _ in
             var number: UInt8 = 0
@@ -46,7 +46,7 @@ public final class SignalWatch: @unchecked Sendable {
     }
 
     /// Lets the signals do again what they do by default. Call it on the loop.
-    public func close() {
+    package func close() {
         guard output.isOpen else { return }
         Self.others.withLock { $0 = Others(farewell: $0.farewell) }
         for signal in signals { Self.set(signal, to: SIG_DFL) }
@@ -56,7 +56,7 @@ public final class SignalWatch: @unchecked Sendable {
     }
 
     /// Whether this process was started with `signal` ignored, as nohup does with SIGHUP.
-    public static func isIgnored(_ signal: CInt) -> Bool {
+    package static func isIgnored(_ signal: CInt) -> Bool {
         var action = sigaction()
         sigaction(signal, nil, &action)
         let handler = action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) }
@@ -64,7 +64,7 @@ public final class SignalWatch: @unchecked Sendable {
     }
 
     /// Ends the process by `signal` as if nobody had caught it, so that its parent sees why.
-    public static func die(by signal: CInt) -> Never {
+    package static func die(by signal: CInt) -> Never {
         others.withLock { $0.farewell }?()
         set(signal, to: SIG_DFL)
         var unblocked = sigset_t()

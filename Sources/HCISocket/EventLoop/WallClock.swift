@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 
 /// The time of day, for what people read and recordings keep. Deadlines count by the loop's clock.
-public enum WallClock {
+package enum WallClock {
     /// Microseconds since 1970-01-01T00:00:00Z.
-    public static var microseconds: Int64 {
+    package static var microseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000

@@ -4,14 +4,14 @@ import Glibc
 import SystemPackage
 
 /// The kernel's HCI sockets. All carry whole packets; raw ones in H4 form, with the type octet first.
-public enum HCISockets {
+package enum HCISockets {
     /// Room for any HCI packet with its type octet: ACL data has at most 65,535 octets, but Linux hands
     /// out no more than its own buffers hold.
     static let maximumPacket = 4096
 
     /// A raw socket on adapter `index`: sends commands beside the kernel's own, and sees all events and the
     /// commands of others. Commands need CAP_NET_RAW.
-    public static func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
+    package static func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(index, channel: HCI_CHANNEL_RAW)
         return try Sockets.closing(descriptor) { () throws(PortError) in
             // Sixteen octets: the struct with its padding. Anything else is EINVAL, and the default filter
@@ -46,7 +46,7 @@ public enum HCISockets {
     /// The user channel of adapter `index`: the kernel lets go of the controller, and what it sends comes
     /// here and nowhere else. Needs CAP_NET_ADMIN and an adapter that is down (EBUSY) and that nobody else
     /// has so (EUSERS). Closing it gives the controller back, down.
-    public static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
+    package static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         PacketSocket(
             try open(index, channel: HCI_CHANNEL_USER), on: loop, maximumPacket: maximumPacket,
             gathersReports: true)
@@ -54,7 +54,7 @@ public enum HCISockets {
 
     /// What the kernel's own table has of adapter `index`, also while management does not list it. Needs no
     /// capability.
-    public static func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
+    package static func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
         let descriptor = try Sockets.open(AF_BLUETOOTH, CLINUX_SOCK_RAW, BTPROTO_HCI)
         defer { Glibc.close(descriptor) }
         var information = hci_dev_info()
@@ -70,7 +70,7 @@ public enum HCISockets {
     }
 
     /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
-    public static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
+    package static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL)
         // By itself it takes what an HCI socket does: the keys of some fourteen bonds. Before Linux 5.16, no more.
         var limit = 1028
@@ -82,7 +82,7 @@ public enum HCISockets {
 
     /// The monitor socket: everything that goes through every adapter, each packet behind a header of
     /// opcode, index and length. Needs CAP_NET_RAW.
-    public static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
+    package static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR)
         makeRoom(descriptor)
         // It shows what goes over management sockets, too.
@@ -101,12 +101,12 @@ public enum HCISockets {
 }
 
 /// What the kernel's table of HCI devices says of one.
-public struct HCIDeviceState: Hashable, Sendable {
+package struct HCIDeviceState: Hashable, Sendable {
     /// The public address; all zeros before the controller was asked.
-    public var address: UInt64
+    package var address: UInt64
     /// Whether the transport to the controller is open, by the kernel or by a user channel.
-    public var isUp: Bool
+    package var isUp: Bool
 
     /// A state.
-    public init(address: UInt64, isUp: Bool) { (self.address, self.isUp) = (address, isUp) }
+    package init(address: UInt64, isUp: Bool) { (self.address, self.isUp) = (address, isUp) }
 }

@@ -39,21 +39,21 @@ public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparab
 
 /// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and
 /// the kernel allows one a link.
-public struct L2CAPChannel: Sendable {
+package struct L2CAPChannel: Sendable {
     /// The channel's packets, each one an ATT PDU.
-    public let port: any L2CAPSocket
+    package let port: any L2CAPSocket
     /// The device at the other end.
-    public let peer: DeviceAddress
+    package let peer: DeviceAddress
 
     /// A channel to `peer`.
-    public init(port: any L2CAPSocket, peer: DeviceAddress) {
+    package init(port: any L2CAPSocket, peer: DeviceAddress) {
         self.port = port
         self.peer = peer
     }
 }
 
 /// A connected L2CAP socket of the kernel's.
-public protocol L2CAPSocket: PacketPort {
+package protocol L2CAPSocket: PacketPort {
     /// The link's security, and the size of its key in octets (0 while there is none).
     func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int)
 
@@ -74,7 +74,7 @@ public protocol L2CAPSocket: PacketPort {
 }
 
 /// The kernel's L2CAP sockets on the ATT channel.
-public enum L2CAPSockets {
+package enum L2CAPSockets {
     private static let attChannel: UInt16 = 4
     /// The kernel's MTU on fixed channels; a shorter read would cut a packet.
     private static let maximumPacket = 672
@@ -86,7 +86,7 @@ public enum L2CAPSockets {
     /// Listens at the adapter whose identity address is `address`. The type must be the adapter's own
     /// exactly, or nothing is heard. Needs no capability. The newest listener of the machine gets the
     /// links.
-    public static func listen(
+    package static func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void
     ) throws(PortError) -> Listener {
         let descriptor = try bound(to: address)
@@ -104,7 +104,7 @@ public enum L2CAPSockets {
     /// Connects from the adapter at `local` to `peer`: the kernel scans for it, and gives up after its own
     /// limit of 20 s (ETIMEDOUT) unless it is cancelled before. EBUSY: the link's channel is somebody
     /// else's.
-    public static func connect(
+    package static func connect(
         from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
@@ -140,14 +140,14 @@ public enum L2CAPSockets {
 
 extension PacketSocket: L2CAPSocket {
     /// The link's security.
-    public func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int) {
+    package func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int) {
         var value = bt_security()
         try Sockets.get(descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
         return (LinkSecurityLevel(rawValue: value.level), Int(value.key_size))
     }
 
     /// Asks the kernel for more.
-    public func require(_ level: LinkSecurityLevel) throws(PortError) {
+    package func require(_ level: LinkSecurityLevel) throws(PortError) {
         // Two octets: one is EINVAL.
         let value = bt_security(level: level.rawValue, key_size: 0)
         try Sockets.set(descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")
@@ -155,7 +155,7 @@ extension PacketSocket: L2CAPSocket {
     }
 
     /// The HCI handle of the link.
-    public func connectionHandle() throws(PortError) -> ConnectionHandle {
+    package func connectionHandle() throws(PortError) -> ConnectionHandle {
         var information = l2cap_conninfo()
         try Sockets.get(descriptor, SOL_L2CAP, L2CAP_CONNINFO, into: &information, "L2CAP_CONNINFO")
         return ConnectionHandle(information.hci_handle)

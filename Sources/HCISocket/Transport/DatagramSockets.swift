@@ -3,9 +3,9 @@ import Glibc
 import SystemPackage
 
 /// Single messages to sockets of this machine.
-public enum DatagramSockets {
+package enum DatagramSockets {
     /// Sends a message to a Unix socket: a path, or after @ the name of one that has no file. It does not wait.
-    public static func send(_ message: some Sequence<UInt8>, to name: String) throws(PortError) {
+    package static func send(_ message: some Sequence<UInt8>, to name: String) throws(PortError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var octets = Array(name.utf8)

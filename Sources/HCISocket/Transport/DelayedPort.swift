@@ -4,7 +4,7 @@ import HCI
 
 /// A port whose packets take their time, in both directions and in their order; the same times for the same
 /// seed. For tests; wraps any other.
-public final class DelayedPort: PacketPort, @unchecked Sendable {
+package final class DelayedPort: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only, as every call of a port.
     private let inner: any PacketPort
     private let loop: EventLoop
@@ -35,7 +35,7 @@ public final class DelayedPort: PacketPort, @unchecked Sendable {
     private static let highWater = 64
 
     /// A port like `inner`, which this one owns, whose packets take a time within `delay`.
-    public init(
+    package init(
         _ inner: any PacketPort, on loop: EventLoop, delay: ClosedRange<Duration>,
         random: some RandomNumberGenerator & Sendable
     ) {
@@ -46,10 +46,10 @@ public final class DelayedPort: PacketPort, @unchecked Sendable {
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { inner.isWritable && going.packets.count < Self.highWater }
+    package var isWritable: Bool { inner.isWritable && going.packets.count < Self.highWater }
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         timer = LoopTimer(on: loop) { [weak self] in self?.move() }
         var mine = handlers
@@ -60,13 +60,13 @@ public final class DelayedPort: PacketPort, @unchecked Sendable {
     }
 
     /// Sends one packet when its time has come.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         going.add(packet, at: due)
         rearm()
     }
 
     /// Ends the port; what is under way is lost.
-    public func close() {
+    package func close() {
         handlers = nil
         timer?.set(nil)
         inner.close()

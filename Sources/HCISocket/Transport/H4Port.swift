@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the controller is told
 /// Reset until it answers, what comes before is thrown away, and `PacketPortHandlers.wasReset` is called.
-public final class H4Port: PacketPort, @unchecked Sendable {
+package final class H4Port: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
     private let socket: WatchedDescriptor
     private let isSerial: Bool
@@ -42,7 +42,7 @@ public final class H4Port: PacketPort, @unchecked Sendable {
 
     /// Takes over a non-blocking stream. Only packets of `types` are expected on it. `recovers`: a controller
     /// is behind it that is this host's alone, on a line that may lose octets.
-    public init(
+    package init(
         _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all,
         recovers: Bool = false
     ) {
@@ -53,26 +53,26 @@ public final class H4Port: PacketPort, @unchecked Sendable {
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool {
+    package var isWritable: Bool {
         socket.isOpen && search == nil && output.count - written < Self.highWater
     }
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         timer = LoopTimer(on: socket.loop) { [weak self] in self?.expire() }
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
     /// Sends one packet; what the descriptor does not take now is kept.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         // What is said to a controller that will be reset is lost on it.
         guard search == nil else { return }
         append(packet)
     }
 
     /// Ends the port.
-    public func close() {
+    package func close() {
         handlers = nil
         guard socket.isOpen else { return }
         timer?.set(nil)

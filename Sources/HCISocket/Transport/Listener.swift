@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 
 /// A listening socket: hands each accepted descriptor to its owner, on the loop.
-public final class Listener: @unchecked Sendable {
+package final class Listener: @unchecked Sendable {
     // Sendable: touched on the loop only; WatchedDescriptor sees to it.
     private let socket: WatchedDescriptor
     private let acceptNext: @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
@@ -23,13 +23,13 @@ public final class Listener: @unchecked Sendable {
     }
 
     /// Starts to accept. `failed` is told what ended it, for example the adapter's removal.
-    public func start(failed: @escaping @Sendable (PortError) -> Void) throws(PortError) {
+    package func start(failed: @escaping @Sendable (PortError) -> Void) throws(PortError) {
         rest = LoopTimer(on: socket.loop) { [weak self] in self?.socket.want(.read) }
         try socket.watch(for: .read) { [weak self] readiness in self?.ready(readiness, failed) }
     }
 
     /// Ends it. More calls do nothing.
-    public func close() {
+    package func close() {
         // While it listens, the file is its own and no newer one's.
         if socket.isOpen { StreamSockets.removeFile(of: socket.descriptor) }
         rest?.set(nil)

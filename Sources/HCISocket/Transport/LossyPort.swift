@@ -2,18 +2,18 @@ import BLECore
 import HCI
 
 /// A port that loses packets, the same ones for the same seed. For tests; wraps any other.
-public final class LossyPort: PacketPort, @unchecked Sendable {
+package final class LossyPort: PacketPort, @unchecked Sendable {
     // Sendable: `random` and `lost` are touched on the loop only, as every call of a port.
     private let inner: any PacketPort
     private let probability: Double
     private let isLosable: @Sendable (HCIDirection, Span<UInt8>) -> Bool
     private var random: any RandomNumberGenerator
     /// How many packets were lost so far.
-    public private(set) var lost = 0
+    package private(set) var lost = 0
 
     /// A port like `inner`, which this one owns, that loses a packet with `probability`, 0 to 1, when it
     /// `isLosable`.
-    public init(
+    package init(
         _ inner: any PacketPort, probability: Double, random: some RandomNumberGenerator & Sendable,
         where isLosable: @escaping @Sendable (HCIDirection, Span<UInt8>) -> Bool = { _, _ in true }
     ) {
@@ -24,10 +24,10 @@ public final class LossyPort: PacketPort, @unchecked Sendable {
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { inner.isWritable }
+    package var isWritable: Bool { inner.isWritable }
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
         mine.receive = { [weak self] packet in
             guard let self, !loses(.controllerToHost, packet) else { return }
@@ -37,12 +37,12 @@ public final class LossyPort: PacketPort, @unchecked Sendable {
     }
 
     /// Sends one packet, or loses it.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         if !loses(.hostToController, packet) { inner.send(packet) }
     }
 
     /// Ends the port.
-    public func close() { inner.close() }
+    package func close() { inner.close() }
 
     private func loses(_ direction: HCIDirection, _ packet: Span<UInt8>) -> Bool {
         guard isLosable(direction, packet) else { return false }

@@ -2,7 +2,7 @@ import BLECore
 
 /// A port whose other end is another port of the same process and loop: a host and a simulated controller
 /// joined without a descriptor. What one sends the other receives in the loop's next turn.
-public final class MemoryPort: PacketPort, @unchecked Sendable {
+package final class MemoryPort: PacketPort, @unchecked Sendable {
     // Sendable: touched on the loop only.
     private let loop: EventLoop
     private weak var other: MemoryPort?
@@ -22,7 +22,7 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     }
 
     /// Two ports joined to each other. Each keeps what comes before it was started.
-    public static func pair(on loop: EventLoop) -> (MemoryPort, MemoryPort) {
+    package static func pair(on loop: EventLoop) -> (MemoryPort, MemoryPort) {
         let (left, right) = (MemoryPort(on: loop), MemoryPort(on: loop))
         left.other = right
         right.other = left
@@ -30,16 +30,16 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { !ended && !isFull(other) }
+    package var isWritable: Bool { !ended && !isFull(other) }
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         loop.execute { self.deliver() }
     }
 
     /// Sends one packet to the other end.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         guard !ended, let other else { return }
         other.waiting.append([UInt8](copying: packet))
         other.waitingCount += packet.count
@@ -47,7 +47,7 @@ public final class MemoryPort: PacketPort, @unchecked Sendable {
     }
 
     /// Ends the port.
-    public func close() {
+    package func close() {
         guard !ended else { return }
         ended = true
         handlers = nil

@@ -5,11 +5,11 @@ import SystemPackage
 
 /// A name that one process at a time has among those of the network namespace, of whatever user: that of an
 /// abstract Unix socket (unix(7)). It ends with this object, and with the process however that ends.
-public final class NameClaim: Sendable {
+package final class NameClaim: Sendable {
     private let descriptor: CInt
 
     /// Claims `name`, of at most 107 octets; nil when somebody has it.
-    public init?(_ name: String) throws(PortError) {
+    package init?(_ name: String) throws(PortError) {
         let address = try Self.address(name)
         let socket = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
         // From here on `deinit` closes it, also when this throws.
@@ -43,7 +43,7 @@ public final class NameClaim: Sendable {
 extension NameClaim {
     /// Claims `name` when whoever has it lets it go; nil when that takes longer than `limit` by the loop's clock, when
     /// the task is cancelled, and when it cannot be waited for.
-    public static func take(
+    package static func take(
         _ name: String, within limit: Duration, on loop: EventLoop
     ) async throws(PortError) -> NameClaim? {
         let end = loop.now + limit
@@ -89,7 +89,7 @@ extension NameClaim {
     }
 
     /// Those of `names`, lines of /proc/net/unix, that are claimed and begin with `prefix`.
-    public static func names(beginningWith prefix: String, in sockets: String) -> [String] {
+    package static func names(beginningWith prefix: String, in sockets: String) -> [String] {
         sockets.split(separator: "\n").compactMap { line in
             guard let at = line.firstIndex(of: "@") else { return nil }
             // The kernel shows an octet of zero as "@", and the name is filled up with those.

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// A port over a socket that keeps packets apart: raw HCI, management, monitor and L2CAP sockets. One write is
 /// one packet; what has come is read many at a time.
-public final class PacketSocket: PacketPort, @unchecked Sendable {
+package final class PacketSocket: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
     private let socket: WatchedDescriptor
     private let input: PacketBatch
@@ -28,7 +28,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     /// port, so give the protocol's limit. `gathersReports`: its packets are HCI's in H4 form, and where many
     /// advertising reports come one by one, each may wait for more, 10 ms at most. `batch`: octets of packets that are
     /// read at a time. `maximumSent`: the most octets of a packet that the descriptor takes.
-    public init(
+    package init(
         _ descriptor: CInt, on loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false,
         batch: Int = 1 << 15, maximumSent: Int = .max
     ) {
@@ -39,23 +39,23 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     }
 
     /// The descriptor, for socket options. It stays this port's.
-    public var descriptor: CInt { socket.descriptor }
+    package var descriptor: CInt { socket.descriptor }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
+    package var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
 
     /// The most octets of a packet that `send` takes.
-    public let maximumSent: Int
+    package let maximumSent: Int
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         if pace != nil { rest = LoopTimer(on: socket.loop) { [weak self] in self?.endRest() } }
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
     /// Sends one packet; what the descriptor does not take now is kept.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         guard isWritable else { return }
         if pace != nil { hurry() }
         switch write(packet) {
@@ -76,7 +76,7 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     }
 
     /// Ends the port.
-    public func close() {
+    package func close() {
         handlers = nil
         rest?.set(nil)
         departures?.close()
@@ -84,14 +84,14 @@ public final class PacketSocket: PacketPort, @unchecked Sendable {
     }
 
     /// Hands out the packets that have come already, 4,096 at most.
-    public func readNow() {
+    package func readNow() {
         guard !isReading, socket.isOpen else { return }
         endRest()
         drain([], turn: 4096)
     }
 
     /// Ends the port after the packets that have come already, or 1,024 of them.
-    public func closeAfterReading() {
+    package func closeAfterReading() {
         // From within a handler: what was read with its packet comes first.
         guard !isReading else {
             closesAfterReading = true
@@ -196,7 +196,7 @@ extension PacketSocket {
     /// How many of the packets that were sent the kernel still keeps, and the one that it has not taken. It charges a
     /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a packet that the
     /// kernel has cut into fragments counts as several.
-    public var unsentPackets: Int {
+    package var unsentPackets: Int {
         guard socket.isOpen else { return 0 }
         let kept = kept == nil ? 0 : 1
         // The last octet of a packet's charge goes after the writer has been woken.
@@ -208,7 +208,7 @@ extension PacketSocket {
 
     /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its room is taken;
     /// until the port is closed, or this is called with nil.
-    public func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
+    package func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
         departures?.close()
         departures = nil
         guard let departed, socket.isOpen else { return }

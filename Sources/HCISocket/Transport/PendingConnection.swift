@@ -2,7 +2,7 @@ import Glibc
 import SystemPackage
 
 /// A connect that is under way. It ends by telling the descriptor or the error, or by `cancel()`.
-public final class PendingConnection: @unchecked Sendable {
+package final class PendingConnection: @unchecked Sendable {
     // Sendable: touched on the loop only; WatchedDescriptor sees to it.
     private let socket: WatchedDescriptor
     private var done: (@Sendable (Result<CInt, PortError>) -> Void)?
@@ -18,7 +18,7 @@ public final class PendingConnection: @unchecked Sendable {
     }
 
     /// Gives up; `done` is not called any more.
-    public func cancel() {
+    package func cancel() {
         done = nil
         socket.close()
     }

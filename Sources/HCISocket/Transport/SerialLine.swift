@@ -3,12 +3,12 @@ import Glibc
 import SystemPackage
 
 /// A serial port with a controller behind it.
-public enum SerialLine {
+package enum SerialLine {
     /// Opens the port at `path` for this process alone, and sets it to whole octets at `baud` bits per second
     /// in both directions, without parity; with RTS/CTS where `flowControl` says so.
     ///
     /// What the line held from before is thrown away. EBUSY: another process has it.
-    public static func open(_ path: String, baud: UInt32, flowControl: Bool) throws(PortError) -> CInt {
+    package static func open(_ path: String, baud: UInt32, flowControl: Bool) throws(PortError) -> CInt {
         // Non-blocking also because opening would wait for a carrier, which no controller gives.
         let descriptor = Glibc.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }

@@ -22,10 +22,10 @@ extension StreamAddress: CustomStringConvertible {
 }
 
 /// Stream sockets, for H4.
-public enum StreamSockets {
+package enum StreamSockets {
     /// A socket that listens at `address`, and where: with the port that a TCP port 0 became. A Unix
     /// socket's file that nobody serves any more is replaced; one that somebody serves is EADDRINUSE.
-    public static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
+    package static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
             let name = try unixAddress(path)
@@ -72,7 +72,7 @@ public enum StreamSockets {
 
     /// Removes the file of a Unix socket that still listens, so that the next to come makes a new one; other
     /// sockets have no file.
-    public static func removeFile(of listening: CInt) {
+    package static func removeFile(of listening: CInt) {
         var address = sockaddr_un()
         guard (try? Sockets.localAddress(listening, into: &address)) != nil,
             address.sun_family == sa_family_t(AF_UNIX)
@@ -84,7 +84,7 @@ public enum StreamSockets {
     }
 
     /// Accepts connections of a socket that listens; takes it over.
-    public static func listener(
+    package static func listener(
         _ descriptor: CInt, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
     ) -> Listener {
         Listener(descriptor, on: loop) { listening throws(PortError) in
@@ -105,7 +105,7 @@ public enum StreamSockets {
     }
 
     /// Connects; `done` is told on the loop.
-    public static func connect(
+    package static func connect(
         to address: StreamAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<CInt, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
@@ -134,7 +134,7 @@ public enum StreamSockets {
     }
 
     /// The process at the other end of a Unix socket.
-    public static func peerProcess(_ descriptor: CInt) -> Int32? {
+    package static func peerProcess(_ descriptor: CInt) -> Int32? {
         var credentials = clinux_ucred()
         do throws(PortError) {
             try Sockets.get(descriptor, SOL_SOCKET, SO_PEERCRED, into: &credentials, "SO_PEERCRED")

@@ -3,21 +3,21 @@ import HCI
 
 /// A port that tells every packet that goes through it, as a line: `-> 01030c00` from the host, `<- …` to it.
 /// Wraps any other.
-public final class TracingPort: PacketPort {
+package final class TracingPort: PacketPort {
     private let inner: any PacketPort
     private let tell: @Sendable (String) -> Void
 
     /// A port like `inner`, which this one owns. `tell` runs on the loop and must not block.
-    public init(_ inner: any PacketPort, _ tell: @escaping @Sendable (String) -> Void) {
+    package init(_ inner: any PacketPort, _ tell: @escaping @Sendable (String) -> Void) {
         self.inner = inner
         self.tell = tell
     }
 
     /// Whether `send` may be called.
-    public var isWritable: Bool { inner.isWritable }
+    package var isWritable: Bool { inner.isWritable }
 
     /// Starts to deliver to `handlers`.
-    public func start(_ handlers: PacketPortHandlers) throws(PortError) {
+    package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
         mine.receive = { [tell] packet in
             tell("<- \([UInt8](copying: packet).hex)")
@@ -31,20 +31,20 @@ public final class TracingPort: PacketPort {
     }
 
     /// Sends one packet.
-    public func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) {
         tell("-> \([UInt8](copying: packet).hex)")
         inner.send(packet)
     }
 
     /// The most octets of a packet that `send` takes.
-    public var maximumSent: Int { inner.maximumSent }
+    package var maximumSent: Int { inner.maximumSent }
 
     /// Hands out the packets that have come already.
-    public func readNow() { inner.readNow() }
+    package func readNow() { inner.readNow() }
 
     /// Ends the port.
-    public func close() { inner.close() }
+    package func close() { inner.close() }
 
     /// Ends the port after the packets that have come already.
-    public func closeAfterReading() { inner.closeAfterReading() }
+    package func closeAfterReading() { inner.closeAfterReading() }
 }

@@ -3,7 +3,7 @@ import HCI
 
 extension DecodedLayer {
     /// The payload of an advertising packet. What is malformed in it is told, and the rest is read all the same.
-    public static func advertising(_ bytes: [UInt8]) -> DecodedLayer {
+    package static func advertising(_ bytes: [UInt8]) -> DecodedLayer {
         let data = AdvertisingData(bytes)
         let problems = data.problems.map(\.description)
         return DecodedLayer(

@@ -3,7 +3,7 @@ import HCI
 
 extension DecodedLayer {
     /// An HCI packet with the octet of its type.
-    public static func hci(_ bytes: [UInt8]) -> (layer: DecodedLayer, packet: HCIPacket?) {
+    package static func hci(_ bytes: [UInt8]) -> (layer: DecodedLayer, packet: HCIPacket?) {
         do throws(DecodeError) {
             let packet = try HCIPacket(bytes)
             return (hci(packet, bytes), packet)

@@ -5,7 +5,7 @@ import SMP
 
 extension DecodedLayer {
     /// A whole L2CAP frame, and what is in it: on the channels of ATT, SMP and LE signalling one more layer.
-    public static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
+    package static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
         do throws(DecodeError) {
             return frame(try L2CAPFrame(bytes), bytes)
         } catch {
@@ -24,19 +24,19 @@ extension DecodedLayer {
     }
 
     /// An ATT PDU.
-    public static func att(_ bytes: [UInt8]) -> DecodedLayer {
+    package static func att(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { ATTOpcode($0).description } ?? "empty PDU"
         return decoded(.att, name, bytes) { () throws(DecodeError) in .att(try ATTPDU(bytes), of: nil) }
     }
 
     /// An SMP packet.
-    public static func smp(_ bytes: [UInt8]) -> DecodedLayer {
+    package static func smp(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { SMPCode(rawValue: $0).description } ?? "empty packet"
         return decoded(.smp, name, bytes) { () throws(DecodeError) in .smp(try SMPCommand(bytes)) }
     }
 
     /// A packet of the LE signalling channel.
-    public static func signalling(_ bytes: [UInt8]) -> DecodedLayer {
+    package static func signalling(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { LESignalingCode(rawValue: $0).description } ?? "empty packet"
         return decoded(.signalling, name, bytes) { () throws(DecodeError) in
             let packet = try LESignalingPDU(bytes)

@@ -4,9 +4,9 @@ import HCI
 import SMP
 
 /// One layer of a packet. What it says is made of its message when it is asked for.
-public struct DecodedLayer: Sendable {
+package struct DecodedLayer: Sendable {
     /// The protocols that have names here.
-    public enum Layer: String, Hashable, Sendable, CaseIterable {
+    package enum Layer: String, Hashable, Sendable, CaseIterable {
         /// Between host and controller.
         case hci
         /// A frame on one of a connection's channels.
@@ -43,13 +43,13 @@ public struct DecodedLayer: Sendable {
     }
 
     /// The protocol.
-    public var layer: Layer
+    package var layer: Layer
     /// What the specification calls the message; its number where it has no name.
-    public var name: String
+    package var name: String
     /// Its octets.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// What is wrong with it.
-    public var problem: String?
+    package var problem: String?
     var content: Content
 
     init(_ layer: Layer, name: String, bytes: [UInt8], _ content: Content, problem: String? = nil) {
@@ -65,7 +65,7 @@ public struct DecodedLayer: Sendable {
 
 extension DecodedLayer {
     /// What it says.
-    public var fields: DecodedFields {
+    package var fields: DecodedFields {
         switch content {
         case .octets: hciParameters
         case .packet(let packet): DecodedFields(packet)
@@ -83,7 +83,7 @@ extension DecodedLayer {
 
     /// The decoded message, which encodes as `bytes` again, but for the reserved bits of HCI's connection
     /// handles; nil when they are not one.
-    public var message: (any PacketEncodable)? {
+    package var message: (any PacketEncodable)? {
         guard problem == nil else { return nil }
         return switch content {
         case .octets, .note, .advertising: nil
@@ -98,13 +98,13 @@ extension DecodedLayer {
     }
 
     /// The HCI event that it is.
-    public var event: HCIEvent? { if case .event(let event, _) = content { event } else { nil } }
+    package var event: HCIEvent? { if case .event(let event, _) = content { event } else { nil } }
 
     /// The ATT PDU that it is.
-    public var att: ATTPDU? { if case .att(let pdu, _) = content { pdu } else { nil } }
+    package var att: ATTPDU? { if case .att(let pdu, _) = content { pdu } else { nil } }
 
     /// The SMP packet that it is.
-    public var smp: SMPCommand? { if case .smp(let command) = content { command } else { nil } }
+    package var smp: SMPCommand? { if case .smp(let command) = content { command } else { nil } }
 
     /// Parameters that could not be decoded, of a command or event that has its header.
     private var hciParameters: DecodedFields {

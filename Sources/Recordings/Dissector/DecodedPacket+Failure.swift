@@ -5,7 +5,7 @@ import SMP
 
 extension DecodedPacket {
     /// What the packet says went wrong: an error of ATT, a status other than success, a failed pairing.
-    public var failure: String? {
+    package var failure: String? {
         if let command = top.smp {
             guard case .pairingFailed(let reason) = command else { return nil }
             return "Pairing Failed: \(reason)"

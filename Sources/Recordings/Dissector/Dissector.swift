@@ -5,7 +5,7 @@ import HCI
 /// Explains the records of a recording, one after another. It remembers connections, so that fragments
 /// become frames, data tells whose it is, answers find their requests, and attributes have the types that
 /// discovery told.
-public struct Dissector: Sendable {
+package struct Dissector: Sendable {
     private struct Key: Hashable {
         let adapter: UInt16
         let handle: ConnectionHandle
@@ -32,10 +32,10 @@ public struct Dissector: Sendable {
     private var attributes = 0
 
     /// A dissector at the start of a recording.
-    public init() {}
+    package init() {}
 
     /// Explains the next record.
-    public mutating func dissect(_ record: Record) -> DecodedPacket {
+    package mutating func dissect(_ record: Record) -> DecodedPacket {
         frame += 1
         switch record.content {
         case .note(let opcode, let bytes):
@@ -57,7 +57,7 @@ public struct Dissector: Sendable {
     }
 
     /// The layers of an HCI packet with the octet of its type, which is in no recording.
-    public static func layers(_ bytes: [UInt8]) -> [DecodedLayer] {
+    package static func layers(_ bytes: [UInt8]) -> [DecodedLayer] {
         let direction: Record.Direction = bytes.first == 1 ? .hostToController : .controllerToHost
         var dissector = Dissector()
         return dissector.dissect(

@@ -3,7 +3,7 @@ import BLECore
 import HCI
 
 /// What a field of a decoded packet holds, in the kinds that JSON has.
-public indirect enum FieldValue: Hashable, Sendable {
+package indirect enum FieldValue: Hashable, Sendable {
     /// Nothing.
     case null
     /// True or false.
@@ -36,25 +36,25 @@ extension FieldValue {
 }
 
 /// The fields of a decoded packet, in order.
-public struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// A name and its value.
-    public struct Field: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
         /// The name, like a Swift property's.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: FieldValue
+        package var value: FieldValue
     }
 
     /// All of them.
-    public private(set) var all: [Field]
+    package private(set) var all: [Field]
 
     /// These fields, in this order.
-    public init(dictionaryLiteral elements: (String, FieldValue)...) {
+    package init(dictionaryLiteral elements: (String, FieldValue)...) {
         all = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
     /// The first field of this name.
-    public subscript(name: String) -> FieldValue? { all.first { $0.name == name }?.value }
+    package subscript(name: String) -> FieldValue? { all.first { $0.name == name }?.value }
 
     /// Adds a field after the others.
     mutating func append(_ name: String, _ value: FieldValue) { all.append(Field(name: name, value: value)) }

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// What the records of a btsnoop file hold.
-public enum BTSnoopDatalink: UInt32, Hashable, Sendable {
+package enum BTSnoopDatalink: UInt32, Hashable, Sendable {
     /// HCI packets without their type; the flags tell command and event from data.
     case h1 = 1001
     /// HCI packets as H4 has them; what Android and most others write.

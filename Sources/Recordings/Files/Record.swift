@@ -2,12 +2,12 @@ import BLECore
 import HCI
 
 /// One record of a recording, whatever the file's format.
-public struct Record: Hashable, Sendable {
+package struct Record: Hashable, Sendable {
     /// Which way a packet went.
-    public typealias Direction = HCIDirection
+    package typealias Direction = HCIDirection
 
     /// What was recorded.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// An HCI packet as H4 has it: the octet of its type, then the packet (Core Specification 5.4, Vol 4,
         /// Part A, 2).
         case packet(Direction, [UInt8])
@@ -16,21 +16,21 @@ public struct Record: Hashable, Sendable {
     }
 
     /// When.
-    public var time: RecordingTime
+    package var time: RecordingTime
     /// The index of the adapter; 0 where the format does not tell.
-    public var adapter: UInt16
+    package var adapter: UInt16
     /// What.
-    public var content: Content
+    package var content: Content
     /// Whether the file does not tell the packet's direction, and the packet by itself does not either. A `Dissector`
     /// that sees what came before knows better.
-    public var isDirectionGuessed: Bool
+    package var isDirectionGuessed: Bool
     /// Octets at the end of the packet that the recorder left out.
-    public var missing: Int
+    package var missing: Int
     /// Packets that the recorder had lost by then, since the recording began.
-    public var drops: UInt32
+    package var drops: UInt32
 
     /// A record of `content`.
-    public init(
+    package init(
         time: RecordingTime, adapter: UInt16 = 0, content: Content, missing: Int = 0, drops: UInt32 = 0,
         isDirectionGuessed: Bool = false
     ) {
@@ -45,7 +45,7 @@ public struct Record: Hashable, Sendable {
 
 extension Record.Content {
     /// What the monitor channel told: `body` is what follows the header of opcode, index and length.
-    public init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
+    package init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
         if let packet = opcode.packet {
             self = .packet(packet.direction, [UInt8](packet.type.rawValue, then: body))
         } else {

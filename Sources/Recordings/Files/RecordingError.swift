@@ -2,7 +2,7 @@ import BLECore
 
 /// Why a file cannot be read as a recording at all. What is damaged inside a readable one is a
 /// `RecordingItem`.
-public enum RecordingError: Error, Hashable, Sendable {
+package enum RecordingError: Error, Hashable, Sendable {
     /// It begins with these octets, and no known format does.
     case unknownFormat([UInt8])
     /// Its format's version is not known here.
@@ -13,7 +13,7 @@ public enum RecordingError: Error, Hashable, Sendable {
 
 extension RecordingError: CustomStringConvertible {
     /// One line for a person.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknownFormat([]): "an empty file is no recording"
         case .unknownFormat(let bytes): "neither btsnoop nor pcap nor pcapng: it begins with \(bytes.hex)"
@@ -24,22 +24,22 @@ extension RecordingError: CustomStringConvertible {
 }
 
 /// A part of a recording that could not be read.
-public struct RecordingDamage: Hashable, Sendable {
+package struct RecordingDamage: Hashable, Sendable {
     /// Octets from the start of the file to the record that could not be read.
-    public var offset: Int
+    package var offset: Int
     /// Octets from there to the next good record, or to the end.
-    public var skipped: Int
+    package var skipped: Int
     /// What was wrong at `offset`.
-    public var reason: DecodeError
+    package var reason: DecodeError
 }
 
 extension RecordingDamage: CustomStringConvertible {
     /// One line for a person.
-    public var description: String { "damaged at octet \(offset), \(skipped) octets skipped: \(reason)" }
+    package var description: String { "damaged at octet \(offset), \(skipped) octets skipped: \(reason)" }
 }
 
 /// What a reader finds in a recording, one after another.
-public enum RecordingItem: Hashable, Sendable {
+package enum RecordingItem: Hashable, Sendable {
     /// A record.
     case record(Record)
     /// A gap.

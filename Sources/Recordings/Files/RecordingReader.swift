@@ -12,7 +12,7 @@ import BLECore
 /// reader.finish()
 /// while let item = try reader.next() { … }
 /// ```
-public struct RecordingReader: Sendable {
+package struct RecordingReader: Sendable {
     private var buffer: [UInt8] = []
     /// Where the unread part of `buffer` begins, in it and in the file.
     private var head = 0
@@ -23,10 +23,10 @@ public struct RecordingReader: Sendable {
     private var lastTime: RecordingTime?
 
     /// A reader at the start of a file.
-    public init() {}
+    package init() {}
 
     /// Takes the next chunk.
-    public mutating func receive(_ chunk: Span<UInt8>) {
+    package mutating func receive(_ chunk: Span<UInt8>) {
         buffer.removeFirst(head)
         head = 0
         buffer.reserveCapacity(buffer.count + chunk.count)
@@ -34,11 +34,11 @@ public struct RecordingReader: Sendable {
     }
 
     /// Says that the file has ended, so that a cut record is damage instead of a reason to wait.
-    public mutating func finish() { finished = true }
+    package mutating func finish() { finished = true }
 
     /// The next record or gap; nil when more chunks are needed or, after `finish`, when there is nothing
     /// left. Throws when the file is no recording, and then always again.
-    public mutating func next() throws(RecordingError) -> RecordingItem? {
+    package mutating func next() throws(RecordingError) -> RecordingItem? {
         guard var format = try openFormat() else { return nil }
         while true {
             switch look(format, at: head) {
@@ -77,11 +77,11 @@ public struct RecordingReader: Sendable {
     }
 
     /// Packets so far that are of another kind than HCI, which pcapng files can have among them.
-    public var leftOut: Int { format?.leftOut ?? 0 }
+    package var leftOut: Int { format?.leftOut ?? 0 }
 
     /// The datalink of btsnoop that has a place for all records that were read so far: `.h4` unless a monitor made
     /// them.
-    public var datalink: BTSnoopDatalink { format?.isOfMonitor ?? false ? .monitor : .h4 }
+    package var datalink: BTSnoopDatalink { format?.isOfMonitor ?? false ? .monitor : .h4 }
 
     /// Leaves an octet out that is part of no record.
     private mutating func skip(_ reason: DecodeError?) {

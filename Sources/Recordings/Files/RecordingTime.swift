@@ -1,30 +1,30 @@
 /// When a packet was recorded: microseconds since 1970-01-01 00:00 UTC.
-public struct RecordingTime: Hashable, Comparable, Sendable {
+package struct RecordingTime: Hashable, Comparable, Sendable {
     /// Microseconds since the Unix epoch, negative before it.
-    public var microseconds: Int64
+    package var microseconds: Int64
 
     /// The time that many microseconds after the Unix epoch.
-    public init(microseconds: Int64) { self.microseconds = microseconds }
+    package init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// 1970-01-01 in btsnoop's count, which its writers fix at 0x00e03ab44a676000 for 2000-01-01: "nominally"
     /// from 0000-01-01 on, in truth from 12 days before.
     private static let btsnoopEpoch: Int64 = 0x00dc_ddb3_0f2f_8000
 
     /// The time of a btsnoop timestamp. Wraps where a damaged one would overflow, so that nothing is lost.
-    public init(btsnoop timestamp: Int64) { microseconds = timestamp &- Self.btsnoopEpoch }
+    package init(btsnoop timestamp: Int64) { microseconds = timestamp &- Self.btsnoopEpoch }
 
     /// Microseconds since btsnoop's year 0, as its files have them.
-    public var btsnoop: Int64 { microseconds &+ Self.btsnoopEpoch }
+    package var btsnoop: Int64 { microseconds &+ Self.btsnoopEpoch }
 
     /// Orders by time.
-    public static func < (left: RecordingTime, right: RecordingTime) -> Bool {
+    package static func < (left: RecordingTime, right: RecordingTime) -> Bool {
         left.microseconds < right.microseconds
     }
 }
 
 extension RecordingTime: CustomStringConvertible {
     /// RFC 3339 in UTC with milliseconds: `2026-11-21T05:24:00.123Z`.
-    public var description: String {
+    package var description: String {
         let (milliseconds, _) = Self.divide(microseconds, by: 1000)
         let (days, ofDay) = Self.divide(milliseconds, by: 86_400_000)
         let (year, month, day) = Self.date(days)

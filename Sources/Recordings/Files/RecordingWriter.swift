@@ -5,17 +5,17 @@
 /// file.write(writer.header)
 /// if let bytes = writer.encode(record) { file.write(bytes) }
 /// ```
-public struct RecordingWriter: Sendable {
+package struct RecordingWriter: Sendable {
     private let format: BTSnoop
 
     /// A writer of that datalink: `.h4` for what one host and one controller say, `.monitor` for whole
     /// machines.
-    public init(_ datalink: BTSnoopDatalink) { format = BTSnoop(datalink: datalink) }
+    package init(_ datalink: BTSnoopDatalink) { format = BTSnoop(datalink: datalink) }
 
     /// What the file begins with: 16 octets.
-    public var header: [UInt8] { BTSnoopHeader(datalink: format.datalink).encoded }
+    package var header: [UInt8] { BTSnoopHeader(datalink: format.datalink).encoded }
 
     /// The octets of one record. nil where the datalink has no place for it: notes exist in monitor files
     /// only, a packet needs its type, and monitors know no events of a host.
-    public func encode(_ record: Record) -> [UInt8]? { format.encoded(record) }
+    package func encode(_ record: Record) -> [UInt8]? { format.encoded(record) }
 }

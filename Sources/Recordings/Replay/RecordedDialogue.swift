@@ -3,9 +3,9 @@ import BLECore
 import HCI
 
 /// What a server and its clients said over ATT, in the order of the recording.
-public struct RecordedDialogue: Sendable {
+package struct RecordedDialogue: Sendable {
     /// Whose database was used.
-    public enum Server: Hashable, Sendable {
+    package enum Server: Hashable, Sendable {
         /// The side that was recorded.
         case host
         /// Its peer; nil where the recording lacks the connection's beginning.
@@ -13,7 +13,7 @@ public struct RecordedDialogue: Sendable {
     }
 
     /// What happened on a link. Links are numbered through the recording.
-    public enum Turn: Sendable {
+    package enum Turn: Sendable {
         /// The client said something.
         case client(ATTPDU, link: Int)
         /// The server said something.
@@ -25,14 +25,14 @@ public struct RecordedDialogue: Sendable {
     }
 
     /// Whose database was used.
-    public let server: Server
+    package let server: Server
     /// What happened.
-    public fileprivate(set) var turns: [Turn] = []
+    package fileprivate(set) var turns: [Turn] = []
     /// The number of the packet that each turn is, in the recording.
-    public fileprivate(set) var frames: [Int] = []
+    package fileprivate(set) var frames: [Int] = []
 
     /// The MTU that the server first told its client, by link.
-    public var receiveMTUs: [Int: ATTMTU] {
+    package var receiveMTUs: [Int: ATTMTU] {
         turns.reduce(into: [:]) { mtus, turn in
             switch turn {
             case .server(.response(.exchangeMTU(let mtu)), let link),
@@ -44,12 +44,12 @@ public struct RecordedDialogue: Sendable {
     }
 
     /// How many requests the clients made.
-    public var requests: Int {
+    package var requests: Int {
         turns.reduce(0) { if case .client(.request, _) = $1 { $0 + 1 } else { $0 } }
     }
 
     /// Each server of a recording that a client asked for anything.
-    public static func all(in packets: [DecodedPacket]) -> [RecordedDialogue] {
+    package static func all(in packets: [DecodedPacket]) -> [RecordedDialogue] {
         var splitter = Splitter()
         for packet in packets { splitter.take(packet) }
         return splitter.dialogues.filter { $0.requests > 0 }
@@ -58,7 +58,7 @@ public struct RecordedDialogue: Sendable {
 
 extension RecordedDialogue.Server: CustomStringConvertible {
     /// "host", or the address of the peer.
-    public var description: String {
+    package var description: String {
         switch self {
         case .host: "host"
         case .peer(let address): address?.description ?? "unknown peer"

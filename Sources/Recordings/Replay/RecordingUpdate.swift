@@ -3,11 +3,11 @@ import BLECore
 import HCI
 
 /// A recording in which a server says something else.
-public enum RecordingUpdate {
+package enum RecordingUpdate {
     /// The records with what `differences` say in place of what was recorded. A PDU that came in several packets
     /// comes in one, one that is not said any more has none, and one that was not said before follows what it
     /// answers.
-    public static func records(_ records: [Record], _ differences: [Replay.Difference]) -> [Record] {
+    package static func records(_ records: [Record], _ differences: [Replay.Difference]) -> [Record] {
         let byFrame = Dictionary(grouping: differences, by: \.frame)
         var updated: [Record] = []
         var dissector = Dissector()

@@ -6,31 +6,31 @@ import GATTServer
 
 /// A server in the place of a recorded one: it gets the clients' side of a dialogue, and what it says is compared
 /// with what the recorded server said, octet by octet.
-public struct Replay {
+package struct Replay {
     /// Where the two said different things.
-    public struct Difference: Hashable, Sendable {
+    package struct Difference: Hashable, Sendable {
         /// The packet of the recording that is different; where it has none, the one that was asked in.
-        public let frame: Int
+        package let frame: Int
         /// What the client had sent; empty when the server spoke unasked.
-        public let asked: [UInt8]
+        package let asked: [UInt8]
         /// What the recorded server said; empty for nothing.
-        public let recorded: [UInt8]
+        package let recorded: [UInt8]
         /// What this one says; empty for nothing.
-        public let ours: [UInt8]
+        package let ours: [UInt8]
     }
 
     /// Responses that were compared.
-    public private(set) var answers = 0
+    package private(set) var answers = 0
     /// Notifications and indications that were compared.
-    public private(set) var pushes = 0
+    package private(set) var pushes = 0
     /// Those that this server would not have sent, since the client had not subscribed: how many, by handle.
-    public private(set) var unsubscribed: [AttributeHandle: Int] = [:]
+    package private(set) var unsubscribed: [AttributeHandle: Int] = [:]
     /// The same as differences, for those who take them for such.
-    public private(set) var unsubscribedPushes: [Difference] = []
+    package private(set) var unsubscribedPushes: [Difference] = []
     /// Requests that the recording shows no answer to.
-    public private(set) var unanswered = 0
+    package private(set) var unanswered = 0
     /// Where the two said different things, in the order of the recording.
-    public private(set) var differences: [Difference] = []
+    package private(set) var differences: [Difference] = []
 
     private var server: GATTServer
     private let receiveMTU: (Int) -> ATTMTU
@@ -43,7 +43,7 @@ public struct Replay {
     /// Plays a dialogue. `storesPushes` says that the application stored each value that it sent, `receiveMTU` how
     /// much the server takes on a link, and `security` what a link is worth once it is encrypted, since the
     /// recording does not tell. A value that this server has no attribute for is not sent, which is a difference.
-    public init(
+    package init(
         _ dialogue: RecordedDialogue, on server: GATTServer, storesPushes: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
         receiveMTU: @escaping (Int) -> ATTMTU

@@ -3,61 +3,61 @@ import BLECore
 import HCI
 
 /// What a connection of a recording came to.
-public struct ConnectionStatistics: Sendable {
+package struct ConnectionStatistics: Sendable {
     /// Traffic in one direction.
-    public struct Traffic: Hashable, Sendable {
+    package struct Traffic: Hashable, Sendable {
         /// ACL packets.
-        public var packets = 0
+        package var packets = 0
         /// Octets of attribute values in them.
-        public var valueOctets = 0
+        package var valueOctets = 0
 
         /// That much.
-        public init(packets: Int = 0, valueOctets: Int = 0) {
+        package init(packets: Int = 0, valueOctets: Int = 0) {
             (self.packets, self.valueOctets) = (packets, valueOctets)
         }
     }
 
     /// A set of parameters that held from some time on.
-    public struct Parameters: Hashable, Sendable {
+    package struct Parameters: Hashable, Sendable {
         /// Microseconds between connection events.
-        public var interval: Int64
+        package var interval: Int64
         /// Events that the peripheral may leave out.
-        public var latency: Int
+        package var latency: Int
         /// Milliseconds of silence that end the connection.
-        public var timeout: Int
+        package var timeout: Int
 
         /// Those parameters.
-        public init(interval: Int64, latency: Int, timeout: Int) {
+        package init(interval: Int64, latency: Int, timeout: Int) {
             (self.interval, self.latency, self.timeout) = (interval, latency, timeout)
         }
     }
 
     /// Which adapter it was on.
-    public var adapter: UInt16
+    package var adapter: UInt16
     /// Its number.
-    public var handle: ConnectionHandle
+    package var handle: ConnectionHandle
     /// The other side.
-    public var peer: DeviceAddress?
+    package var peer: DeviceAddress?
     /// What the recorded side was.
-    public var role: ConnectionRole?
+    package var role: ConnectionRole?
     /// Its first packet or its beginning.
-    public var begin: RecordingTime
+    package var begin: RecordingTime
     /// Its last packet or its end.
-    public var end: RecordingTime
+    package var end: RecordingTime
     /// What the host sent.
-    public var sent = Traffic()
+    package var sent = Traffic()
     /// What the host received.
-    public var received = Traffic()
+    package var received = Traffic()
     /// Its parameters, one after another; the first 16.
-    public var parameters: [Parameters] = []
+    package var parameters: [Parameters] = []
     /// The PHYs to and from the peer, as they were last set.
-    public var phys: (transmit: PHY, receive: PHY)?
+    package var phys: (transmit: PHY, receive: PHY)?
     /// The most octets of a packet on air, to and from the peer.
-    public var dataLengths: (transmit: Int, receive: Int)?
+    package var dataLengths: (transmit: Int, receive: Int)?
     /// What the client and the server can receive.
-    public var mtus: (client: Int?, server: Int?)
+    package var mtus: (client: Int?, server: Int?)
     /// Why it ended; nil when the recording does not tell.
-    public var reason: HCIStatus?
+    package var reason: HCIStatus?
 
     init(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
         (adapter, self.handle, peer) = (packet.adapter, handle, packet.peer)
@@ -65,10 +65,10 @@ public struct ConnectionStatistics: Sendable {
     }
 
     /// The ATT_MTU that both agreed to.
-    public var mtu: Int { min(mtus.client ?? 23, mtus.server ?? 23) }
+    package var mtu: Int { min(mtus.client ?? 23, mtus.server ?? 23) }
 
     /// Seconds between its first and last packets.
-    public var seconds: Double { Double(end.microseconds &- begin.microseconds) / 1_000_000 }
+    package var seconds: Double { Double(end.microseconds &- begin.microseconds) / 1_000_000 }
 
     mutating func add(_ packet: DecodedPacket) {
         end = packet.time

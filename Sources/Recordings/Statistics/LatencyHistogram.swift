@@ -1,20 +1,20 @@
 /// How long answers took, in memory that does not grow: one count for every eighth of an octave, which is within
 /// 9 percent.
-public struct LatencyHistogram: Hashable, Sendable {
+package struct LatencyHistogram: Hashable, Sendable {
     /// How many answers there were.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The shortest time, in microseconds.
-    public private(set) var minimum = Int64.max
+    package private(set) var minimum = Int64.max
     /// The longest time, in microseconds.
-    public private(set) var maximum: Int64 = 0
+    package private(set) var maximum: Int64 = 0
     private var sum: Int64 = 0
     private var counts = [Int](repeating: 0, count: 64 * 8)
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// Adds a time in microseconds; one below zero counts as none.
-    public mutating func add(_ latency: Int64) {
+    package mutating func add(_ latency: Int64) {
         let latency = max(0, latency)
         count += 1
         sum = sum &+ latency
@@ -23,10 +23,10 @@ public struct LatencyHistogram: Hashable, Sendable {
     }
 
     /// The mean, in microseconds.
-    public var mean: Int64 { count > 0 ? sum / Int64(count) : 0 }
+    package var mean: Int64 { count > 0 ? sum / Int64(count) : 0 }
 
     /// The time that this part of the answers took at most, 0 to 1, in microseconds.
-    public func quantile(_ part: Double) -> Int64 {
+    package func quantile(_ part: Double) -> Int64 {
         let wanted = max(1, Int((Double(count) * part).rounded(.up)))
         var seen = 0
         for (index, number) in counts.enumerated() {

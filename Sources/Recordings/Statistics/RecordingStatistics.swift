@@ -2,23 +2,23 @@ import BLECore
 import HCI
 
 /// What the packets of a recording come to. It takes memory for names and connections, and none for packets.
-public struct RecordingStatistics: Sendable {
+package struct RecordingStatistics: Sendable {
     /// How many packets there were.
-    public private(set) var packets = 0
+    package private(set) var packets = 0
     /// The time of the first packet.
-    public private(set) var begin: RecordingTime?
+    package private(set) var begin: RecordingTime?
     /// The time of the last packet.
-    public private(set) var end: RecordingTime?
+    package private(set) var end: RecordingTime?
     /// How often packets of each name came.
-    public private(set) var names: [String: Int] = [:]
+    package private(set) var names: [String: Int] = [:]
     /// What went wrong, and how often.
-    public private(set) var errors: [String: Int] = [:]
+    package private(set) var errors: [String: Int] = [:]
     /// How long answers took, by the name of the request.
-    public private(set) var latencies: [String: LatencyHistogram] = [:]
+    package private(set) var latencies: [String: LatencyHistogram] = [:]
     /// The connections in the order they began.
-    public private(set) var connections: [ConnectionStatistics] = []
+    package private(set) var connections: [ConnectionStatistics] = []
     /// Connections that came after the first thousand, of which only packets are counted.
-    public private(set) var furtherConnections = 0
+    package private(set) var furtherConnections = 0
 
     private struct Key: Hashable {
         let adapter: UInt16
@@ -31,10 +31,10 @@ public struct RecordingStatistics: Sendable {
     private static let nameLimit = 2000
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// Adds the next packet.
-    public mutating func add(_ packet: DecodedPacket) {
+    package mutating func add(_ packet: DecodedPacket) {
         packets += 1
         begin = begin ?? packet.time
         end = packet.time
@@ -51,7 +51,7 @@ public struct RecordingStatistics: Sendable {
     }
 
     /// Says that no packet follows.
-    public mutating func finish() { open = [:] }
+    package mutating func finish() { open = [:] }
 
     private mutating func add(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
         let key = Key(adapter: packet.adapter, handle: handle)

@@ -2,41 +2,41 @@ import BLECore
 
 /// The first octet of an SMP packet, which says what the rest is (Core Specification 5.4, Vol 3, Part H,
 /// 3.3, Table 3.3).
-public struct SMPCode: RawRepresentable, Hashable, Sendable {
+package struct SMPCode: RawRepresentable, Hashable, Sendable {
     /// The code.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The code with that number.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Pairing Request, 3.5.1.
-    public static let pairingRequest = SMPCode(rawValue: 0x01)
+    package static let pairingRequest = SMPCode(rawValue: 0x01)
     /// Pairing Response, 3.5.2.
-    public static let pairingResponse = SMPCode(rawValue: 0x02)
+    package static let pairingResponse = SMPCode(rawValue: 0x02)
     /// Pairing Confirm, 3.5.3.
-    public static let pairingConfirm = SMPCode(rawValue: 0x03)
+    package static let pairingConfirm = SMPCode(rawValue: 0x03)
     /// Pairing Random, 3.5.4.
-    public static let pairingRandom = SMPCode(rawValue: 0x04)
+    package static let pairingRandom = SMPCode(rawValue: 0x04)
     /// Pairing Failed, 3.5.5.
-    public static let pairingFailed = SMPCode(rawValue: 0x05)
+    package static let pairingFailed = SMPCode(rawValue: 0x05)
     /// Encryption Information, 3.6.2.
-    public static let encryptionInformation = SMPCode(rawValue: 0x06)
+    package static let encryptionInformation = SMPCode(rawValue: 0x06)
     /// Central Identification, 3.6.3.
-    public static let centralIdentification = SMPCode(rawValue: 0x07)
+    package static let centralIdentification = SMPCode(rawValue: 0x07)
     /// Identity Information, 3.6.4.
-    public static let identityInformation = SMPCode(rawValue: 0x08)
+    package static let identityInformation = SMPCode(rawValue: 0x08)
     /// Identity Address Information, 3.6.5.
-    public static let identityAddressInformation = SMPCode(rawValue: 0x09)
+    package static let identityAddressInformation = SMPCode(rawValue: 0x09)
     /// Signing Information, 3.6.6.
-    public static let signingInformation = SMPCode(rawValue: 0x0a)
+    package static let signingInformation = SMPCode(rawValue: 0x0a)
     /// Security Request, 3.6.7.
-    public static let securityRequest = SMPCode(rawValue: 0x0b)
+    package static let securityRequest = SMPCode(rawValue: 0x0b)
     /// Pairing Public Key, 3.5.6.
-    public static let pairingPublicKey = SMPCode(rawValue: 0x0c)
+    package static let pairingPublicKey = SMPCode(rawValue: 0x0c)
     /// Pairing DHKey Check, 3.5.7.
-    public static let pairingDHKeyCheck = SMPCode(rawValue: 0x0d)
+    package static let pairingDHKeyCheck = SMPCode(rawValue: 0x0d)
     /// Pairing Keypress Notification, 3.5.8.
-    public static let pairingKeypressNotification = SMPCode(rawValue: 0x0e)
+    package static let pairingKeypressNotification = SMPCode(rawValue: 0x0e)
 
     /// Each code's name, and the octets of its packet, the code included: SMP packets never vary in length.
     private static let table: [(name: String, octets: Int)] = [
@@ -52,10 +52,10 @@ public struct SMPCode: RawRepresentable, Hashable, Sendable {
     }
 
     /// Octets of a packet with this code; nil where the code is reserved for future use.
-    public var octets: Int? { entry?.octets }
+    package var octets: Int? { entry?.octets }
 }
 
 extension SMPCode: CustomStringConvertible {
     /// The specification's name, or `0x0f` for a reserved code.
-    public var description: String { entry?.name ?? "0x" + rawValue.hex }
+    package var description: String { entry?.name ?? "0x" + rawValue.hex }
 }

@@ -2,7 +2,7 @@ import BLECore
 
 /// A packet of the Security Manager Protocol (Core Specification 5.4, Vol 3, Part H, 3.3). Keys and other
 /// 128-bit values are numbers, least significant octet first on the wire.
-public enum SMPCommand: Hashable, Sendable {
+package enum SMPCommand: Hashable, Sendable {
     /// Asks the peripheral to pair (3.5.1).
     case pairingRequest(PairingFeatures)
     /// Agrees to pair (3.5.2).
@@ -35,7 +35,7 @@ public enum SMPCommand: Hashable, Sendable {
 
 extension SMPCommand {
     /// The code on the wire.
-    public var code: SMPCode {
+    package var code: SMPCode {
         switch self {
         case .pairingRequest: .pairingRequest
         case .pairingResponse: .pairingResponse
@@ -57,10 +57,10 @@ extension SMPCommand {
 
 extension SMPCommand: PacketCodable {
     /// SMP packet.
-    public static var packetName: String { "SMP packet" }
+    package static var packetName: String { "SMP packet" }
 
     /// Reads one packet. A code that is reserved for future use is an invalid value of the field "code".
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let code = SMPCode(rawValue: try reader.u8("code"))
         switch code {
         case .pairingRequest: self = .pairingRequest(try PairingFeatures(decoding: &reader))
@@ -94,10 +94,10 @@ extension SMPCommand: PacketCodable {
     }
 
     /// Octets of the packet: 2 to 65.
-    public var encodedCount: Int { code.octets ?? 1 }
+    package var encodedCount: Int { code.octets ?? 1 }
 
     /// Writes the packet.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(code.rawValue)
         switch self {
         case .pairingRequest(let features), .pairingResponse(let features): features.encode(into: &output)

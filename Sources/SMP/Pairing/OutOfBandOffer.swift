@@ -16,10 +16,16 @@ public struct OutOfBandOffer: Hashable, Sendable {
     /// The random number r of LE Secure Connections.
     public var random: UInt128
 
+    /// A new offer for LE Secure Connections, from the system's random numbers; nil in a build without LE Secure
+    /// Connections.
+    public init?() {
+        self.init(toolbox: SecurityManager.defaultToolbox, using: SystemRandomNumberGenerator())
+    }
+
     /// A new offer for LE Secure Connections; nil without a toolbox, and from a generator that is none.
-    public init?(
+    package init?(
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
-        using generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+        using generator: some RandomNumberGenerator & Sendable
     ) {
         var generator: any RandomNumberGenerator & Sendable = generator
         guard let toolbox, let pair = toolbox.keyPair(using: &generator) else { return nil }

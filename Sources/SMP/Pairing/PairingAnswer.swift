@@ -1,6 +1,6 @@
 /// What the owner of a pairing has to say. One that nobody has asked for is ignored: the pairing may have
 /// ended meanwhile.
-public enum PairingAnswer: Hashable, Sendable {
+package enum PairingAnswer: Hashable, Sendable {
     /// Go on: to `.pairingRequested` and `.confirm`.
     case accept
     /// End it for that reason: at any time, and to `.securityRequested`.

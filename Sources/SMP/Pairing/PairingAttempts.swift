@@ -6,44 +6,44 @@ import BLECore
 ///
 /// The count rises when a pairing begins and falls to none when one succeeds, so that a peer cannot spare
 /// itself the wait by leaving.
-public struct PairingAttempts: Hashable, Sendable {
+package struct PairingAttempts: Hashable, Sendable {
     /// Attempts that have not succeeded.
-    public private(set) var count = 0
+    package private(set) var count = 0
     private var latest = Instant.zero
 
     /// No attempts.
-    public init() {}
+    package init() {}
 
     /// When the next pairing may begin, if that is later than `now`.
-    public func wait(at now: Instant) -> Instant? {
+    package func wait(at now: Instant) -> Instant? {
         guard count > 0 else { return nil }
         let end = latest + .seconds(1 << min(count - 1, Self.maximumDoublings))
         return end > now ? end : nil
     }
 
     /// A pairing begins.
-    public mutating func begin(at now: Instant) {
+    package mutating func begin(at now: Instant) {
         let hours = latest.duration(until: now) / .seconds(3600)
         count = max(0, min(count, Self.maximumDoublings + 1) - Int(hours)) + 1
         latest = now
     }
 
     /// A pairing has succeeded.
-    public mutating func succeed() { count = 0 }
+    package mutating func succeed() { count = 0 }
 
     private static let maximumDoublings = 10
 }
 
 /// The waits of all peers of a host, across links. At the limit, the peer that has tried least is forgotten.
-public struct RepeatedAttempts: Hashable, Sendable {
+package struct RepeatedAttempts: Hashable, Sendable {
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     private let limit: Int
 
     /// No peers, and `limit` of them at most.
-    public init(limit: Int = 1024) { self.limit = max(1, limit) }
+    package init(limit: Int = 1024) { self.limit = max(1, limit) }
 
     /// A peer's attempts: what a new link's machine begins with, and what is left of it when the link ends.
-    public subscript(peer: DeviceAddress) -> PairingAttempts {
+    package subscript(peer: DeviceAddress) -> PairingAttempts {
         get { attempts[peer] ?? PairingAttempts() }
         set {
             guard newValue.count > 0 else {

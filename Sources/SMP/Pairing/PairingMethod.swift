@@ -1,6 +1,6 @@
 /// How two devices make sure of each other: the association models (Core Specification 5.4, Vol 3, Part H,
 /// 2.3.5.1).
-public enum PairingMethod: Hashable, Sendable {
+package enum PairingMethod: Hashable, Sendable {
     /// Not at all: whoever is in between takes part.
     case justWorks
     /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
@@ -13,7 +13,7 @@ public enum PairingMethod: Hashable, Sendable {
     case outOfBand
 
     /// What two ends' features come to (Tables 2.6 to 2.8).
-    public init(request: PairingFeatures, response: PairingFeatures) {
+    package init(request: PairingFeatures, response: PairingFeatures) {
         let both = request.authentication.intersection(response.authentication)
         let isSecure = both.contains(.secureConnections)
         let presences = [request.oobData, response.oobData].count { $0 == .present }
@@ -43,7 +43,7 @@ public enum PairingMethod: Hashable, Sendable {
     }
 
     /// Whether nobody in between can take part.
-    public var isAuthenticated: Bool { self != .justWorks }
+    package var isAuthenticated: Bool { self != .justWorks }
 
     /// Whether a passkey is typed at that end.
     func isEntered(by role: PairingRole) -> Bool {

@@ -57,24 +57,24 @@ public struct PairingPolicy: Hashable, Sendable {
 
 /// What a caller wants of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
 /// 10.2.1).
-public struct PairingRequirements: Hashable, Sendable {
+package struct PairingRequirements: Hashable, Sendable {
     /// Whether third parties are kept out.
-    public var isAuthenticated: Bool
+    package var isAuthenticated: Bool
     /// Whether it is LE Secure Connections, with a key of 16 octets.
-    public var isSecureConnections: Bool
+    package var isSecureConnections: Bool
 
     /// Requirements.
-    public init(isAuthenticated: Bool = false, isSecureConnections: Bool = false) {
+    package init(isAuthenticated: Bool = false, isSecureConnections: Bool = false) {
         self.isAuthenticated = isAuthenticated
         self.isSecureConnections = isSecureConnections
     }
 
     /// Level 2: any key.
-    public static let encryption = PairingRequirements()
+    package static let encryption = PairingRequirements()
     /// Level 3.
-    public static let authenticated = PairingRequirements(isAuthenticated: true)
+    package static let authenticated = PairingRequirements(isAuthenticated: true)
     /// Level 4.
-    public static let secureConnections = PairingRequirements(
+    package static let secureConnections = PairingRequirements(
         isAuthenticated: true, isSecureConnections: true)
 }
 

@@ -3,7 +3,7 @@ import BLECore
 extension SecurityManager {
     /// Begins: the central sends Pairing Request, the peripheral Security Request, for which the central
     /// encrypts with the key of a bond, pairs, or does nothing. The end is `.paired` or `.failed`.
-    public mutating func begin(
+    package mutating func begin(
         _ wanted: PairingRequirements, at now: Instant
     ) throws(PairingImpossible) {
         guard toolbox != nil else { throw .unsupported }
@@ -31,7 +31,7 @@ extension SecurityManager {
     }
 
     /// Says what an event asked for.
-    public mutating func answer(_ answer: PairingAnswer, at now: Instant) {
+    package mutating func answer(_ answer: PairingAnswer, at now: Instant) {
         switch answer {
         case .accept where negotiation?.step == .acceptance: accept(at: now)
         case .accept where pairing?.step == .consent: startAuthentication(at: now)
@@ -51,7 +51,7 @@ extension SecurityManager {
     }
 
     /// Tells the peer that the user presses keys, if it wants to know (3.5.8).
-    public mutating func press(_ key: KeypressNotification, at now: Instant) {
+    package mutating func press(_ key: KeypressNotification, at now: Instant) {
         guard let pairing, pairing.passkey == nil, pairing.tellsKeypresses(of: role),
             pairing.step != .publicKey, pairing.step != .consent
         else { return }

@@ -2,7 +2,7 @@ import BLECore
 
 extension SecurityManager {
     /// What the machine tells its owner. Events after which it waits for an `answer` name it.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// Central: the peripheral wants this. Encrypt with the key of the bond, `begin`, or `.refuse`.
         case securityRequested(AuthenticationRequirements)
         /// Peripheral: the central wants to pair. Nothing happens before `.accept` or `.refuse`; a peer that

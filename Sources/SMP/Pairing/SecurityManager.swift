@@ -17,15 +17,15 @@ import DequeModule
 /// ```
 /// Taking a frame may make events: `.paired` comes when the last key has left. Whatever a peer sends, the worst that
 /// comes of it is `.failed`; a later pairing on the same link can succeed, except after a time-out.
-public struct SecurityManager: Machine, Sendable {
+package struct SecurityManager: Machine, Sendable {
     /// Which end of the link this is.
-    public let role: PairingRole
+    package let role: PairingRole
     /// How to pair. A change holds for the next pairing.
-    public var policy: PairingPolicy
+    package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
-    public var attempts = PairingAttempts()
+    package var attempts = PairingAttempts()
     /// Whether the policy's fixed passkey has been part of an attempt that failed. It is not shown again.
-    public internal(set) var isPasskeySpent = false
+    package internal(set) var isPasskeySpent = false
 
     let own: DeviceAddress
     let peer: DeviceAddress
@@ -44,11 +44,11 @@ public struct SecurityManager: Machine, Sendable {
     /// 3.4: thirty seconds after the last packet that was queued.
     var timer: Instant?
     /// Whether the thirty seconds have passed once.
-    public internal(set) var hasTimedOut = false
+    package internal(set) var hasTimedOut = false
 
     /// The machine of a new link. `own` and `peer` are the addresses with which it was made, as they were on
     /// air. Without a toolbox it refuses to pair.
-    public init(
+    package init(
         role: PairingRole, own: DeviceAddress, peer: DeviceAddress, policy: PairingPolicy,
         identity: LocalIdentity,
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
@@ -64,10 +64,10 @@ public struct SecurityManager: Machine, Sendable {
     }
 
     /// Whether a pairing is under way.
-    public var isPairing: Bool { negotiation != nil || pairing != nil }
+    package var isPairing: Bool { negotiation != nil || pairing != nil }
 
     /// Takes one packet. Codes that are reserved for future use are ignored (3.3).
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard !hasTimedOut, frame.count > 0, SMPCode(rawValue: frame[0]).octets != nil else { return }
         guard toolbox != nil else {
             refusal.receive(frame, at: now)
@@ -81,7 +81,7 @@ public struct SecurityManager: Machine, Sendable {
     }
 
     /// Ends a pairing, or the wait for an answer to a Security Request, when its time has passed.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         guard let due = timer, due <= now else { return }
         // A central that never answered Security Request has not begun a pairing, so that it may still do so.
         hasTimedOut = isPairing
@@ -90,7 +90,7 @@ public struct SecurityManager: Machine, Sendable {
     }
 
     /// Writes the next packet.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let command = outbox.popFirst() else { return refusal.nextFrame(into: &output, at: now) }
         command.encode(into: &output)
         finishIfDone()
@@ -98,20 +98,20 @@ public struct SecurityManager: Machine, Sendable {
     }
 
     /// The next thing to tell.
-    public mutating func nextEvent() -> Event? {
+    package mutating func nextEvent() -> Event? {
         if let event = events.popFirst() { return event }
         guard case .refused(let code, let reason) = refusal.nextEvent() else { return nil }
         return .refused(code, reason)
     }
 
     /// When the time of a pairing has passed.
-    public var deadline: Instant? { timer }
+    package var deadline: Instant? { timer }
 }
 
 extension SecurityManager {
     /// The link layer tells that the link is encrypted, with a new key or anew, or is not: that it could not
     /// be.
-    public mutating func encryptionChanged(isOn: Bool, at now: Instant) {
+    package mutating func encryptionChanged(isOn: Bool, at now: Instant) {
         switch pairing?.step {
         case .encryption where isOn: distributeKeys(at: now)
         case .encryption, .keys:
@@ -125,7 +125,7 @@ extension SecurityManager {
     }
 
     /// Ends what runs, and tells the peer. A central that was asked for security may see to that all the same.
-    public mutating func cancel(at now: Instant) {
+    package mutating func cancel(at now: Instant) {
         guard isPairing else {
             if role == .responder { (securityRequest, timer) = (nil, nil) }
             return

@@ -1,7 +1,7 @@
 extension SecurityManager {
     /// The toolbox over swift-crypto; nil in a build without the package's trait `SecurityManager`, which
     /// does not pair.
-    public static var defaultToolbox: (any SecurityToolbox)? {
+    package static var defaultToolbox: (any SecurityToolbox)? {
         #if SecurityManager
         SwiftCryptoToolbox()
         #else

@@ -8,57 +8,57 @@ import HCI
 /// The air answers with Command Complete: 0x0c when another controller has the name, 0x12 when the name is
 /// no UTF-8 or is longer than 200 octets. The command sets nothing: LE Set Random Address does. A controller
 /// keeps its name until it leaves the air or claims another; a reset does not matter.
-public struct ClaimName: Hashable, Sendable {
+package struct ClaimName: Hashable, Sendable {
     /// 0xfc01.
-    public static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x001)
+    package static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x001)
     /// The most octets of a name.
-    public static let maximumLength = 200
+    package static let maximumLength = 200
 
     /// The name.
-    public let name: String
+    package let name: String
 
     /// A claim for `name`; an empty one for a new address. Nil when the name is too long.
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         guard name.utf8.count <= Self.maximumLength else { return nil }
         self.name = name
     }
 
     /// The command: the name's UTF-8 is all of its parameters.
-    public var packet: HCICommandPacket {
+    package var packet: HCICommandPacket {
         HCICommandPacket(opcode: Self.opcode, parameters: Array(name.utf8))
     }
 
     /// What the air returns, status included.
-    public struct Answer: PacketCodable, Hashable {
+    package struct Answer: PacketCodable, Hashable {
         /// For errors.
-        public static let packetName = "Claim Name return parameters"
+        package static let packetName = "Claim Name return parameters"
 
         /// Success, Command Disallowed (0x0c) for a name in use, or Invalid HCI Command Parameters (0x12).
-        public var status: HCIStatus
+        package var status: HCIStatus
         /// The random static address; zeros after a failure.
-        public var address: DeviceAddress
+        package var address: DeviceAddress
         /// The process that has the name, when it is in use and the process is known; else 0.
-        public var holder: UInt32
+        package var holder: UInt32
 
         /// An answer of these values.
-        public init(
+        package init(
             status: HCIStatus, address: DeviceAddress = DeviceAddress(0, type: .random), holder: UInt32 = 0
         ) {
             (self.status, self.address, self.holder) = (status, address, holder)
         }
 
         /// Reads the three fields.
-        public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        package init(decoding reader: inout ByteReader) throws(DecodeError) {
             status = HCIStatus(rawValue: try reader.u8("status"))
             address = DeviceAddress(try reader.u48("address"), type: .random)
             holder = try reader.u32("holder's process")
         }
 
         /// 11.
-        public var encodedCount: Int { 11 }
+        package var encodedCount: Int { 11 }
 
         /// Writes the three fields.
-        public func encode(into output: inout OutputSpan<UInt8>) {
+        package func encode(into output: inout OutputSpan<UInt8>) {
             output.u8(status.rawValue)
             output.u48(address.value)
             output.u32(holder)

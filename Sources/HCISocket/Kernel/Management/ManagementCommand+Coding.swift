@@ -2,7 +2,7 @@ import BLECore
 
 extension ManagementCommand {
     /// The command's code.
-    public var opcode: Management.Opcode {
+    package var opcode: Management.Opcode {
         let code: UInt16 =
             switch self {
             case .readIndexList: 0x0003
@@ -29,12 +29,12 @@ extension ManagementCommand {
     }
 
     /// The command as a packet of the socket.
-    public func packet(for index: UInt16) -> Management.Packet {
+    package func packet(for index: UInt16) -> Management.Packet {
         Management.Packet(code: opcode.rawValue, index: index, parameters: encoded)
     }
 
     /// Reads a command; nil when its code is none of these.
-    public init?(_ packet: Management.Packet) throws(DecodeError) {
+    package init?(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management command 0x\(packet.code.hex)")
         guard let command = try Self.decode(packet.code, &reader) else { return nil }
         try reader.end()
@@ -71,7 +71,7 @@ extension ManagementCommand {
 
 extension ManagementCommand: PacketEncodable {
     /// Octets of the parameters.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .readIndexList, .readInformation, .getConnections: 0
         case .setPowered, .setBondable, .setSecureSimplePairing, .setLowEnergy, .setIOCapability,
@@ -89,7 +89,7 @@ extension ManagementCommand: PacketEncodable {
     }
 
     /// Writes the parameters.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         switch self {
         case .readIndexList, .readInformation, .getConnections: break
         case .setPowered(let isOn), .setBondable(let isOn), .setSecureSimplePairing(let isOn),

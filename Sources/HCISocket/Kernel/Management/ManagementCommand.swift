@@ -2,7 +2,7 @@ import BLECore
 
 /// A command to the management socket, with its parameters. A value of the right form is always taken: whether it
 /// makes sense is for the kernel to say, with a status.
-public enum ManagementCommand: Hashable, Sendable {
+package enum ManagementCommand: Hashable, Sendable {
     /// Lists the adapters. About no adapter.
     case readIndexList
     /// Reads address, settings and name of an adapter.

@@ -3,7 +3,7 @@ import HCI
 
 /// What the kernel tells unasked about one adapter. Events about BR/EDR devices, and those that this host has no
 /// use for, keep only their code.
-public enum ManagementEvent: Hashable, Sendable {
+package enum ManagementEvent: Hashable, Sendable {
     /// The adapter is there.
     case added
     /// The adapter has gone.
@@ -37,7 +37,7 @@ public enum ManagementEvent: Hashable, Sendable {
     case other(UInt16)
 
     /// Reads an event. Octets behind those that are known are left for later kernels.
-    public init(_ packet: Management.Packet) throws(DecodeError) {
+    package init(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management event 0x\(packet.code.hex)")
         self =
             switch packet.code {

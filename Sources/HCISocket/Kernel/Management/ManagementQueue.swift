@@ -4,14 +4,14 @@ import HCI
 
 /// The management socket's conversation: one command at a time, but for those that wait for a user; answers matched
 /// by code and index; and the kernel's own events between them.
-public struct ManagementQueue: Machine {
+package struct ManagementQueue: Machine {
     /// Names a command that was submitted.
-    public struct Ticket: Hashable, Sendable {
+    package struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
 
     /// What happened.
-    public enum Event: Equatable, Sendable {
+    package enum Event: Equatable, Sendable {
         /// The command was answered; on success, with these octets.
         case answered(Ticket, ManagementStatus, [UInt8])
         /// The kernel did not answer in the time that it has for this command.
@@ -40,13 +40,13 @@ public struct ManagementQueue: Machine {
     private var next: UInt64 = 0
 
     /// A conversation that has not begun.
-    public init() {}
+    package init() {}
 
     /// When the kernel must have answered something.
-    public var deadline: Instant? { lasting.map(\.deadline).reduce(current?.deadline, earlier) }
+    package var deadline: Instant? { lasting.map(\.deadline).reduce(current?.deadline, earlier) }
 
     /// Queues a command about the adapter with that index.
-    public mutating func submit(
+    package mutating func submit(
         _ command: ManagementCommand, index: UInt16, at now: Instant
     ) -> Ticket {
         next &+= 1
@@ -57,7 +57,7 @@ public struct ManagementQueue: Machine {
     }
 
     /// Takes one packet of the socket.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         do throws(DecodeError) {
             try take(try Management.Packet(frame))
         } catch {
@@ -95,7 +95,7 @@ public struct ManagementQueue: Machine {
     }
 
     /// Gives up what was due by `now`.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         if let late = current, late.deadline <= now {
             current = nil
             events.append(.timedOut(late.ticket, after: late.command.timeLimit))
@@ -107,10 +107,10 @@ public struct ManagementQueue: Machine {
     }
 
     /// Octets of the next command, for room to write it; 0 when there is none, or one before it is not answered.
-    public var nextFrameCount: Int { current == nil ? waiting.first?.packet.encodedCount ?? 0 : 0 }
+    package var nextFrameCount: Int { current == nil ? waiting.first?.packet.encodedCount ?? 0 : 0 }
 
     /// Writes the next command, when the one before it is answered.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard current == nil, var command = waiting.popFirst() else { return false }
         command.begun = now
         if command.command.isLasting { lasting.append(command) } else { current = command }
@@ -119,5 +119,5 @@ public struct ManagementQueue: Machine {
     }
 
     /// The next thing to tell.
-    public mutating func nextEvent() -> Event? { events.popFirst() }
+    package mutating func nextEvent() -> Event? { events.popFirst() }
 }
