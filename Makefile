@@ -29,6 +29,9 @@ install: setup ## bletool with manual, completions and service, below PREFIX (/u
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual
 	Scripts/install
 
+outside: setup ## the examples and the samples of the documents, in a package that has only what is public
+	@Tests/Outside/run
+
 installed: setup ## make install into a folder that goes again, and what systemd, man and the shells say of it
 	Tests/Install/run
 
@@ -75,4 +78,4 @@ docs: setup ## the documentation as a site in .build/docs, every link checked
 check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help install installed small setup build demo test verify plain pace model memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help install installed small setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check

@@ -5,10 +5,10 @@ import ExampleSupport
 struct TourPeripheral {
     let manager: PeripheralManager
     /// The service that is there for a while.
-    private let guest = Lock<AttributeHandle?>(nil)
+    private var guest: AttributeHandle?
 
     static func run(on adapter: Adapter) async throws {
-        let tour = TourPeripheral(manager: PeripheralManager(adapter))
+        var tour = TourPeripheral(manager: PeripheralManager(adapter))
         let events = tour.manager.events()
         try await tour.manager.publish(tour.services)
         try await tour.advertise()
@@ -20,7 +20,7 @@ struct TourPeripheral {
 
     private init(manager: PeripheralManager) { self.manager = manager }
 
-    private func handle(_ event: PeripheralEvent) async throws {
+    private mutating func handle(_ event: PeripheralEvent) async throws {
         switch event {
         case .write(let central, let write, _) where write.uuid == .tourCommand:
             let word = String(decoding: write.value, as: UTF8.self)
@@ -41,7 +41,7 @@ struct TourPeripheral {
         }
     }
 
-    private func answer(to word: String, of central: Central) async throws -> String {
+    private mutating func answer(to word: String, of central: Central) async throws -> String {
         switch word {
         case "greet": return "welcome"
         case "slower", "faster":
@@ -55,10 +55,10 @@ struct TourPeripheral {
                 GATTCharacteristic(.tourGuestName, properties: .read, value: .cached(Array("guest".utf8)))
             }
             let range = try await manager.add([service])
-            guest.withLock { $0 = range?.start }
+            guest = range?.start
             return "a guest came"
         case "remove":
-            guard let handle = guest.withLock({ $0.take() }) else { return "nobody is here" }
+            guard let handle = guest.take() else { return "nobody is here" }
             try await manager.removeService(at: handle)
             return "the guest left"
         default: return "what?"

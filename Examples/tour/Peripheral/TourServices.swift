@@ -1,10 +1,11 @@
 import BLE
 import ExampleSupport
+import Synchronization
 
 extension TourPeripheral {
     /// What a central finds.
     var services: [GATTService] {
-        let written = Lock<UInt16>(0)
+        let written = Mutex<UInt16>(0)
         return [
             .battery(80),
             GATTService(.tour, includes: [.uuid(.batteryService)]) {

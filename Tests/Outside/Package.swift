@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package as a user's, which has of the library what is public and no more: the examples, and what README.md and the
+// documentation show.
+let ble = Target.Dependency.product(name: "BLE", package: "bletool")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error), .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: [ble, "ExampleSupport", system], path: "Examples/\(name)",
+        swiftSettings: settings)
+}
+
+let package = Package(
+    name: "outside",
+    dependencies: [
+        // Without cryptography, which takes most of the time to build.
+        .package(name: "bletool", path: "../..", traits: []),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
+    targets: [
+        .target(
+            name: "ExampleSupport", dependencies: [ble, system], path: "Examples/Support",
+            swiftSettings: settings),
+        example("gateway"), example("thermometer"), example("uart-bridge"), example("beacon"),
+        example("proximity"), example("tour"),
+        .testTarget(
+            name: "SampleTests", dependencies: [ble], path: "ReadmeTests",
+            exclude: [
+                "ArticleTests.swift", "Readme.swift", "ReadmeTests.swift", "Transcript.swift",
+                "TranscriptTests.swift",
+            ], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
