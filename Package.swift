@@ -31,14 +31,6 @@ let package = Package(
     name: "bletool",
     products: [
         .library(name: "BLE", targets: ["BLE"]),
-        .library(name: "BLECore", targets: ["BLECore"]),
-        .library(name: "HCI", targets: ["HCI"]),
-        .library(name: "HCISocket", targets: ["HCISocket"]),
-        .library(name: "ATT", targets: ["ATT"]),
-        .library(name: "GATTServer", targets: ["GATTServer"]),
-        .library(name: "GATTClient", targets: ["GATTClient"]),
-        .library(name: "SMP", targets: ["SMP"]),
-        .library(name: "VirtualController", targets: ["VirtualController"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],
     traits: [

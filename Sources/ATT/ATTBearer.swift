@@ -17,15 +17,15 @@ import DequeModule
 /// while bearer.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again.
-public struct ATTBearer: Machine, Sendable {
+package struct ATTBearer: Machine, Sendable {
     /// What the owner chose.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
-    public private(set) var mtu = ATTMTU.default
+    package private(set) var mtu = ATTMTU.default
     /// What the peer sent and nobody could use.
-    public private(set) var ignored = Ignored()
+    package private(set) var ignored = Ignored()
     /// Why the bearer carries nothing any more; nil while it does.
-    public private(set) var closure: Closure?
+    package private(set) var closure: Closure?
 
     /// A request of ours.
     private struct Transaction: Sendable {
@@ -102,12 +102,12 @@ public struct ATTBearer: Machine, Sendable {
     private var server = Server()
 
     /// A bearer over a channel that was just opened.
-    public init(_ configuration: Configuration = Configuration()) {
+    package init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
     /// Takes one PDU from the peer.
-    public mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard closure == nil else { return }
         guard !frame.isEmpty else {
             ignored.malformed += 1
@@ -127,14 +127,14 @@ public struct ATTBearer: Machine, Sendable {
 
     /// Closes the bearer when the peer has kept a request or an indication too long, and refuses a request
     /// that the owner has kept too long.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         answerOverdue(at: now)
         if let due = peerDeadline, due <= now { close(.transactionTimeout) }
     }
 
     /// Writes the next PDU; `output` has room for `ATTMTU.maximum` octets, since what waited may be longer
     /// than an MTU that sank meanwhile.
-    public mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         if client.confirmationsOwed > 0 {
             client.confirmationsOwed -= 1
             lastTaken = .handleValueConfirmation
@@ -162,7 +162,7 @@ public struct ATTBearer: Machine, Sendable {
     /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the kernel does
     /// while it pairs: then the time that the peer has for an answer begins when the channel takes frames again, or as much
     /// later at most.
-    public mutating func setWritable(_ isWritable: Bool, at now: Instant) {
+    package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         guard isWritable != self.isWritable else { return }
         self.isWritable = isWritable
         let limit = isWritable ? configuration.timeout : configuration.timeout + configuration.timeout
@@ -175,17 +175,17 @@ public struct ATTBearer: Machine, Sendable {
     }
 
     /// The next thing to tell, oldest first.
-    public mutating func nextEvent() -> Event? { events.popFirst() }
+    package mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// When a request or an indication, theirs or ours, will have waited too long.
-    public var deadline: Instant? { earlier(peerDeadline, answerDeadline) }
+    package var deadline: Instant? { earlier(peerDeadline, answerDeadline) }
 
     /// When the request that waits for `respond(_:)` will be refused.
-    public var answerDeadline: Instant? { server.answerDue }
+    package var answerDeadline: Instant? { server.answerDue }
 
     /// Ends the bearer, as when its link is gone: all that wait hear why, then `.closed` follows, and
     /// nothing more is sent or received.
-    public mutating func close(_ reason: Closure) {
+    package mutating func close(_ reason: Closure) {
         guard closure == nil else { return }
         closure = reason
         let current = client.current.flatMap { $0.isCancelled ? nil : $0 }
@@ -236,14 +236,14 @@ public struct ATTBearer: Machine, Sendable {
     }
 
     /// Whether a command or a notification would be queued.
-    public var canPush: Bool { pushRoom > 0 }
+    package var canPush: Bool { pushRoom > 0 }
 
     /// How many commands and notifications would be queued.
-    public var pushRoom: Int { closure == nil ? max(0, configuration.pushLimit - pushesQueued) : 0 }
+    package var pushRoom: Int { closure == nil ? max(0, configuration.pushLimit - pushesQueued) : 0 }
 
     /// How many commands, notifications and indications wait to be taken by `nextFrame(into:at:)`; of the indications
     /// the one whose turn it is.
-    public var unsentPushes: Int {
+    package var unsentPushes: Int {
         outbox.count {
             switch $0 {
             case .command, .push: true
@@ -274,7 +274,7 @@ public struct ATTBearer: Machine, Sendable {
 extension ATTBearer {
     /// Sends a request when its turn comes; its end is `.response` or `.failed` with the identifier.
     /// Requests go out in order, one at a time (Core Specification 5.4, Vol 3, Part F, 3.3.2).
-    public mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
+    package mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
         try ATTLimitError.check(.pdu(request.opcode), request.encodedCount, atMost: mtu.octets)
         try ATTLimitError.check(.requests, client.waiting.count + 1, atMost: configuration.requestLimit)
         let transaction = Transaction(id: newTransaction(), request: request)
@@ -289,18 +289,18 @@ extension ATTBearer {
     }
 
     /// Tells the peer which MTU we receive and takes the lesser of both (3.4.2). Once a link.
-    public mutating func exchangeMTU() throws(ATTLimitError) -> ATTTransactionID {
+    package mutating func exchangeMTU() throws(ATTLimitError) -> ATTTransactionID {
         try request(.exchangeMTU(configuration.receiveMTU.wire))
     }
 
     /// Sends a command, past any request that waits for its response.
-    public mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
+    package mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
         try enqueue(.command(command))
     }
 
     /// Forgets a request: no event will name it. One that is on its way is still waited for, since the next
     /// must not go before the peer has answered.
-    public mutating func cancel(_ id: ATTTransactionID) {
+    package mutating func cancel(_ id: ATTTransactionID) {
         guard let current = client.current, current.id == id else {
             client.waiting.removeAll { $0.id == id }
             return
@@ -314,17 +314,17 @@ extension ATTBearer {
     }
 
     /// Whether a request is on its way to the peer.
-    public func isSent(_ id: ATTTransactionID) -> Bool {
+    package func isSent(_ id: ATTTransactionID) -> Bool {
         client.current.map { $0.id == id && $0.isSent } ?? false
     }
 
     /// Whether one more request may wait for its turn.
-    public var canRequest: Bool {
+    package var canRequest: Bool {
         client.current == nil || client.waiting.count < configuration.requestLimit
     }
 
     /// Confirms the oldest indication that is not confirmed yet (3.4.7.3).
-    public mutating func confirm() {
+    package mutating func confirm() {
         guard client.unconfirmed > 0 else { return }
         client.unconfirmed -= 1
         client.confirmationsOwed += 1
@@ -401,7 +401,7 @@ extension ATTBearer {
     /// waits for an answer or the response belongs to another kind of request. A response over the MTU
     /// throws, and the request waits on.
     @discardableResult
-    public mutating func respond(_ response: ATTResponse) throws(ATTLimitError) -> Bool {
+    package mutating func respond(_ response: ATTResponse) throws(ATTLimitError) -> Bool {
         guard let asked = server.serving else { return false }
         if case .error(let error) = response {
             guard error.requestOpcode == asked else { return false }
@@ -416,7 +416,7 @@ extension ATTBearer {
 
     /// Sends a notification (Core Specification 5.4, Vol 3, Part F, 3.4.7.1). A value over the MTU less 3
     /// octets is an error, unless `truncating` says that its beginning will do.
-    public mutating func notify(
+    package mutating func notify(
         _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
     ) throws(ATTLimitError) {
         try enqueue(.push(.notification(handle, value: fit(value, truncating))))
@@ -424,7 +424,7 @@ extension ATTBearer {
 
     /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
     /// specification wants two at least.
-    public mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
+    package mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
         guard let first = values.first else { return }
         if values.index(after: values.startIndex) == values.endIndex {
             try notify(first.handle, value: Array(first.value))
@@ -436,7 +436,7 @@ extension ATTBearer {
     /// Sends an indication when the one before it is confirmed (3.4.7.2); its end is `.confirmed` or
     /// `.failed` with the identifier. A value over the MTU less 3 octets is an error, unless `truncating`
     /// says that its beginning will do.
-    public mutating func indicate(
+    package mutating func indicate(
         _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
     ) throws(ATTLimitError) -> ATTTransactionID {
         let value = fit(value, truncating)
@@ -455,7 +455,7 @@ extension ATTBearer {
     }
 
     /// Whether an indication would be queued.
-    public var canIndicate: Bool {
+    package var canIndicate: Bool {
         closure == nil && server.indications.count < configuration.indicationLimit
     }
 

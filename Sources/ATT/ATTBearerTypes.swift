@@ -1,17 +1,17 @@
 import BLECore
 
 /// Names a request or an indication of ours on its bearer, from sending it to its end.
-public struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
+package struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a bearer.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The transaction with that number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Why a request of ours got no response, or an indication no confirmation. That a server refused is no
 /// failure but a response, `.error`.
-public enum ATTTransactionError: Error, Hashable, Sendable {
+package enum ATTTransactionError: Error, Hashable, Sendable {
     /// The bearer ended first.
     case closed(ATTBearer.Closure)
     /// The peer has sent something that is no answer to the request, and no answer in time.
@@ -22,7 +22,7 @@ public enum ATTTransactionError: Error, Hashable, Sendable {
 
 extension ATTTransactionError: CustomStringConvertible {
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .closed(let reason): reason.description
         case .unexpectedResponse(let response, let request): "the peer answered \(request) with \(response)"
@@ -33,7 +33,7 @@ extension ATTTransactionError: CustomStringConvertible {
 
 extension ATTBearer {
     /// What a bearer tells its owner.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// To the server: answer it with `respond(_:)`. The next comes only after that.
         case request(ATTRequest)
         /// To the server: do it, there is no answer.
@@ -58,7 +58,7 @@ extension ATTBearer {
     }
 
     /// Why a bearer ended.
-    public enum Closure: Hashable, Sendable, CustomStringConvertible {
+    package enum Closure: Hashable, Sendable, CustomStringConvertible {
         /// A request or an indication was not answered in time. No other PDU may follow on this bearer
         /// (3.3.3), so its link is of no use any more.
         case transactionTimeout
@@ -66,7 +66,7 @@ extension ATTBearer {
         case disconnected
 
         /// One line for a log.
-        public var description: String {
+        package var description: String {
             switch self {
             case .transactionTimeout: "the peer did not answer in time"
             case .disconnected: "the link is gone"
@@ -75,41 +75,41 @@ extension ATTBearer {
     }
 
     /// What the owner of a bearer chooses.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The longest PDU that the owner's channel takes, told to the peer in an exchange.
-        public var receiveMTU = ATTMTU.maximum
+        package var receiveMTU = ATTMTU.maximum
         /// How long a request or an indication may wait for its answer.
-        public var timeout = ATTLimits.transactionTimeout
+        package var timeout = ATTLimits.transactionTimeout
         /// How long the owner may take to answer a request; less than a client's patience of 30 s.
-        public var answerTimeout: Duration = .seconds(28)
+        package var answerTimeout: Duration = .seconds(28)
         /// Requests of ours that may wait for their turn.
-        public var requestLimit = 64
+        package var requestLimit = 64
         /// Commands and notifications that may wait for the transport.
-        public var pushLimit = 64
+        package var pushLimit = 64
         /// Indications that may wait for their turn.
-        public var indicationLimit = 64
+        package var indicationLimit = 64
         /// Requests that a peer may send before the one ahead of them is answered, and responses that may
         /// wait for the transport. A peer that obeys 3.3.2 needs 1; what is over the limit is dropped.
-        public var earlyRequestLimit = 16
+        package var earlyRequestLimit = 16
 
         /// The defaults.
-        public init() {}
+        package init() {}
     }
 
     /// What a peer sent that no rule of the specification lets us answer, by kind.
-    public struct Ignored: Hashable, Sendable {
+    package struct Ignored: Hashable, Sendable {
         /// Frames without an opcode, and malformed commands, notifications and confirmations.
-        public var malformed = 0
+        package var malformed = 0
         /// Commands that the specification does not define.
-        public var unknownCommands = 0
+        package var unknownCommands = 0
         /// Responses to no request, or to one that was answered.
-        public var responses = 0
+        package var responses = 0
         /// Confirmations of nothing.
-        public var confirmations = 0
+        package var confirmations = 0
         /// Requests over `earlyRequestLimit`.
-        public var requests = 0
+        package var requests = 0
 
         /// All of them.
-        public var total: Int { malformed + unknownCommands + responses + confirmations + requests }
+        package var total: Int { malformed + unknownCommands + responses + confirmations + requests }
     }
 }

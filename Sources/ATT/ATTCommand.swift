@@ -1,7 +1,7 @@
 import BLECore
 
 /// What a client sends and nobody answers (Core Specification 5.4, Vol 3, Part F, 3.4.5).
-public enum ATTCommand: Hashable, Sendable {
+package enum ATTCommand: Hashable, Sendable {
     /// Writes a value (3.4.5.3).
     case write(AttributeHandle, value: [UInt8])
     /// Writes a value that the client's signature vouches for (3.4.5.4).
@@ -10,26 +10,26 @@ public enum ATTCommand: Hashable, Sendable {
 
 /// The authentication signature of a Signed Write Command: 12 octets (Core Specification 5.4, Vol 3, Part
 /// C, 10.4.1).
-public struct ATTSignature: Hashable, Sendable {
+package struct ATTSignature: Hashable, Sendable {
     /// The client's SignCounter, which never repeats.
-    public var counter: UInt32
+    package var counter: UInt32
     /// The message authentication code, least significant octet first.
-    public var mac: UInt64
+    package var mac: UInt64
 
     /// A signature of its two parts.
     @inlinable
-    public init(counter: UInt32, mac: UInt64) {
+    package init(counter: UInt32, mac: UInt64) {
         self.counter = counter
         self.mac = mac
     }
 
     /// Octets on the wire.
-    public static let encodedCount = 12
+    package static let encodedCount = 12
 }
 
 extension ATTCommand {
     /// The opcode.
-    public var opcode: ATTOpcode {
+    package var opcode: ATTOpcode {
         switch self {
         case .write: .writeCommand
         case .signedWrite: .signedWriteCommand
@@ -37,14 +37,14 @@ extension ATTCommand {
     }
 
     /// The attribute to write.
-    public var handle: AttributeHandle {
+    package var handle: AttributeHandle {
         switch self {
         case .write(let handle, _), .signedWrite(let handle, _, _): handle
         }
     }
 
     /// The value to write.
-    public var value: [UInt8] {
+    package var value: [UInt8] {
         switch self {
         case .write(_, let value), .signedWrite(_, let value, _): value
         }
@@ -53,10 +53,10 @@ extension ATTCommand {
 
 extension ATTCommand: PacketCodable {
     /// For errors before the opcode is known.
-    public static var packetName: String { "ATT command" }
+    package static var packetName: String { "ATT command" }
 
     /// Reads a command that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in
             switch opcode {
@@ -80,7 +80,7 @@ extension ATTCommand: PacketCodable {
     }
 
     /// Octets of the whole PDU.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .write(_, let value): 3 + value.count
         case .signedWrite(_, let value, _): 3 + value.count + ATTSignature.encodedCount
@@ -88,7 +88,7 @@ extension ATTCommand: PacketCodable {
     }
 
     /// Writes the whole PDU.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         output.handle(handle)
         output.bytes(value)

@@ -2,26 +2,26 @@ import BLECore
 
 /// An attribute's handle and type, in a Find Information Response (Core Specification 5.4, Vol 3, Part F,
 /// 3.4.3.2).
-public struct ATTInformation: ATTEntry {
+@usableFromInline package struct ATTInformation: ATTEntry {
     /// The attribute.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// Its type, in the width that the list has.
-    public let type: AttributeType
+    package let type: AttributeType
 
     /// An attribute of a type.
-    public init(handle: AttributeHandle, type: AttributeType) {
+    package init(handle: AttributeHandle, type: AttributeType) {
         self.handle = handle
         self.type = type
     }
 
     /// 4 octets with a 16-bit UUID, 18 with a 128-bit one.
-    public static func allows(length: Int) -> Bool { length == 4 || length == 18 }
+    @usableFromInline package static func allows(length: Int) -> Bool { length == 4 || length == 18 }
 
     /// 4 or 18.
-    public var length: Int { 2 + type.width.rawValue }
+    @usableFromInline package var length: Int { 2 + type.width.rawValue }
 
     /// A handle and a UUID.
-    public init(octets: ArraySlice<UInt8>) {
+    @usableFromInline package init(octets: ArraySlice<UInt8>) {
         let isLong = octets.count == 18
         let value = octets.dropFirst(2).reversed().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         self.init(
@@ -32,7 +32,7 @@ public struct ATTInformation: ATTEntry {
     }
 
     /// Adds handle and UUID.
-    public func append(to bytes: inout [UInt8]) {
+    @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(handle)
         let value = type.isLong ? type.uuid.value : UInt128(type.uuid.uint16 ?? 0)
         for index in 0..<type.width.rawValue {
@@ -42,97 +42,97 @@ public struct ATTInformation: ATTEntry {
 }
 
 /// An attribute that matched and the last handle of its group, in a Find By Type Value Response (3.4.3.4).
-public struct ATTHandlesInformation: ATTEntry {
+@usableFromInline package struct ATTHandlesInformation: ATTEntry {
     /// The attribute.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// The last attribute of its group; its own handle when it groups nothing.
-    public let groupEnd: AttributeHandle
+    package let groupEnd: AttributeHandle
 
     /// An attribute and the end of its group.
-    public init(handle: AttributeHandle, groupEnd: AttributeHandle) {
+    package init(handle: AttributeHandle, groupEnd: AttributeHandle) {
         self.handle = handle
         self.groupEnd = groupEnd
     }
 
     /// 4 octets.
-    public static func allows(length: Int) -> Bool { length == 4 }
+    @usableFromInline package static func allows(length: Int) -> Bool { length == 4 }
 
     /// 4.
-    public var length: Int { 4 }
+    @usableFromInline package var length: Int { 4 }
 
     /// Two handles.
-    public init(octets: ArraySlice<UInt8>) {
+    @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(handle: octets.handle(at: 0), groupEnd: octets.handle(at: 2))
     }
 
     /// Adds both handles.
-    public func append(to bytes: inout [UInt8]) {
+    @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(handle)
         bytes.append(groupEnd)
     }
 }
 
 /// An attribute and its value, in a Read By Type Response (3.4.4.2).
-public struct ATTAttributeData: ATTEntry {
+@usableFromInline package struct ATTAttributeData: ATTEntry {
     /// The attribute.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// Its value, or the beginning of a longer one.
-    public let value: ArraySlice<UInt8>
+    package let value: ArraySlice<UInt8>
 
     /// An attribute and its value.
-    public init(handle: AttributeHandle, value: ArraySlice<UInt8>) {
+    package init(handle: AttributeHandle, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.value = value
     }
 
     /// 2 to 255 octets: a handle and perhaps a value.
-    public static func allows(length: Int) -> Bool { (2...255).contains(length) }
+    @usableFromInline package static func allows(length: Int) -> Bool { (2...255).contains(length) }
 
     /// A handle and the value.
-    public var length: Int { 2 + value.count }
+    @usableFromInline package var length: Int { 2 + value.count }
 
     /// A handle, then the value.
-    public init(octets: ArraySlice<UInt8>) {
+    @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(handle: octets.handle(at: 0), value: octets.dropFirst(2))
     }
 
     /// Adds handle and value.
-    public func append(to bytes: inout [UInt8]) {
+    @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(handle)
         bytes.append(contentsOf: value)
     }
 }
 
 /// A group and the value of the attribute that begins it, in a Read By Group Type Response (3.4.4.10).
-public struct ATTGroupData: ATTEntry {
+@usableFromInline package struct ATTGroupData: ATTEntry {
     /// The attribute that begins the group.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// The last attribute of the group.
-    public let groupEnd: AttributeHandle
+    package let groupEnd: AttributeHandle
     /// The value of the first: the service's UUID.
-    public let value: ArraySlice<UInt8>
+    package let value: ArraySlice<UInt8>
 
     /// A group and its value.
-    public init(handle: AttributeHandle, groupEnd: AttributeHandle, value: ArraySlice<UInt8>) {
+    package init(handle: AttributeHandle, groupEnd: AttributeHandle, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.groupEnd = groupEnd
         self.value = value
     }
 
     /// 4 to 255 octets: two handles and perhaps a value.
-    public static func allows(length: Int) -> Bool { (4...255).contains(length) }
+    @usableFromInline package static func allows(length: Int) -> Bool { (4...255).contains(length) }
 
     /// Two handles and the value.
-    public var length: Int { 4 + value.count }
+    @usableFromInline package var length: Int { 4 + value.count }
 
     /// Two handles, then the value.
-    public init(octets: ArraySlice<UInt8>) {
+    @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(
             handle: octets.handle(at: 0), groupEnd: octets.handle(at: 2), value: octets.dropFirst(4))
     }
 
     /// Adds both handles and the value.
-    public func append(to bytes: inout [UInt8]) {
+    @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(handle)
         bytes.append(groupEnd)
         bytes.append(contentsOf: value)

@@ -1,7 +1,10 @@
 import BLECore
 
+// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler makes code for
+// each kind of entry only then; without that, reading a list takes an allocation an entry.
+
 /// One entry of a list in a response whose entries all have the same length.
-public protocol ATTEntry: Hashable, Sendable {
+@usableFromInline package protocol ATTEntry: Hashable, Sendable {
     /// Octets that an entry may take.
     static func allows(length: Int) -> Bool
     /// Octets that this one takes.
@@ -14,15 +17,15 @@ public protocol ATTEntry: Hashable, Sendable {
 
 /// The list in a response: one entry or more, all of one length, as they came and read where they lie.
 /// Entries of different lengths cannot share a list, so a server that uses it cannot mix them.
-public struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
+@usableFromInline package struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
     /// Octets of each entry.
-    public let entryLength: Int
+    @usableFromInline package let entryLength: Int
     /// All entries, one after the other.
-    public private(set) var bytes: [UInt8]
+    @usableFromInline package private(set) var bytes: [UInt8]
 
     /// A list of `first` alone; nil when its length is not allowed in this response. `capacity` is how many
     /// octets the list may grow to, if that is known.
-    public init?(_ first: Entry, capacity: Int = 0) {
+    package init?(_ first: Entry, capacity: Int = 0) {
         guard Entry.allows(length: first.length) else { return nil }
         entryLength = first.length
         bytes = []
@@ -31,7 +34,7 @@ public struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
     }
 
     /// Adds `entry`; false, and nothing added, when its length is not the list's.
-    public mutating func append(_ entry: Entry) -> Bool {
+    package mutating func append(_ entry: Entry) -> Bool {
         guard entry.length == entryLength else { return false }
         entry.append(to: &bytes)
         return true
@@ -52,14 +55,14 @@ public struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
 
 extension ATTEntryList: RandomAccessCollection {
     /// 0.
-    @inlinable public var startIndex: Int { 0 }
+    @inlinable package var startIndex: Int { 0 }
 
     /// The number of entries.
-    @inlinable public var endIndex: Int { bytes.count / entryLength }
+    @inlinable package var endIndex: Int { bytes.count / entryLength }
 
     /// The entry at `position`, without a copy of its value.
     @inlinable
-    public subscript(position: Int) -> Entry {
+    package subscript(position: Int) -> Entry {
         Entry(octets: bytes[(position * entryLength)..<((position + 1) * entryLength)])
     }
 }

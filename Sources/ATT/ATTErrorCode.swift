@@ -23,10 +23,10 @@ public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
     }
 
     /// Whether the profile above GATT says what the code means.
-    @inlinable public var isApplication: Bool { (0x80...0x9f).contains(rawValue) }
+    @inlinable package var isApplication: Bool { (0x80...0x9f).contains(rawValue) }
 
     /// Whether all profiles share the code.
-    @inlinable public var isCommonProfile: Bool { rawValue >= 0xe0 }
+    @inlinable package var isCommonProfile: Bool { rawValue >= 0xe0 }
 }
 
 extension ATTErrorCode {

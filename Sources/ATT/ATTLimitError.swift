@@ -1,7 +1,7 @@
 /// Something of ours that is too much for a bearer: nothing of it was sent, and nothing was cut.
-public struct ATTLimitError: Error, Hashable, Sendable {
+package struct ATTLimitError: Error, Hashable, Sendable {
     /// What is limited.
-    public enum Limit: Hashable, Sendable {
+    package enum Limit: Hashable, Sendable {
         /// The octets of a PDU, by the bearer's MTU.
         case pdu(ATTOpcode)
         /// Requests that wait for their turn.
@@ -13,14 +13,14 @@ public struct ATTLimitError: Error, Hashable, Sendable {
     }
 
     /// What is limited.
-    public let limit: Limit
+    package let limit: Limit
     /// The most that is allowed.
-    public let maximum: Int
+    package let maximum: Int
     /// What it would have been.
-    public let value: Int
+    package let value: Int
 
     /// `value` is more than the `maximum` of `limit`.
-    public init(_ limit: Limit, maximum: Int, value: Int) {
+    package init(_ limit: Limit, maximum: Int, value: Int) {
         self.limit = limit
         self.maximum = maximum
         self.value = value
@@ -34,7 +34,7 @@ public struct ATTLimitError: Error, Hashable, Sendable {
 
 extension ATTLimitError: CustomStringConvertible {
     /// `Write Request: 30 octets, the MTU allows 23`.
-    public var description: String {
+    package var description: String {
         switch limit {
         case .pdu(let opcode): "\(opcode): \(value) octets, the MTU allows \(maximum)"
         case .requests: "\(value) requests would wait, the limit is \(maximum)"

@@ -15,22 +15,22 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
     public static let maximum = ATTMTU(517)
 
     /// The number as MTU PDUs carry it.
-    @inlinable public var wire: UInt16 { UInt16(truncatingIfNeeded: octets) }
+    @inlinable package var wire: UInt16 { UInt16(truncatingIfNeeded: octets) }
 
     /// The value of a Read, Read Blob, Read Multiple or Read Multiple Variable Response.
-    @inlinable public var readValue: Int { octets &- 1 }
+    @inlinable package var readValue: Int { octets &- 1 }
     /// The value of an entry of a Read By Type Response (3.4.4.2); its length field has one octet.
-    @inlinable public var readByTypeValue: Int { min(octets &- 4, 253) }
+    @inlinable package var readByTypeValue: Int { min(octets &- 4, 253) }
     /// The value of an entry of a Read By Group Type Response (3.4.4.10).
-    @inlinable public var readByGroupTypeValue: Int { min(octets &- 6, 251) }
+    @inlinable package var readByGroupTypeValue: Int { min(octets &- 6, 251) }
     /// The value of a Write Request or a Write Command.
-    @inlinable public var writeValue: Int { octets &- 3 }
+    @inlinable package var writeValue: Int { octets &- 3 }
     /// The value of a Prepare Write Request or its response.
-    @inlinable public var prepareWriteValue: Int { octets &- 5 }
+    @inlinable package var prepareWriteValue: Int { octets &- 5 }
     /// The value of a Signed Write Command.
-    @inlinable public var signedWriteValue: Int { octets &- 15 }
+    @inlinable package var signedWriteValue: Int { octets &- 15 }
     /// The value of a notification or an indication.
-    @inlinable public var pushValue: Int { octets &- 3 }
+    @inlinable package var pushValue: Int { octets &- 3 }
 
     /// Orders by octets.
     @inlinable
@@ -47,9 +47,9 @@ extension ATTMTU: ExpressibleByIntegerLiteral, CustomStringConvertible {
 }
 
 /// Numbers that the specification fixes for every ATT bearer.
-public enum ATTLimits {
+package enum ATTLimits {
     /// The most octets of an attribute's value (Vol 3, Part F, 3.2.9).
-    public static let valueLength = 512
+    package static let valueLength = 512
     /// How long a request or an indication may wait for its answer (3.3.3).
-    public static let transactionTimeout: Duration = .seconds(30)
+    package static let transactionTimeout: Duration = .seconds(30)
 }

@@ -12,83 +12,83 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
 
     /// The opcode with that number.
     @inlinable
-    public init(_ rawValue: UInt8) { self.rawValue = rawValue }
+    package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Bit 6: the PDU is a command, which nobody answers, not even when it is unknown.
-    @inlinable public var isCommand: Bool { rawValue & 0x40 != 0 }
+    @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
 
     /// Bit 7: the PDU ends with an authentication signature.
-    @inlinable public var isSigned: Bool { rawValue & 0x80 != 0 }
+    @inlinable package var isSigned: Bool { rawValue & 0x80 != 0 }
 }
 
 extension ATTOpcode {
     /// Error Response (3.4.1.1).
-    public static let errorResponse = ATTOpcode(0x01)
+    package static let errorResponse = ATTOpcode(0x01)
     /// Exchange MTU Request (3.4.2.1).
-    public static let exchangeMTURequest = ATTOpcode(0x02)
+    package static let exchangeMTURequest = ATTOpcode(0x02)
     /// Exchange MTU Response (3.4.2.2).
-    public static let exchangeMTUResponse = ATTOpcode(0x03)
+    package static let exchangeMTUResponse = ATTOpcode(0x03)
     /// Find Information Request (3.4.3.1).
-    public static let findInformationRequest = ATTOpcode(0x04)
+    package static let findInformationRequest = ATTOpcode(0x04)
     /// Find Information Response (3.4.3.2).
-    public static let findInformationResponse = ATTOpcode(0x05)
+    package static let findInformationResponse = ATTOpcode(0x05)
     /// Find By Type Value Request (3.4.3.3).
-    public static let findByTypeValueRequest = ATTOpcode(0x06)
+    package static let findByTypeValueRequest = ATTOpcode(0x06)
     /// Find By Type Value Response (3.4.3.4).
-    public static let findByTypeValueResponse = ATTOpcode(0x07)
+    package static let findByTypeValueResponse = ATTOpcode(0x07)
     /// Read By Type Request (3.4.4.1).
-    public static let readByTypeRequest = ATTOpcode(0x08)
+    package static let readByTypeRequest = ATTOpcode(0x08)
     /// Read By Type Response (3.4.4.2).
-    public static let readByTypeResponse = ATTOpcode(0x09)
+    package static let readByTypeResponse = ATTOpcode(0x09)
     /// Read Request (3.4.4.3).
-    public static let readRequest = ATTOpcode(0x0a)
+    package static let readRequest = ATTOpcode(0x0a)
     /// Read Response (3.4.4.4).
-    public static let readResponse = ATTOpcode(0x0b)
+    package static let readResponse = ATTOpcode(0x0b)
     /// Read Blob Request (3.4.4.5).
-    public static let readBlobRequest = ATTOpcode(0x0c)
+    package static let readBlobRequest = ATTOpcode(0x0c)
     /// Read Blob Response (3.4.4.6).
-    public static let readBlobResponse = ATTOpcode(0x0d)
+    package static let readBlobResponse = ATTOpcode(0x0d)
     /// Read Multiple Request (3.4.4.7).
-    public static let readMultipleRequest = ATTOpcode(0x0e)
+    package static let readMultipleRequest = ATTOpcode(0x0e)
     /// Read Multiple Response (3.4.4.8).
-    public static let readMultipleResponse = ATTOpcode(0x0f)
+    package static let readMultipleResponse = ATTOpcode(0x0f)
     /// Read By Group Type Request (3.4.4.9).
-    public static let readByGroupTypeRequest = ATTOpcode(0x10)
+    package static let readByGroupTypeRequest = ATTOpcode(0x10)
     /// Read By Group Type Response (3.4.4.10).
-    public static let readByGroupTypeResponse = ATTOpcode(0x11)
+    package static let readByGroupTypeResponse = ATTOpcode(0x11)
     /// Write Request (3.4.5.1).
-    public static let writeRequest = ATTOpcode(0x12)
+    package static let writeRequest = ATTOpcode(0x12)
     /// Write Response (3.4.5.2).
-    public static let writeResponse = ATTOpcode(0x13)
+    package static let writeResponse = ATTOpcode(0x13)
     /// Prepare Write Request (3.4.6.1).
-    public static let prepareWriteRequest = ATTOpcode(0x16)
+    package static let prepareWriteRequest = ATTOpcode(0x16)
     /// Prepare Write Response (3.4.6.2).
-    public static let prepareWriteResponse = ATTOpcode(0x17)
+    package static let prepareWriteResponse = ATTOpcode(0x17)
     /// Execute Write Request (3.4.6.3).
-    public static let executeWriteRequest = ATTOpcode(0x18)
+    package static let executeWriteRequest = ATTOpcode(0x18)
     /// Execute Write Response (3.4.6.4).
-    public static let executeWriteResponse = ATTOpcode(0x19)
+    package static let executeWriteResponse = ATTOpcode(0x19)
     /// Handle Value Notification (3.4.7.1).
-    public static let handleValueNotification = ATTOpcode(0x1b)
+    package static let handleValueNotification = ATTOpcode(0x1b)
     /// Handle Value Indication (3.4.7.2).
-    public static let handleValueIndication = ATTOpcode(0x1d)
+    package static let handleValueIndication = ATTOpcode(0x1d)
     /// Handle Value Confirmation (3.4.7.3).
-    public static let handleValueConfirmation = ATTOpcode(0x1e)
+    package static let handleValueConfirmation = ATTOpcode(0x1e)
     /// Read Multiple Variable Request (3.4.4.11).
-    public static let readMultipleVariableRequest = ATTOpcode(0x20)
+    package static let readMultipleVariableRequest = ATTOpcode(0x20)
     /// Read Multiple Variable Response (3.4.4.12).
-    public static let readMultipleVariableResponse = ATTOpcode(0x21)
+    package static let readMultipleVariableResponse = ATTOpcode(0x21)
     /// Multiple Handle Value Notification (3.4.7.4).
-    public static let multipleHandleValueNotification = ATTOpcode(0x23)
+    package static let multipleHandleValueNotification = ATTOpcode(0x23)
     /// Write Command (3.4.5.3).
-    public static let writeCommand = ATTOpcode(0x52)
+    package static let writeCommand = ATTOpcode(0x52)
     /// Signed Write Command (3.4.5.4).
-    public static let signedWriteCommand = ATTOpcode(0xd2)
+    package static let signedWriteCommand = ATTOpcode(0xd2)
 }
 
 extension ATTOpcode {
     /// What the PDUs with an opcode are, and so which way they may go (3.3, Table 3.1).
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// From the client; the server owes a response.
         case request
         /// From the server, to a request.
@@ -102,7 +102,7 @@ extension ATTOpcode {
     }
 
     /// What PDUs with this opcode are, or nil when the specification does not define it.
-    public var kind: Kind? {
+    package var kind: Kind? {
         switch rawValue {
         case 0x1b, 0x1d, 0x23: .push
         case 0x1e: .confirmation

@@ -2,7 +2,7 @@ import BLECore
 
 /// Any PDU of the attribute protocol, for whoever listens to both directions: recordings, dissectors,
 /// tests. A bearer's two ends use the parts.
-public enum ATTPDU: Hashable, Sendable {
+package enum ATTPDU: Hashable, Sendable {
     /// From the client, to be answered.
     case request(ATTRequest)
     /// From the server, the answer.
@@ -17,7 +17,7 @@ public enum ATTPDU: Hashable, Sendable {
 
 extension ATTPDU {
     /// The opcode.
-    public var opcode: ATTOpcode {
+    package var opcode: ATTOpcode {
         switch self {
         case .request(let request): request.opcode
         case .response(let response): response.opcode
@@ -30,10 +30,10 @@ extension ATTPDU {
 
 extension ATTPDU: PacketCodable {
     /// For errors before the opcode is known.
-    public static var packetName: String { "ATT PDU" }
+    package static var packetName: String { "ATT PDU" }
 
     /// Reads a PDU that takes all that is left; an opcode without a definition is an error.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         var ahead = reader
         let opcode = ATTOpcode(try ahead.u8("opcode"))
         switch opcode.kind {
@@ -49,7 +49,7 @@ extension ATTPDU: PacketCodable {
     }
 
     /// Octets of the whole PDU.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .request(let request): request.encodedCount
         case .response(let response): response.encodedCount
@@ -60,7 +60,7 @@ extension ATTPDU: PacketCodable {
     }
 
     /// Writes the whole PDU.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         switch self {
         case .request(let request): request.encode(into: &output)
         case .response(let response): response.encode(into: &output)

@@ -1,7 +1,7 @@
 import BLECore
 
 /// What a server sends unasked (Core Specification 5.4, Vol 3, Part F, 3.4.7).
-public enum ATTPush: Hashable, Sendable {
+package enum ATTPush: Hashable, Sendable {
     /// A value (3.4.7.1).
     case notification(AttributeHandle, value: [UInt8])
     /// A value that the client confirms (3.4.7.2).
@@ -12,7 +12,7 @@ public enum ATTPush: Hashable, Sendable {
 
 extension ATTPush {
     /// The opcode.
-    public var opcode: ATTOpcode {
+    package var opcode: ATTOpcode {
         switch self {
         case .notification: .handleValueNotification
         case .indication: .handleValueIndication
@@ -23,10 +23,10 @@ extension ATTPush {
 
 extension ATTPush: PacketCodable {
     /// For errors before the opcode is known.
-    public static var packetName: String { "ATT notification" }
+    package static var packetName: String { "ATT notification" }
 
     /// Reads a notification or indication that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in
             switch opcode {
@@ -40,7 +40,7 @@ extension ATTPush: PacketCodable {
     }
 
     /// Octets of the whole PDU.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .notification(_, let value), .indication(_, let value): 3 + value.count
         case .multipleNotification(let list): 1 + list.bytes.count
@@ -48,7 +48,7 @@ extension ATTPush: PacketCodable {
     }
 
     /// Writes the whole PDU.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {
         case .notification(let handle, let value), .indication(let handle, let value):

@@ -1,7 +1,7 @@
 import BLECore
 
 /// What a client asks and a server owes one response to (Core Specification 5.4, Vol 3, Part F, 3.4).
-public enum ATTRequest: Hashable, Sendable {
+package enum ATTRequest: Hashable, Sendable {
     /// The client's receive MTU (3.4.2.1).
     case exchangeMTU(UInt16)
     /// Handles and types of all attributes in a range (3.4.3.1).
@@ -30,7 +30,7 @@ public enum ATTRequest: Hashable, Sendable {
 
 /// What becomes of the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Other numbers
 /// make the request an invalid PDU.
-public enum ATTExecuteFlag: UInt8, Hashable, Sendable {
+package enum ATTExecuteFlag: UInt8, Hashable, Sendable {
     /// They are forgotten.
     case cancel = 0x00
     /// They are written at once.
@@ -39,7 +39,7 @@ public enum ATTExecuteFlag: UInt8, Hashable, Sendable {
 
 extension ATTRequest {
     /// The opcode.
-    public var opcode: ATTOpcode {
+    package var opcode: ATTOpcode {
         switch self {
         case .exchangeMTU: .exchangeMTURequest
         case .findInformation: .findInformationRequest
@@ -59,10 +59,10 @@ extension ATTRequest {
 
 extension ATTRequest: PacketCodable {
     /// For errors before the opcode is known.
-    public static var packetName: String { "ATT request" }
+    package static var packetName: String { "ATT request" }
 
     /// Reads a request that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in
             switch opcode {
@@ -90,7 +90,7 @@ extension ATTRequest: PacketCodable {
     }
 
     /// Octets of the whole PDU.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .executeWrite: 2
         case .exchangeMTU, .read: 3
@@ -104,7 +104,7 @@ extension ATTRequest: PacketCodable {
     }
 
     /// Writes the whole PDU.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {
         case .exchangeMTU(let mtu): output.u16(mtu)

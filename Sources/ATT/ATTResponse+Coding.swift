@@ -2,10 +2,10 @@ import BLECore
 
 extension ATTResponse: PacketCodable {
     /// For errors before the opcode is known.
-    public static var packetName: String { "ATT response" }
+    package static var packetName: String { "ATT response" }
 
     /// Reads a response that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in
             switch opcode {
@@ -34,7 +34,7 @@ extension ATTResponse: PacketCodable {
     }
 
     /// Octets of the whole PDU.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         switch self {
         case .write, .executeWrite: 1
         case .exchangeMTU: 3
@@ -50,7 +50,7 @@ extension ATTResponse: PacketCodable {
     }
 
     /// Writes the whole PDU.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {
         case .write, .executeWrite: break

@@ -1,7 +1,7 @@
 import BLECore
 
 /// How a server answers a request (Core Specification 5.4, Vol 3, Part F, 3.4).
-public enum ATTResponse: Hashable, Sendable {
+package enum ATTResponse: Hashable, Sendable {
     /// The request was refused (3.4.1.1).
     case error(ATTErrorResponse)
     /// The server's receive MTU (3.4.2.2).
@@ -42,7 +42,7 @@ public struct ATTErrorResponse: Error, Hashable, Sendable {
 
     /// A refusal of the request with `requestOpcode`.
     @inlinable
-    public init(_ requestOpcode: ATTOpcode, _ handle: AttributeHandle, _ code: ATTErrorCode) {
+    package init(_ requestOpcode: ATTOpcode, _ handle: AttributeHandle, _ code: ATTErrorCode) {
         self.requestOpcode = requestOpcode
         self.handle = handle
         self.code = code
@@ -58,7 +58,7 @@ extension ATTErrorResponse: CustomStringConvertible {
 
 extension ATTResponse {
     /// The opcode.
-    public var opcode: ATTOpcode {
+    package var opcode: ATTOpcode {
         switch self {
         case .error: .errorResponse
         case .exchangeMTU: .exchangeMTUResponse

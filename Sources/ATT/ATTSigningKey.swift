@@ -7,21 +7,21 @@ import BLECore
 /// let command = key.sign(0x0012, value: [1], counter: 7)
 /// key.verifies(command)   // true, on the other side
 /// ```
-public struct ATTSigningKey: Hashable, Sendable {
+package struct ATTSigningKey: Hashable, Sendable {
     /// The key, as a number.
-    public let csrk: UInt128
+    package let csrk: UInt128
 
     /// The key of a bond.
-    public init(csrk: UInt128) { self.csrk = csrk }
+    package init(csrk: UInt128) { self.csrk = csrk }
 
     /// A Signed Write Command. No counter may be used twice with a key, so keep the next one with the bond.
-    public func sign(_ handle: AttributeHandle, value: [UInt8], counter: UInt32) -> ATTCommand {
+    package func sign(_ handle: AttributeHandle, value: [UInt8], counter: UInt32) -> ATTCommand {
         let mac = code(handle, value, counter)
         return .signedWrite(handle, value: value, signature: ATTSignature(counter: counter, mac: mac))
     }
 
     /// Whether the command was signed with this key. Whether its counter is new is for the caller to see.
-    public func verifies(_ command: ATTCommand) -> Bool {
+    package func verifies(_ command: ATTCommand) -> Bool {
         guard case .signedWrite(let handle, let value, let signature) = command else { return false }
         return code(handle, value, signature.counter) == signature.mac
     }

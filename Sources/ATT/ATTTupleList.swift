@@ -1,7 +1,7 @@
 import BLECore
 
 /// One value of a list in which each value says its own length.
-public protocol ATTTuple: Hashable, Sendable {
+@usableFromInline package protocol ATTTuple: Hashable, Sendable {
     /// Octets before the length: 2 where a handle comes first, else none.
     static var handleLength: Int { get }
     /// A tuple that says `length` and of whose value the PDU has `value`, after `handle` if it says one.
@@ -19,18 +19,18 @@ extension ATTTuple {
     @inlinable static var headerLength: Int { handleLength &+ 2 }
 
     /// Whether the PDU was full before the value ended.
-    @inlinable public var isTruncated: Bool { value.count < length }
+    @inlinable package var isTruncated: Bool { value.count < length }
 }
 
 /// Values with their lengths, as they came and read where they lie. The PDU may be full in the middle of
 /// the last value, which then comes with what there is of it; a header is never cut (Core Specification
 /// 5.4, Vol 3, Part F, 3.4.4.12), and what a peer cut nevertheless is left out.
-public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
+@usableFromInline package struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
     /// All tuples, one after the other.
-    public private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
 
     /// No tuples; `capacity` is how many octets the list may grow to.
-    public init(capacity: Int = 0) {
+    package init(capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
@@ -38,7 +38,7 @@ public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
     /// Adds a tuple and cuts its value where the list would pass `limit` octets; a tuple whose header does
     /// not fit is left out. Says whether nothing was cut.
     @discardableResult
-    public mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
+    package mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
         guard bytes.count + Tuple.headerLength <= limit else { return false }
         let length = UInt16(clamping: tuple.length)
         for word in (Tuple.handleLength == 0 ? [length] : [tuple.handle.rawValue, length]) {
@@ -64,26 +64,28 @@ public struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
 
 extension ATTTupleList: Collection {
     /// Where a tuple begins, in octets.
-    public struct Index: Comparable, Hashable, Sendable {
+    @usableFromInline package struct Index: Comparable, Hashable, Sendable {
         let offset: Int
 
         /// Orders by position.
-        public static func < (left: Index, right: Index) -> Bool { left.offset < right.offset }
+        @usableFromInline package static func < (left: Index, right: Index) -> Bool {
+            left.offset < right.offset
+        }
     }
 
     /// The first tuple.
-    public var startIndex: Index { position(0) }
+    @usableFromInline package var startIndex: Index { position(0) }
 
     /// After the last tuple whose header is whole.
-    public var endIndex: Index { Index(offset: bytes.count) }
+    @usableFromInline package var endIndex: Index { Index(offset: bytes.count) }
 
     /// The tuple after the one at `index`.
-    public func index(after index: Index) -> Index {
+    @usableFromInline package func index(after index: Index) -> Index {
         position(index.offset + Tuple.headerLength + self[index].value.count)
     }
 
     /// The tuple at `index`, without a copy of its value.
-    public subscript(index: Index) -> Tuple {
+    @usableFromInline package subscript(index: Index) -> Tuple {
         let start = index.offset + Tuple.headerLength
         let length = Int(word(at: start - 2))
         return Tuple(
@@ -102,45 +104,45 @@ extension ATTTupleList: Collection {
 
 /// A value of a Read Multiple Variable Response (Core Specification 5.4, Vol 3, Part F, 3.4.4.12); the
 /// request said which attribute it is of.
-public struct ATTLengthValue: ATTTuple {
+@usableFromInline package struct ATTLengthValue: ATTTuple {
     /// 0.
-    public static var handleLength: Int { 0 }
+    @usableFromInline package static var handleLength: Int { 0 }
     /// Octets of the whole value.
-    public let length: Int
+    @usableFromInline package let length: Int
     /// The octets that the PDU has.
-    public let value: ArraySlice<UInt8>
+    @usableFromInline package let value: ArraySlice<UInt8>
 
     /// None: the request has the handles.
-    public var handle: AttributeHandle { .none }
+    @usableFromInline package var handle: AttributeHandle { .none }
 
     /// A whole value.
-    public init(_ value: [UInt8]) { self.init(handle: .none, length: value.count, value: value[...]) }
+    package init(_ value: [UInt8]) { self.init(handle: .none, length: value.count, value: value[...]) }
 
     /// A value of `length` octets, of which the PDU has `value`.
-    public init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
+    @usableFromInline package init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
         self.length = length
         self.value = value
     }
 }
 
 /// A value of a Multiple Handle Value Notification (3.4.7.4).
-public struct ATTHandleLengthValue: ATTTuple {
+@usableFromInline package struct ATTHandleLengthValue: ATTTuple {
     /// 2.
-    public static var handleLength: Int { 2 }
+    @usableFromInline package static var handleLength: Int { 2 }
     /// The attribute.
-    public let handle: AttributeHandle
+    @usableFromInline package let handle: AttributeHandle
     /// Octets of the whole value.
-    public let length: Int
+    @usableFromInline package let length: Int
     /// The octets that the PDU has.
-    public let value: ArraySlice<UInt8>
+    @usableFromInline package let value: ArraySlice<UInt8>
 
     /// A whole value.
-    public init(_ handle: AttributeHandle, _ value: [UInt8]) {
+    package init(_ handle: AttributeHandle, _ value: [UInt8]) {
         self.init(handle: handle, length: value.count, value: value[...])
     }
 
     /// A value of `length` octets, of which the PDU has `value`.
-    public init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
+    @usableFromInline package init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.length = length
         self.value = value

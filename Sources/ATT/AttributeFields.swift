@@ -19,7 +19,7 @@ public struct AttributeRange: Hashable, Sendable {
     public static let all = AttributeRange(.first, .last)
 
     /// Whether a server may look into it: it begins at 0x0001 or later and not after its end.
-    @inlinable public var isValid: Bool { start != .none && start <= end }
+    @inlinable package var isValid: Bool { start != .none && start <= end }
 
     /// Whether `handle` lies within.
     @inlinable
@@ -27,17 +27,17 @@ public struct AttributeRange: Hashable, Sendable {
 
     /// Whether a handle lies in both.
     @inlinable
-    public func overlaps(_ other: AttributeRange) -> Bool { start <= other.end && other.start <= end }
+    package func overlaps(_ other: AttributeRange) -> Bool { start <= other.end && other.start <= end }
 
     /// The least range that holds both.
     @inlinable
-    public func union(_ other: AttributeRange) -> AttributeRange {
+    package func union(_ other: AttributeRange) -> AttributeRange {
         AttributeRange(min(start, other.start), max(end, other.end))
     }
 
     /// What is left of the range after `handle`, or nil when nothing is.
     @inlinable
-    public func after(_ handle: AttributeHandle) -> AttributeRange? {
+    package func after(_ handle: AttributeHandle) -> AttributeRange? {
         guard let next = handle.next, next <= end else { return nil }
         return AttributeRange(max(start, next), end)
     }
@@ -50,19 +50,19 @@ extension AttributeRange: CustomStringConvertible {
 
 /// An attribute's type as a request spells it: a UUID in 2 or 16 octets (3.2.1). A 16-bit UUID may come
 /// in its long form, means the same then, and is kept so that the PDU encodes as it came.
-public struct AttributeType: Hashable, Sendable {
+package struct AttributeType: Hashable, Sendable {
     /// The UUID.
-    public let uuid: BluetoothUUID
+    package let uuid: BluetoothUUID
     /// Whether the PDU has it in 16 octets.
-    public let isLong: Bool
+    package let isLong: Bool
 
     /// The type `uuid` in its shortest form.
     @inlinable
-    public init(_ uuid: BluetoothUUID) { self.init(uuid, isLong: false) }
+    package init(_ uuid: BluetoothUUID) { self.init(uuid, isLong: false) }
 
     /// The type `uuid`, in 16 octets where asked or where it needs them.
     @inlinable
-    public init(_ uuid: BluetoothUUID, isLong: Bool) {
+    package init(_ uuid: BluetoothUUID, isLong: Bool) {
         self.uuid = uuid
         self.isLong = isLong || uuid.uint16 == nil
     }
@@ -73,10 +73,10 @@ public struct AttributeType: Hashable, Sendable {
 extension AttributeType: ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// A 16-bit UUID in 2 octets.
     @inlinable
-    public init(integerLiteral value: UInt16) { self.init(BluetoothUUID(value)) }
+    package init(integerLiteral value: UInt16) { self.init(BluetoothUUID(value)) }
 
     /// The UUID's text.
-    public var description: String { uuid.description }
+    package var description: String { uuid.description }
 }
 
 extension ByteReader {

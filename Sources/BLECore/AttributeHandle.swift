@@ -13,7 +13,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The reserved handle that names no attribute.
-    public static let none = AttributeHandle(0x0000)
+    @usableFromInline package static let none = AttributeHandle(0x0000)
     /// The least handle of an attribute.
     public static let first = AttributeHandle(0x0001)
     /// The greatest handle of an attribute.
@@ -21,7 +21,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 
     /// The handle after this one, or nil after the last.
     @inlinable
-    public var next: AttributeHandle? { rawValue == .max ? nil : AttributeHandle(rawValue &+ 1) }
+    package var next: AttributeHandle? { rawValue == .max ? nil : AttributeHandle(rawValue &+ 1) }
 
     /// Orders by number.
     @inlinable

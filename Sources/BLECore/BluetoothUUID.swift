@@ -78,7 +78,7 @@ extension BluetoothUUID: ExpressibleByIntegerLiteral {
 
 /// How many octets a UUID takes on the wire. ATT knows 2 and 16 only (Core Specification 5.4, Vol 3,
 /// Part F, 3.2.1); advertising data and SDP know 4 as well.
-public enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
+@usableFromInline package enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
     /// 16-bit UUIDs.
     case two = 2
     /// 32-bit UUIDs.
@@ -90,17 +90,17 @@ public enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
 extension BluetoothUUID {
     /// The width in ATT PDUs: 2 octets when there is a 16-bit form, else 16.
     @inlinable
-    public var attWidth: UUIDWidth { uint16 == nil ? .sixteen : .two }
+    package var attWidth: UUIDWidth { uint16 == nil ? .sixteen : .two }
 
     /// The least width that holds this UUID.
     @inlinable
-    public var width: UUIDWidth { uint16 != nil ? .two : uint32 != nil ? .four : .sixteen }
+    package var width: UUIDWidth { uint16 != nil ? .two : uint32 != nil ? .four : .sixteen }
 }
 
 extension ByteReader {
     /// A UUID of `width`, least significant octet first.
     @inlinable
-    public mutating func uuid(_ width: UUIDWidth, _ field: String) throws(DecodeError) -> BluetoothUUID {
+    package mutating func uuid(_ width: UUIDWidth, _ field: String) throws(DecodeError) -> BluetoothUUID {
         switch width {
         case .two: BluetoothUUID(try u16(field))
         case .four: BluetoothUUID(uint32: try u32(field))
@@ -110,7 +110,7 @@ extension ByteReader {
 
     /// The UUID that all remaining octets are: 2 or 16 of them, as in ATT requests.
     @inlinable
-    public mutating func attUUID(_ field: String) throws(DecodeError) -> BluetoothUUID {
+    package mutating func attUUID(_ field: String) throws(DecodeError) -> BluetoothUUID {
         switch remaining {
         case 2: BluetoothUUID(try u16(field))
         case 16: BluetoothUUID(try u128(field))
@@ -122,7 +122,7 @@ extension ByteReader {
 extension OutputSpan where Element == UInt8 {
     /// A UUID in `width` octets; a width too small for it writes its low bits, so choose by `width`.
     @inlinable
-    public mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
+    package mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
         switch width {
         case .two: u16(UInt16(truncatingIfNeeded: uuid.value &>> 96))
         case .four: u32(UInt32(truncatingIfNeeded: uuid.value &>> 96))

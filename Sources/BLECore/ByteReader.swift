@@ -7,36 +7,36 @@
 /// let mtu = try reader.u16("client MTU")
 /// try reader.end()
 /// ```
-public struct ByteReader: ~Escapable {
+package struct ByteReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
     /// The name of what is being read, for errors.
-    public let packet: String
+    package let packet: String
     @usableFromInline var position: Int
 
     /// A cursor at the first octet of `bytes`; `packet` names them in errors.
     @inlinable
     @_lifetime(copy bytes)
-    public init(_ bytes: Span<UInt8>, of packet: String) {
+    package init(_ bytes: Span<UInt8>, of packet: String) {
         self.bytes = bytes
         self.packet = packet
         self.position = 0
     }
 
     /// Octets read so far.
-    @inlinable public var offset: Int { position }
+    @inlinable package var offset: Int { position }
 
     /// Octets not read yet.
-    @inlinable public var remaining: Int { bytes.count &- offset }
+    @inlinable package var remaining: Int { bytes.count &- offset }
 
     /// The error for the field that begins at the cursor.
     @inlinable
-    public func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
+    package func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
         DecodeError(packet: packet, field: field, offset: offset, reason: reason)
     }
 
     /// The error for a field of `width` octets that was just read and must not hold `value`.
     @inlinable
-    public func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
+    package func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
         DecodeError(
             packet: packet, field: field, offset: offset &- width,
             reason: .invalid(value: UInt64(truncatingIfNeeded: value)))
@@ -54,52 +54,52 @@ public struct ByteReader: ~Escapable {
 
     /// An unsigned octet.
     @inlinable
-    public mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
+    package mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
         let at = try advance(1, field)
         return bytes[at]
     }
 
     /// A signed octet.
     @inlinable
-    public mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
+    package mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
         Int8(bitPattern: try u8(field))
     }
 
     /// Two octets, least significant first.
     @inlinable
-    public mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
+    package mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
         let at = try advance(2, field)
         return UInt16(bytes[at]) | UInt16(bytes[at &+ 1]) &<< 8
     }
 
     /// Three octets, least significant first.
     @inlinable
-    public mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
+    package mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
         let at = try advance(3, field)
         return UInt32(bytes[at]) | UInt32(bytes[at &+ 1]) &<< 8 | UInt32(bytes[at &+ 2]) &<< 16
     }
 
     /// Four octets, least significant first.
     @inlinable
-    public mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
+    package mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
         UInt32(truncatingIfNeeded: try little(4, field))
     }
 
     /// Six octets, least significant first, as Bluetooth addresses have them.
     @inlinable
-    public mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
+    package mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
         try little(6, field)
     }
 
     /// Eight octets, least significant first.
     @inlinable
-    public mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
+    package mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
         try little(8, field)
     }
 
     /// Sixteen octets, least significant first.
     @inlinable
-    public mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
+    package mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
         guard remaining >= 16 else { throw failure(field, .truncated(needed: 16, available: remaining)) }
         let low = try little(8, field)
         let high = try little(8, field)
@@ -118,7 +118,7 @@ public struct ByteReader: ~Escapable {
 
     /// `count` octets, copied.
     @inlinable
-    public mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
+    package mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
         let at = try advance(count, field)
         return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
     }
@@ -126,14 +126,14 @@ public struct ByteReader: ~Escapable {
     /// `count` octets, in place.
     @inlinable
     @_lifetime(copy self)
-    public mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
+    package mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
         let at = try advance(count, field)
         return bytes.extracting(at..<(at &+ count))
     }
 
     /// All octets that are left, copied; may be none.
     @inlinable
-    public mutating func rest() -> [UInt8] {
+    package mutating func rest() -> [UInt8] {
         defer { position = bytes.count }
         return [UInt8](copying: bytes.extracting(offset..<bytes.count))
     }
@@ -141,7 +141,7 @@ public struct ByteReader: ~Escapable {
     /// All octets that are left, in place; may be none.
     @inlinable
     @_lifetime(copy self)
-    public mutating func restInPlace() -> Span<UInt8> {
+    package mutating func restInPlace() -> Span<UInt8> {
         let start = offset
         position = bytes.count
         return bytes.extracting(start..<bytes.count)
@@ -149,7 +149,7 @@ public struct ByteReader: ~Escapable {
 
     /// Checks that nothing is left.
     @inlinable
-    public func end() throws(DecodeError) {
+    package func end() throws(DecodeError) {
         guard remaining == 0 else { throw failure("end", .trailing(count: remaining)) }
     }
 }
@@ -157,7 +157,7 @@ public struct ByteReader: ~Escapable {
 extension Array where Element == UInt8 {
     /// The octets of `span`, owned.
     @inlinable
-    public init(copying span: Span<UInt8>) {
+    package init(copying span: Span<UInt8>) {
         self.init(capacity: span.count) { output in
             for index in span.indices { output.append(span[index]) }
         }

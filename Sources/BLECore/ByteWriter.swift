@@ -3,35 +3,35 @@
 extension OutputSpan where Element == UInt8 {
     /// An unsigned octet.
     @inlinable
-    public mutating func u8(_ value: UInt8) { append(value) }
+    package mutating func u8(_ value: UInt8) { append(value) }
 
     /// A signed octet.
     @inlinable
-    public mutating func i8(_ value: Int8) { append(UInt8(bitPattern: value)) }
+    package mutating func i8(_ value: Int8) { append(UInt8(bitPattern: value)) }
 
     /// Two octets, least significant first.
     @inlinable
-    public mutating func u16(_ value: UInt16) { little(UInt64(value), 2) }
+    package mutating func u16(_ value: UInt16) { little(UInt64(value), 2) }
 
     /// The three low octets, least significant first.
     @inlinable
-    public mutating func u24(_ value: UInt32) { little(UInt64(value), 3) }
+    package mutating func u24(_ value: UInt32) { little(UInt64(value), 3) }
 
     /// Four octets, least significant first.
     @inlinable
-    public mutating func u32(_ value: UInt32) { little(UInt64(value), 4) }
+    package mutating func u32(_ value: UInt32) { little(UInt64(value), 4) }
 
     /// The six low octets, least significant first.
     @inlinable
-    public mutating func u48(_ value: UInt64) { little(value, 6) }
+    package mutating func u48(_ value: UInt64) { little(value, 6) }
 
     /// Eight octets, least significant first.
     @inlinable
-    public mutating func u64(_ value: UInt64) { little(value, 8) }
+    package mutating func u64(_ value: UInt64) { little(value, 8) }
 
     /// Sixteen octets, least significant first.
     @inlinable
-    public mutating func u128(_ value: UInt128) {
+    package mutating func u128(_ value: UInt128) {
         little(UInt64(truncatingIfNeeded: value), 8)
         little(UInt64(truncatingIfNeeded: value &>> 64), 8)
     }
@@ -43,15 +43,15 @@ extension OutputSpan where Element == UInt8 {
 
     /// The octets of an array, in order.
     @inlinable
-    public mutating func bytes(_ value: [UInt8]) { bytes(value.span) }
+    package mutating func bytes(_ value: [UInt8]) { bytes(value.span) }
 
     /// The octets of a slice, in order.
     @inlinable
-    public mutating func bytes(_ value: ArraySlice<UInt8>) { bytes(value.span) }
+    package mutating func bytes(_ value: ArraySlice<UInt8>) { bytes(value.span) }
 
     /// The octets of a span, in order.
     @inlinable
-    public mutating func bytes(_ value: Span<UInt8>) {
+    package mutating func bytes(_ value: Span<UInt8>) {
         for index in value.indices { append(value[index]) }
     }
 }

@@ -1,19 +1,19 @@
 /// The number by which a controller names a connection, 0x0000 to 0x0eff (Core Specification 5.4, Vol 4,
 /// Part E, 5.3.1).
-public struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
+package struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
     /// The number; only 12 bits reach the wire.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The handle with the low 12 bits of that number.
     @inlinable
-    public init(rawValue: UInt16) { self.rawValue = rawValue & 0x0fff }
+    package init(rawValue: UInt16) { self.rawValue = rawValue & 0x0fff }
 
     /// The handle with the low 12 bits of that number.
     @inlinable
-    public init(_ rawValue: UInt16) { self.init(rawValue: rawValue) }
+    package init(_ rawValue: UInt16) { self.init(rawValue: rawValue) }
 }
 
 extension ConnectionHandle: CustomStringConvertible {
     /// `0x0040`.
-    public var description: String { "0x" + rawValue.hex }
+    package var description: String { "0x" + rawValue.hex }
 }

@@ -84,7 +84,7 @@ extension DeviceAddress: CustomStringConvertible {
     }
 
     /// The 48 bits that `AA:BB:CC:DD:EE:FF` spells, in either case.
-    public static func bits(_ text: some StringProtocol) -> UInt64? {
+    package static func bits(_ text: some StringProtocol) -> UInt64? {
         let octets = text.split(separator: ":", omittingEmptySubsequences: false)
         guard octets.count == 6, octets.allSatisfy({ $0.utf8.count == 2 }),
             let bytes = [UInt8](hex: octets.joined())

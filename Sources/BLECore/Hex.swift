@@ -1,7 +1,7 @@
 /// Hexadecimal text, lower-case and without separators, as every command and log of this project has it.
 extension Sequence where Element == UInt8 {
     /// Two digits an octet.
-    public var hex: String {
+    package var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)
         for octet in self {
@@ -14,7 +14,7 @@ extension Sequence where Element == UInt8 {
 
 extension FixedWidthInteger where Self: UnsignedInteger {
     /// All digits of the integer's width: `UInt16(0x2a)` is "002a".
-    public var hex: String {
+    package var hex: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
     }
@@ -27,7 +27,7 @@ private func hexDigit(_ nibble: UInt8) -> UInt8 {
 extension Array where Element == UInt8 {
     /// The octets that `hex` spells, or nil when it has an odd number of digits or anything else than
     /// digits. Either case is taken; an empty text is no octets.
-    public init?(hex: some StringProtocol) {
+    package init?(hex: some StringProtocol) {
         let digits = hex.utf8
         guard digits.count.isMultiple(of: 2) else { return nil }
         self.init()

@@ -13,7 +13,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// This instant moved by `duration`, which may be negative.
     @inlinable
-    public func advanced(by duration: Duration) -> Instant {
+    package func advanced(by duration: Duration) -> Instant {
         let step = duration.nanoseconds
         if step >= 0 {
             let (sum, overflow) = nanoseconds.addingReportingOverflow(step.magnitude)
@@ -42,7 +42,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
     /// The whole nanoseconds of this duration, clamped to 64 bits (292 years).
     @inlinable
-    public var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }
@@ -53,7 +53,7 @@ extension Duration {
 
 /// The earlier of two deadlines, where none means never.
 @inlinable
-public func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
+package func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
     guard let left else { return right }
     guard let right else { return left }
     return min(left, right)

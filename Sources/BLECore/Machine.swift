@@ -9,7 +9,7 @@
 /// ```
 /// The same machine runs over a kernel socket, over ACL packets, joined to another one in a test, and in
 /// a fuzzer. Keep it in a `var` stored property, not in an enum's payload, which would copy its arrays.
-public protocol Machine {
+package protocol Machine {
     /// What the machine tells its owner.
     associatedtype Event: Equatable & Sendable
 

@@ -1,5 +1,5 @@
 /// A value that reads itself from bytes.
-public protocol PacketDecodable: Sendable {
+package protocol PacketDecodable: Sendable {
     /// What the specification calls it, for errors.
     static var packetName: String { get }
     /// Reads the value at the cursor and moves past it. What follows is the caller's.
@@ -9,7 +9,7 @@ public protocol PacketDecodable: Sendable {
 extension PacketDecodable {
     /// Reads a value that is all of `bytes`: too few octets and too many are errors.
     @inlinable
-    public init(_ bytes: Span<UInt8>) throws(DecodeError) {
+    package init(_ bytes: Span<UInt8>) throws(DecodeError) {
         var reader = ByteReader(bytes, of: Self.packetName)
         try self.init(decoding: &reader)
         try reader.end()
@@ -17,11 +17,11 @@ extension PacketDecodable {
 
     /// Reads a value that is all of `bytes`: too few octets and too many are errors.
     @inlinable
-    public init(_ bytes: [UInt8]) throws(DecodeError) { try self.init(bytes.span) }
+    package init(_ bytes: [UInt8]) throws(DecodeError) { try self.init(bytes.span) }
 }
 
 /// A value that writes itself as bytes.
-public protocol PacketEncodable: Sendable {
+package protocol PacketEncodable: Sendable {
     /// Octets that `encode(into:)` writes, always exactly.
     var encodedCount: Int { get }
     /// Writes the value. `output` has room for `encodedCount` octets; the caller sees to it.
@@ -31,10 +31,10 @@ public protocol PacketEncodable: Sendable {
 extension PacketEncodable {
     /// The value as bytes of its own.
     @inlinable
-    public var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         [UInt8](capacity: encodedCount) { encode(into: &$0) }
     }
 }
 
 /// A value that does both, and loses nothing on the way.
-public typealias PacketCodable = PacketDecodable & PacketEncodable
+package typealias PacketCodable = PacketDecodable & PacketEncodable

@@ -1,13 +1,13 @@
 /// A small generator that gives the same numbers for the same seed on every run. It is for simulations and
 /// tests: its numbers can be foretold.
-public struct SplitMix64: RandomNumberGenerator, Sendable {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// A generator that begins at `seed`.
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed &>> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -16,7 +16,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// Between none and `limit` random octets.
-    public mutating func bytes(upTo limit: Int) -> [UInt8] {
+    package mutating func bytes(upTo limit: Int) -> [UInt8] {
         (0..<Int.random(in: 0...max(0, limit), using: &self)).map { _ in .random(in: 0...255, using: &self) }
     }
 }

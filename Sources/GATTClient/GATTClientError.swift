@@ -2,7 +2,7 @@ import ATT
 import BLECore
 
 /// Why a GATT procedure has no result.
-public enum GATTClientError: Error, Hashable, Sendable {
+package enum GATTClientError: Error, Hashable, Sendable {
     /// The server refused.
     case att(ATTErrorResponse)
     /// The server answered the request with this opcode as no server may.
@@ -11,7 +11,7 @@ public enum GATTClientError: Error, Hashable, Sendable {
     case limit(Limit, maximum: Int, value: Int)
 
     /// What is limited in a procedure.
-    public enum Limit: Hashable, Sendable {
+    package enum Limit: Hashable, Sendable {
         /// Where in a value a read begins.
         case readOffset
         /// The octets of a value.
@@ -42,7 +42,7 @@ public enum Misbehavior: Hashable, Sendable {
 
 extension GATTClientError: CustomStringConvertible {
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .att(let error): "\(error)"
         case .misbehaving(let request, let how): "answer to \(request): \(how)"

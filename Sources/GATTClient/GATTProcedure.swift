@@ -13,7 +13,7 @@ import ATT
 /// ```
 /// Every procedure ends after a bounded number of requests, whatever the peer answers. One that threw is
 /// over.
-public protocol GATTProcedure: Sendable {
+package protocol GATTProcedure: Sendable {
     /// What the procedure is for.
     associatedtype Output: Sendable
 
@@ -31,11 +31,11 @@ public protocol GATTProcedure: Sendable {
 
 extension GATTProcedure {
     /// Most procedures leave nothing behind.
-    public var undo: ATTRequest? { nil }
+    package var undo: ATTRequest? { nil }
 }
 
 /// What a procedure wants next.
-public enum GATTStep<Output: Sendable>: Sendable {
+package enum GATTStep<Output: Sendable>: Sendable {
     /// To send this and hand the response to `receive`.
     case ask(ATTRequest)
     /// Nothing: this is the result.

@@ -92,16 +92,16 @@ public struct GATTServer: Sendable {
     private var clients: [ClientID: Client] = [:]
 
     /// A server of `database`.
-    public init(_ database: AttributeDatabase, _ configuration: Configuration = Configuration()) {
+    package init(_ database: AttributeDatabase, _ configuration: Configuration = Configuration()) {
         shared = Shared(database: database, configuration: configuration)
     }
 
     /// The attributes and their values.
-    public var database: AttributeDatabase { shared.database }
+    package var database: AttributeDatabase { shared.database }
     /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
-    public var refusedCommands: Int { shared.refusedCommands }
+    package var refusedCommands: Int { shared.refusedCommands }
     /// The clients whose links are up, in the order of their numbers.
-    public var centrals: [ClientID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
+    package var centrals: [ClientID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
 
     /// Takes a client in, whose link is up. What was remembered of a bonded one holds again: what it subscribed to, and
     /// what of the database it knows.
@@ -112,7 +112,7 @@ public struct GATTServer: Sendable {
     ///   - current: asks how safe it is now, where that changes without a word; nil while that is uncertain. Only asked when
     ///     the security that is known is not enough. It must not call the server.
     ///   - record: what `disconnect` gave.
-    public mutating func connect(
+    package mutating func connect(
         _ client: ClientID, security: LinkSecurity = .none, current: (@Sendable () -> LinkSecurity?)? = nil,
         record: GATTClientRecord? = nil
     ) {
@@ -123,13 +123,13 @@ public struct GATTServer: Sendable {
 
     /// The link turns out to be a bonded client's, which its encryption has shown: what was remembered of it
     /// holds again, except where it has chosen anew.
-    public mutating func restore(_ record: GATTClientRecord, of client: ClientID) {
+    package mutating func restore(_ record: GATTClientRecord, of client: ClientID) {
         clients[client]?.state.restore(record, &shared)
     }
 
     /// Forgets a client and what it had prepared; gives back what to remember of it if it is bonded.
     @discardableResult
-    public mutating func disconnect(_ client: ClientID) -> GATTClientRecord {
+    package mutating func disconnect(_ client: ClientID) -> GATTClientRecord {
         guard var state = clients.removeValue(forKey: client)?.state else { return GATTClientRecord() }
         let record = state.record(shared)
         for handle in record.configurations.keys.sorted() { state.configure(handle, [], &shared) }
@@ -137,38 +137,38 @@ public struct GATTServer: Sendable {
     }
 
     /// What to remember of a client that is bonded, as of now.
-    public func record(of client: ClientID) -> GATTClientRecord? { clients[client]?.state.record(shared) }
+    package func record(of client: ClientID) -> GATTClientRecord? { clients[client]?.state.record(shared) }
 
     /// Gives the key by which a bonded client signs its writes, and the least counter that it may use; without a
     /// key, none of them is accepted.
-    public mutating func setSigningKey(
+    package mutating func setSigningKey(
         _ key: ATTSigningKey?, nextCounter: UInt32 = 0, of client: ClientID
     ) {
         clients[client]?.state.setSigningKey(key, nextCounter: nextCounter)
     }
 
     /// What a client said that it can do.
-    public func features(of client: ClientID) -> ClientSupportedFeatures {
+    package func features(of client: ClientID) -> ClientSupportedFeatures {
         clients[client]?.state.features ?? []
     }
 
     /// How safe a client's link is, as far as that is known; nil when it is not connected.
-    public func security(of client: ClientID) -> LinkSecurity? { clients[client]?.state.security }
+    package func security(of client: ClientID) -> LinkSecurity? { clients[client]?.state.security }
 
     /// Says how safe a client's link is now.
-    public mutating func setSecurity(_ security: LinkSecurity, of client: ClientID) {
+    package mutating func setSecurity(_ security: LinkSecurity, of client: ClientID) {
         clients[client]?.state.setSecurity(security)
     }
 
     /// Answers a request that came over a bearer with `mtu`; MTU exchanges are the bearer's own.
-    public mutating func handle(
+    package mutating func handle(
         _ request: ATTRequest, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) -> GATTAnswer {
         clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
     }
 
     /// Does what a command says, or counts that it may not.
-    public mutating func handle(
+    package mutating func handle(
         _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) {
         let isDone = clients[client, default: Self.stranger(client)]
@@ -183,7 +183,7 @@ public struct GATTServer: Sendable {
 
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
     /// Gives what is to be sent to `pending.central` on `pending.bearer`; nil when nobody waits for it any more.
-    public mutating func complete(
+    package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
     ) -> GATTAnswer? {
         clients[pending.central]?.complete(pending, with: result, &shared) ?? nil
@@ -191,17 +191,17 @@ public struct GATTServer: Sendable {
 
     /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
     /// and of a long write whose execution it was nothing stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
-    public mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
+    package mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }
 
     /// A bearer of a client has ended, and another one goes on: the request that is open on it is not answered.
-    public mutating func close(_ bearer: BearerID, of client: ClientID) {
+    package mutating func close(_ bearer: BearerID, of client: ClientID) {
         clients[client]?.close(bearer)
     }
 
     /// The next thing that a central did, oldest first.
-    public mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
+    package mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
 }
 
 // MARK: - Services that come and go
@@ -210,7 +210,7 @@ public struct GATTServer: Sendable {
 extension GATTServer {
     /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
     /// all affected: see `serviceChange`.
-    public mutating func publish(
+    package mutating func publish(
         _ database: AttributeDatabase, _ configuration: Configuration = Configuration()
     ) {
         for client in centrals { clients[client]?.state.forget(.all, &shared) }
@@ -221,7 +221,7 @@ extension GATTServer {
 
     /// Publishes more services; gives the handles that changed. All links are affected: see `serviceChange`.
     @discardableResult
-    public mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
+    package mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
         guard let range = try shared.database.add(services) else { return nil }
         changed(range)
         return range
@@ -229,7 +229,7 @@ extension GATTServer {
 
     /// Publishes more services, each where its record says; see `add(_:)`.
     @discardableResult
-    public mutating func add(
+    package mutating func add(
         _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
     ) throws(DatabaseError) -> AttributeRange? {
         shared.database.highest = max(shared.database.highest, highest)
@@ -239,7 +239,7 @@ extension GATTServer {
     }
 
     /// Whether the value of an attribute is stored here, and may change.
-    public func stores(_ handle: AttributeHandle) -> Bool {
+    package func stores(_ handle: AttributeHandle) -> Bool {
         guard let attribute = shared.database[handle], attribute.onRead == nil, attribute.role == nil,
             !attribute.isCached
         else { return false }
@@ -252,7 +252,7 @@ extension GATTServer {
     /// Takes back the service that begins at `handle`; gives the handles that it had. Who had subscribed to
     /// its values has not any more.
     @discardableResult
-    public mutating func remove(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
+    package mutating func remove(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
         let range = try shared.database.removable(handle)
         // Before they are gone: who is unsubscribed is told by what.
         for client in centrals { clients[client]?.state.forget(range, &shared) }
@@ -267,7 +267,7 @@ extension GATTServer {
 
     /// What a central is to be told by an indication of Service Changed: the range of handles that changed.
     /// Nil when it did not ask for it, when nothing changed, or while it has not confirmed the last one.
-    public mutating func serviceChange(
+    package mutating func serviceChange(
         for central: CentralID
     ) -> (handle: AttributeHandle, value: [UInt8])? {
         let service = shared.database.attributes.first { $0.role == .serviceChanged }
@@ -281,7 +281,7 @@ extension GATTServer {
     }
 
     /// The central confirmed the indication of Service Changed that is on its way.
-    public mutating func confirmServiceChange(for central: CentralID) {
+    package mutating func confirmServiceChange(for central: CentralID) {
         clients[central]?.state.confirmReport()
     }
 }
@@ -290,12 +290,12 @@ extension GATTServer {
 
 extension GATTServer {
     /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
-    public mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
+    package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
         shared.database.attributes[try settableIndex(of: handle, for: value)].value = value
     }
 
     /// Stores several values, or none when one of them cannot be.
-    public mutating func setValues(
+    package mutating func setValues(
         _ values: [(handle: AttributeHandle, value: [UInt8])]
     ) throws(AttributeValueError) -> [ValueUpdate] {
         var updates: [ValueUpdate] = []
@@ -330,14 +330,14 @@ extension GATTServer {
     /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
     /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
     /// (Part C, 10.3.2).
-    public func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
+    package func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         (shared.subscribers[handle] ?? []).compactMap { client in
             wish(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
         }
     }
 
     /// What clients are to be sent of values that were set, in the order of their numbers.
-    public func deliveries(
+    package func deliveries(
         of updates: [ValueUpdate], truncating: Bool = false
     ) -> [(client: ClientID, delivery: Delivery)] {
         var clients = updates.first.flatMap { shared.subscribers[$0.handle] } ?? []
@@ -353,7 +353,7 @@ extension GATTServer {
     }
 
     /// What a client is to be sent of values that were set, each in the way that it asked for.
-    public func delivery(
+    package func delivery(
         of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
     ) -> Delivery {
         var delivery = Delivery(
@@ -390,7 +390,7 @@ extension GATTServer {
     }
 
     /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
-    public func configuration(
+    package func configuration(
         of handle: AttributeHandle, for central: CentralID
     ) -> ClientCharacteristicConfiguration {
         clients[central]?.state.configurations[handle] ?? []
@@ -398,7 +398,7 @@ extension GATTServer {
 }
 
 /// What becomes of a request.
-public enum GATTAnswer: Hashable, Sendable {
+package enum GATTAnswer: Hashable, Sendable {
     /// The response.
     case respond(ATTResponse)
     /// A handler will complete it.
@@ -416,7 +416,7 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
 }
 
 /// What a central did.
-public enum GATTServerEvent: Hashable, Sendable {
+package enum GATTServerEvent: Hashable, Sendable {
     /// Read a value; parts of it that follow are not told again.
     case read(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
     /// Signed a write; a bonded central's next counter is to be kept, so that no write is taken twice.
@@ -433,20 +433,20 @@ public enum GATTServerEvent: Hashable, Sendable {
 }
 
 /// A central that wants a characteristic's values.
-public struct GATTSubscriber: Hashable, Sendable {
+package struct GATTSubscriber: Hashable, Sendable {
     /// Who.
-    public let central: CentralID
+    package let central: CentralID
     /// How.
-    public let configuration: ClientCharacteristicConfiguration
+    package let configuration: ClientCharacteristicConfiguration
 
     /// A central that wants values in a way.
-    public init(central: CentralID, configuration: ClientCharacteristicConfiguration) {
+    package init(central: CentralID, configuration: ClientCharacteristicConfiguration) {
         self.central = central
         self.configuration = configuration
     }
 
     /// Whether values go to it by indication.
-    public var prefersIndications: Bool { configuration.prefersIndications }
+    package var prefersIndications: Bool { configuration.prefersIndications }
 }
 
 extension ClientCharacteristicConfiguration {

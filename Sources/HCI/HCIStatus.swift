@@ -91,43 +91,43 @@ extension HCIStatus: CustomStringConvertible {
 
 extension HCIStatus {
     /// Success.
-    public static let success = HCIStatus(rawValue: 0x00)
+    package static let success = HCIStatus(rawValue: 0x00)
     /// Unknown HCI Command.
-    public static let unknownCommand = HCIStatus(rawValue: 0x01)
+    package static let unknownCommand = HCIStatus(rawValue: 0x01)
     /// Unknown Connection Identifier.
-    public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
+    package static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
     /// Hardware Failure.
-    public static let hardwareFailure = HCIStatus(rawValue: 0x03)
+    package static let hardwareFailure = HCIStatus(rawValue: 0x03)
     /// Page Timeout.
-    public static let pageTimeout = HCIStatus(rawValue: 0x04)
+    package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication Failure.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
     /// PIN or Key Missing.
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// Memory Capacity Exceeded.
-    public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
+    package static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// Connection Timeout.
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// Connection Limit Exceeded.
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
     /// Synchronous Connection Limit To A Device Exceeded.
-    public static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0a)
+    package static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0a)
     /// Connection Already Exists.
-    public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0b)
+    package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0b)
     /// Command Disallowed.
     public static let commandDisallowed = HCIStatus(rawValue: 0x0c)
     /// Connection Rejected due to Limited Resources.
-    public static let connectionRejectedLimitedResources = HCIStatus(rawValue: 0x0d)
+    package static let connectionRejectedLimitedResources = HCIStatus(rawValue: 0x0d)
     /// Connection Rejected Due To Security Reasons.
-    public static let connectionRejectedSecurityReasons = HCIStatus(rawValue: 0x0e)
+    package static let connectionRejectedSecurityReasons = HCIStatus(rawValue: 0x0e)
     /// Connection Rejected due to Unacceptable BD_ADDR.
-    public static let connectionRejectedUnacceptableAddress = HCIStatus(rawValue: 0x0f)
+    package static let connectionRejectedUnacceptableAddress = HCIStatus(rawValue: 0x0f)
     /// Connection Accept Timeout Exceeded.
-    public static let connectionAcceptTimeoutExceeded = HCIStatus(rawValue: 0x10)
+    package static let connectionAcceptTimeoutExceeded = HCIStatus(rawValue: 0x10)
     /// Unsupported Feature or Parameter Value.
-    public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
+    package static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
     /// Invalid HCI Command Parameters.
-    public static let invalidCommandParameters = HCIStatus(rawValue: 0x12)
+    package static let invalidCommandParameters = HCIStatus(rawValue: 0x12)
     /// Remote User Terminated Connection.
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
     /// Remote Device Terminated Connection due to Low Resources.
@@ -137,93 +137,93 @@ extension HCIStatus {
     /// Connection Terminated By Local Host.
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
     /// Repeated Attempts.
-    public static let repeatedAttempts = HCIStatus(rawValue: 0x17)
+    package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
     /// Pairing Not Allowed.
-    public static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
+    package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
     /// Unknown LMP PDU.
-    public static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
+    package static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
     /// Unsupported Remote Feature.
-    public static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1a)
+    package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1a)
     /// SCO Offset Rejected.
-    public static let scoOffsetRejected = HCIStatus(rawValue: 0x1b)
+    package static let scoOffsetRejected = HCIStatus(rawValue: 0x1b)
     /// SCO Interval Rejected.
-    public static let scoIntervalRejected = HCIStatus(rawValue: 0x1c)
+    package static let scoIntervalRejected = HCIStatus(rawValue: 0x1c)
     /// SCO Air Mode Rejected.
-    public static let scoAirModeRejected = HCIStatus(rawValue: 0x1d)
+    package static let scoAirModeRejected = HCIStatus(rawValue: 0x1d)
     /// Invalid LMP Parameters / Invalid LL Parameters.
-    public static let invalidLLParameters = HCIStatus(rawValue: 0x1e)
+    package static let invalidLLParameters = HCIStatus(rawValue: 0x1e)
     /// Unspecified Error.
-    public static let unspecifiedError = HCIStatus(rawValue: 0x1f)
+    package static let unspecifiedError = HCIStatus(rawValue: 0x1f)
     /// Unsupported LMP Parameter Value / Unsupported LL Parameter Value.
-    public static let unsupportedLLParameterValue = HCIStatus(rawValue: 0x20)
+    package static let unsupportedLLParameterValue = HCIStatus(rawValue: 0x20)
     /// Role Change Not Allowed.
-    public static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
+    package static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
     /// LMP Response Timeout / LL Response Timeout.
-    public static let llResponseTimeout = HCIStatus(rawValue: 0x22)
+    package static let llResponseTimeout = HCIStatus(rawValue: 0x22)
     /// LMP Error Transaction Collision / LL Procedure Collision.
-    public static let llProcedureCollision = HCIStatus(rawValue: 0x23)
+    package static let llProcedureCollision = HCIStatus(rawValue: 0x23)
     /// LMP PDU Not Allowed.
-    public static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
+    package static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
     /// Encryption Mode Not Acceptable.
-    public static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
+    package static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
     /// Link Key cannot be Changed.
-    public static let linkKeyCannotBeChanged = HCIStatus(rawValue: 0x26)
+    package static let linkKeyCannotBeChanged = HCIStatus(rawValue: 0x26)
     /// Requested QoS Not Supported.
-    public static let requestedQoSNotSupported = HCIStatus(rawValue: 0x27)
+    package static let requestedQoSNotSupported = HCIStatus(rawValue: 0x27)
     /// Instant Passed.
-    public static let instantPassed = HCIStatus(rawValue: 0x28)
+    package static let instantPassed = HCIStatus(rawValue: 0x28)
     /// Pairing With Unit Key Not Supported.
-    public static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
+    package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// Different Transaction Collision.
-    public static let differentTransactionCollision = HCIStatus(rawValue: 0x2a)
+    package static let differentTransactionCollision = HCIStatus(rawValue: 0x2a)
     /// QoS Unacceptable Parameter.
-    public static let qosUnacceptableParameter = HCIStatus(rawValue: 0x2c)
+    package static let qosUnacceptableParameter = HCIStatus(rawValue: 0x2c)
     /// QoS Rejected.
-    public static let qosRejected = HCIStatus(rawValue: 0x2d)
+    package static let qosRejected = HCIStatus(rawValue: 0x2d)
     /// Channel Classification Not Supported.
-    public static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2e)
+    package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2e)
     /// Insufficient Security.
-    public static let insufficientSecurity = HCIStatus(rawValue: 0x2f)
+    package static let insufficientSecurity = HCIStatus(rawValue: 0x2f)
     /// Parameter Out Of Mandatory Range.
-    public static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
+    package static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
     /// Role Switch Pending.
-    public static let roleSwitchPending = HCIStatus(rawValue: 0x32)
+    package static let roleSwitchPending = HCIStatus(rawValue: 0x32)
     /// Reserved Slot Violation.
-    public static let reservedSlotViolation = HCIStatus(rawValue: 0x34)
+    package static let reservedSlotViolation = HCIStatus(rawValue: 0x34)
     /// Role Switch Failed.
-    public static let roleSwitchFailed = HCIStatus(rawValue: 0x35)
+    package static let roleSwitchFailed = HCIStatus(rawValue: 0x35)
     /// Extended Inquiry Response Too Large.
-    public static let extendedInquiryResponseTooLarge = HCIStatus(rawValue: 0x36)
+    package static let extendedInquiryResponseTooLarge = HCIStatus(rawValue: 0x36)
     /// Secure Simple Pairing Not Supported By Host.
-    public static let secureSimplePairingNotSupportedByHost = HCIStatus(rawValue: 0x37)
+    package static let secureSimplePairingNotSupportedByHost = HCIStatus(rawValue: 0x37)
     /// Host Busy - Pairing.
-    public static let hostBusyPairing = HCIStatus(rawValue: 0x38)
+    package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
     /// Connection Rejected due to No Suitable Channel Found.
-    public static let connectionRejectedNoSuitableChannel = HCIStatus(rawValue: 0x39)
+    package static let connectionRejectedNoSuitableChannel = HCIStatus(rawValue: 0x39)
     /// Controller Busy.
-    public static let controllerBusy = HCIStatus(rawValue: 0x3a)
+    package static let controllerBusy = HCIStatus(rawValue: 0x3a)
     /// Unacceptable Connection Parameters.
-    public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3b)
+    package static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3b)
     /// Advertising Timeout.
-    public static let advertisingTimeout = HCIStatus(rawValue: 0x3c)
+    package static let advertisingTimeout = HCIStatus(rawValue: 0x3c)
     /// Connection Terminated due to MIC Failure.
-    public static let connectionTerminatedMICFailure = HCIStatus(rawValue: 0x3d)
+    package static let connectionTerminatedMICFailure = HCIStatus(rawValue: 0x3d)
     /// Connection Failed to be Established / Synchronization Timeout.
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3e)
     /// Coarse Clock Adjustment Rejected but Will Try to Adjust Using Clock Dragging.
-    public static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
+    package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
     /// Type0 Submap Not Defined.
-    public static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
+    package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
     /// Unknown Advertising Identifier.
-    public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
+    package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
     /// Limit Reached.
-    public static let limitReached = HCIStatus(rawValue: 0x43)
+    package static let limitReached = HCIStatus(rawValue: 0x43)
     /// Operation Cancelled by Host.
-    public static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
+    package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// Packet Too Long.
-    public static let packetTooLong = HCIStatus(rawValue: 0x45)
+    package static let packetTooLong = HCIStatus(rawValue: 0x45)
     /// Too Late.
-    public static let tooLate = HCIStatus(rawValue: 0x46)
+    package static let tooLate = HCIStatus(rawValue: 0x46)
     /// Too Early.
-    public static let tooEarly = HCIStatus(rawValue: 0x47)
+    package static let tooEarly = HCIStatus(rawValue: 0x47)
 }

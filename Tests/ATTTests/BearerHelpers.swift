@@ -41,5 +41,5 @@ extension ATTTransactionID: ExpressibleByIntegerLiteral, Comparable {
     public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
 
     /// Orders by number.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

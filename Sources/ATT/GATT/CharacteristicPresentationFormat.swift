@@ -38,7 +38,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     public static var packetName: String { "characteristic presentation format" }
 
     /// Reads the descriptor's value.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         format = Format(rawValue: try reader.u8("format"))
         exponent = try reader.i8("exponent")
         unit = try reader.u16("unit")

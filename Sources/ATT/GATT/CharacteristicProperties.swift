@@ -26,11 +26,11 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 
     /// Every way to write.
-    public static let anyWrite: CharacteristicProperties = [
+    package static let anyWrite: CharacteristicProperties = [
         .write, .writeWithoutResponse, .authenticatedSignedWrites,
     ]
     /// Both ways that a client may subscribe to.
-    public static let anyPush: CharacteristicProperties = [.notify, .indicate]
+    package static let anyPush: CharacteristicProperties = [.notify, .indicate]
 }
 
 extension CharacteristicProperties: CustomStringConvertible {
@@ -41,7 +41,7 @@ extension CharacteristicProperties: CustomStringConvertible {
     ]
 
     /// The properties' names, the least bit first: `["read", "notify"]`.
-    public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+    package var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
     /// `read|notify`.
     public var description: String { names.joined(separator: "|") }
@@ -79,13 +79,13 @@ public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
 
 /// Whether a characteristic's value is broadcast (Core Specification 5.4, Vol 3, Part G, 3.3.3.4). All
 /// clients share it.
-public struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable {
+package struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     /// The descriptor's 16 bits.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The configuration of those bits.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// In advertising.
-    public static let broadcast = ServerCharacteristicConfiguration(rawValue: 0x0001)
+    package static let broadcast = ServerCharacteristicConfiguration(rawValue: 0x0001)
 }

@@ -1,62 +1,62 @@
 import BLECore
 
 /// The value of a Primary or Secondary Service declaration (Core Specification 5.4, Vol 3, Part G, 3.1).
-public struct ServiceDeclaration: Hashable, PacketCodable {
+package struct ServiceDeclaration: Hashable, PacketCodable {
     /// The service's UUID, in the octets it came in.
-    public var type: AttributeType
+    package var type: AttributeType
 
     /// The declaration of the service `uuid`.
-    public init(_ uuid: BluetoothUUID) { type = AttributeType(uuid) }
+    package init(_ uuid: BluetoothUUID) { type = AttributeType(uuid) }
 
     /// The service's UUID.
-    public var uuid: BluetoothUUID { type.uuid }
+    package var uuid: BluetoothUUID { type.uuid }
 
     /// For errors.
-    public static var packetName: String { "service declaration" }
+    package static var packetName: String { "service declaration" }
 
     /// Reads a declaration that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         type = try reader.attributeType("service UUID")
     }
 
     /// 2 or 16.
-    public var encodedCount: Int { type.width.rawValue }
+    package var encodedCount: Int { type.width.rawValue }
 
     /// Writes the UUID.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.uuid(type.uuid, width: type.width) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.uuid(type.uuid, width: type.width) }
 }
 
 /// The value of an Include declaration (Core Specification 5.4, Vol 3, Part G, 3.2).
-public struct IncludeDeclaration: Hashable, PacketCodable {
+package struct IncludeDeclaration: Hashable, PacketCodable {
     /// The handle of the included service's declaration.
-    public var start: AttributeHandle
+    package var start: AttributeHandle
     /// The last handle of the included service.
-    public var end: AttributeHandle
+    package var end: AttributeHandle
     /// The included service's UUID when it has 16 bits; a longer one must be read from `start`.
-    public var uuid: UInt16?
+    package var uuid: UInt16?
 
     /// The declaration that includes the service at `start` to `end`; its UUID is left out where it is long.
-    public init(start: AttributeHandle, end: AttributeHandle, uuid: BluetoothUUID? = nil) {
+    package init(start: AttributeHandle, end: AttributeHandle, uuid: BluetoothUUID? = nil) {
         self.start = start
         self.end = end
         self.uuid = uuid?.uint16
     }
 
     /// For errors.
-    public static var packetName: String { "include declaration" }
+    package static var packetName: String { "include declaration" }
 
     /// Reads a declaration that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         start = try reader.handle("included service handle")
         end = try reader.handle("end group handle")
         uuid = reader.remaining == 0 ? nil : try reader.u16("service UUID")
     }
 
     /// 4, or 6 with a UUID.
-    public var encodedCount: Int { uuid == nil ? 4 : 6 }
+    package var encodedCount: Int { uuid == nil ? 4 : 6 }
 
     /// Writes the declaration.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.handle(start)
         output.handle(end)
         if let uuid { output.u16(uuid) }
@@ -64,39 +64,39 @@ public struct IncludeDeclaration: Hashable, PacketCodable {
 }
 
 /// The value of a Characteristic declaration (Core Specification 5.4, Vol 3, Part G, 3.3.1).
-public struct CharacteristicDeclaration: Hashable, PacketCodable {
+package struct CharacteristicDeclaration: Hashable, PacketCodable {
     /// What can be done with the value.
-    public var properties: CharacteristicProperties
+    package var properties: CharacteristicProperties
     /// The attribute that holds the value.
-    public var valueHandle: AttributeHandle
+    package var valueHandle: AttributeHandle
     /// The characteristic's UUID, in the octets it came in.
-    public var type: AttributeType
+    package var type: AttributeType
 
     /// The declaration of a characteristic.
-    public init(properties: CharacteristicProperties, valueHandle: AttributeHandle, uuid: BluetoothUUID) {
+    package init(properties: CharacteristicProperties, valueHandle: AttributeHandle, uuid: BluetoothUUID) {
         self.properties = properties
         self.valueHandle = valueHandle
         type = AttributeType(uuid)
     }
 
     /// The characteristic's UUID.
-    public var uuid: BluetoothUUID { type.uuid }
+    package var uuid: BluetoothUUID { type.uuid }
 
     /// For errors.
-    public static var packetName: String { "characteristic declaration" }
+    package static var packetName: String { "characteristic declaration" }
 
     /// Reads a declaration that takes all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         properties = CharacteristicProperties(rawValue: try reader.u8("properties"))
         valueHandle = try reader.handle("value handle")
         type = try reader.attributeType("characteristic UUID")
     }
 
     /// 5 or 19.
-    public var encodedCount: Int { 3 + type.width.rawValue }
+    package var encodedCount: Int { 3 + type.width.rawValue }
 
     /// Writes the declaration.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(properties.rawValue)
         output.handle(valueHandle)
         output.uuid(type.uuid, width: type.width)

@@ -4,13 +4,13 @@ import BLECore
 /// C, 12; the numbers are in the SIG's Assigned Numbers).
 extension BluetoothUUID {
     /// The declaration of a primary service (3.1).
-    public static let primaryService: BluetoothUUID = 0x2800
+    package static let primaryService: BluetoothUUID = 0x2800
     /// The declaration of a secondary service (3.1).
-    public static let secondaryService: BluetoothUUID = 0x2801
+    package static let secondaryService: BluetoothUUID = 0x2801
     /// The declaration that includes another service (3.2).
-    public static let include: BluetoothUUID = 0x2802
+    package static let include: BluetoothUUID = 0x2802
     /// The declaration of a characteristic (3.3.1).
-    public static let characteristic: BluetoothUUID = 0x2803
+    package static let characteristic: BluetoothUUID = 0x2803
 
     /// The descriptor that holds further properties (3.3.3.1).
     public static let characteristicExtendedProperties: BluetoothUUID = 0x2900
@@ -23,7 +23,7 @@ extension BluetoothUUID {
     /// The descriptor that says how a value is to be read (3.3.3.5).
     public static let characteristicPresentationFormat: BluetoothUUID = 0x2904
     /// The descriptor that joins presentation formats (3.3.3.6).
-    public static let characteristicAggregateFormat: BluetoothUUID = 0x2905
+    package static let characteristicAggregateFormat: BluetoothUUID = 0x2905
 
     /// The GAP service (Part C, 12).
     public static let genericAccess: BluetoothUUID = 0x1800
@@ -35,15 +35,15 @@ extension BluetoothUUID {
     /// What the device looks like (Part C, 12.2).
     public static let appearance: BluetoothUUID = 0x2a01
     /// The connection parameters that a peripheral prefers (Part C, 12.3).
-    public static let peripheralPreferredConnectionParameters: BluetoothUUID = 0x2a04
+    package static let peripheralPreferredConnectionParameters: BluetoothUUID = 0x2a04
     /// The handles that changed (7.1).
-    public static let serviceChanged: BluetoothUUID = 0x2a05
+    package static let serviceChanged: BluetoothUUID = 0x2a05
     /// Whether the central resolves private addresses (Part C, 12.4).
-    public static let centralAddressResolution: BluetoothUUID = 0x2aa6
+    package static let centralAddressResolution: BluetoothUUID = 0x2aa6
     /// What the client can do (7.2).
-    public static let clientSupportedFeatures: BluetoothUUID = 0x2b29
+    package static let clientSupportedFeatures: BluetoothUUID = 0x2b29
     /// A hash of the database's structure (7.3).
-    public static let databaseHash: BluetoothUUID = 0x2b2a
+    package static let databaseHash: BluetoothUUID = 0x2b2a
     /// What the server can do (7.4).
-    public static let serverSupportedFeatures: BluetoothUUID = 0x2b3a
+    package static let serverSupportedFeatures: BluetoothUUID = 0x2b3a
 }

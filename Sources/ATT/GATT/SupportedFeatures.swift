@@ -1,28 +1,28 @@
 /// What a client can do with a server; each client writes its own (Core Specification 5.4, Vol 3, Part G,
 /// 7.2).
-public struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
+package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
     /// The value's first octet; all later ones are reserved.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The features of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It wants Database Out Of Sync instead of values that have moved.
-    public static let robustCaching = ClientSupportedFeatures(rawValue: 0x01)
+    package static let robustCaching = ClientSupportedFeatures(rawValue: 0x01)
     /// It takes more than one bearer (EATT).
-    public static let enhancedBearer = ClientSupportedFeatures(rawValue: 0x02)
+    package static let enhancedBearer = ClientSupportedFeatures(rawValue: 0x02)
     /// It takes several values in one notification.
-    public static let multipleNotifications = ClientSupportedFeatures(rawValue: 0x04)
+    package static let multipleNotifications = ClientSupportedFeatures(rawValue: 0x04)
 }
 
 /// What a server can do beyond what all can (Core Specification 5.4, Vol 3, Part G, 7.4).
-public struct ServerSupportedFeatures: OptionSet, Hashable, Sendable {
+package struct ServerSupportedFeatures: OptionSet, Hashable, Sendable {
     /// The value's first octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The features of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It takes more than one bearer (EATT).
-    public static let enhancedBearer = ServerSupportedFeatures(rawValue: 0x01)
+    package static let enhancedBearer = ServerSupportedFeatures(rawValue: 0x01)
 }

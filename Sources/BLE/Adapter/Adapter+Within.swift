@@ -1,7 +1,7 @@
 extension Adapter {
     /// Runs `body` with a time limit by this adapter's clock; nil waits for ever. When it passes, `body` is
     /// cancelled and `BLEError.timedOut` thrown.
-    public nonisolated func within<Success: Sendable>(
+    package nonisolated func within<Success: Sendable>(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
     ) async throws(BLEError) -> Success {
         try await withDeadline(

@@ -10,13 +10,13 @@ public struct AdapterDescription: Hashable, Sendable {
     /// Its name.
     public var name: String
     /// The HCI version's number: 10 is Bluetooth 5.1, 13 is 5.4.
-    public var version: UInt8
+    package var version: UInt8
     /// The manufacturer's company identifier.
     public var manufacturer: UInt16
     /// What it can be set to.
-    public var supported: Management.Settings
+    package var supported: Management.Settings
     /// What it is set to.
-    public var current: Management.Settings
+    package var current: Management.Settings
     /// The USB port that it is plugged into, by the kernel's numbers (`1-1.4`); nil when it is not on USB.
     public var usbPort: String?
     /// Whether it can be opened, and why not.
@@ -84,7 +84,7 @@ extension AdapterDescription {
 
 extension AdapterSpecification.KernelAdapter {
     /// Whether this names an adapter of the list.
-    public func names(_ adapter: AdapterDescription) -> Bool {
+    package func names(_ adapter: AdapterDescription) -> Bool {
         switch self {
         case .index(let index): adapter.index == index
         case .address(let bits): adapter.address.value == bits

@@ -4,37 +4,37 @@ import HCI
 /// What a controller told about itself when it was opened.
 public struct ControllerCapabilities: Hashable, Sendable {
     /// HCI version and manufacturer.
-    public internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
+    package internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
     /// The commands it has.
-    public internal(set) var commands = SupportedCommands(octets: FixedOctets())
+    package internal(set) var commands = SupportedCommands(octets: FixedOctets())
     /// The LE features it has.
     public internal(set) var features = LEFeatures()
     /// What it does beside LE; nil where it did not tell.
-    public internal(set) var classicFeatures: LMPFeatures?
+    package internal(set) var classicFeatures: LMPFeatures?
     /// The most advertising sets at once, 1 to 240; 1 on controllers without the extended commands. It may be
     /// fewer at times: what an advertising set takes is the controller's affair.
     public internal(set) var numberOfAdvertisingSets = 1
     /// The most octets that an advertising set can say, 31 to 1,650; 31 without the extended commands.
     public internal(set) var maximumAdvertisingDataLength = LegacyAdvertisingData.capacity
     /// The most devices in the filter accept list.
-    public internal(set) var acceptListSize = 0
+    package internal(set) var acceptListSize = 0
     /// The most devices in the resolving list; 0 on controllers without one.
-    public internal(set) var resolvingListSize = 0
+    package internal(set) var resolvingListSize = 0
     /// The most advertising sets in the periodic advertiser list; 0 on controllers without one.
-    public internal(set) var periodicAdvertiserListSize = 0
+    package internal(set) var periodicAdvertiserListSize = 0
     /// The longest data packets that it can send and receive; nil where that is 27 octets.
-    public internal(set) var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
+    package internal(set) var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
     /// How strong it can send, in dBm, where it tells.
-    public internal(set) var transmitPower: LEReadTransmitPower.ReturnParameters?
+    package internal(set) var transmitPower: LEReadTransmitPower.ReturnParameters?
     /// The most octets of data in an ACL packet to it, and the packets that it has buffers for; zeros on
     /// kernel adapters, where the kernel counts them, and on controllers that have no connections.
-    public internal(set) var aclLength = 0, aclPackets = 0
+    package internal(set) var aclLength = 0, aclPackets = 0
 
     /// Whether the extended commands are used where it has them (`AdapterOptions.usesExtendedCommands`).
     var usesExtendedCommands = true
 
     /// Whether it advertises, scans and connects with the extended commands.
-    public var hasExtendedFamily: Bool {
+    package var hasExtendedFamily: Bool {
         usesExtendedCommands && features.contains(.extendedAdvertising)
             && commands.contains(.leSetExtendedAdvertisingEnable)
     }

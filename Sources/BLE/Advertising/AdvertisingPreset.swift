@@ -14,7 +14,7 @@ public enum AdvertisingPreset: String, Hashable, Sendable, CaseIterable {
     case background
 
     /// The time from one advertising event to the next.
-    public var interval: Duration {
+    package var interval: Duration {
         switch self {
         case .lowLatency: .milliseconds(20)
         case .balanced: .microseconds(152_500)

@@ -3,7 +3,7 @@ import BLECore
 extension AdvertisingRequest {
     /// What is on air when the controller sends with `power`, in dBm; nil: it does not say. Where the power
     /// field is to be corrected it is, also in a train that says what the advertisement does.
-    public func sent(with power: Int8?) -> AdvertisingRequest {
+    package func sent(with power: Int8?) -> AdvertisingRequest {
         guard correctsPowerField, let power else { return self }
         var request = self
         request.plan = plan.telling(power: power)

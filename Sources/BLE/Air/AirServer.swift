@@ -52,7 +52,7 @@ public actor AirServer {
     static func keep(_ air: AirServer) { kept.withLock { $0.append(air) } }
 
     /// The number of controllers on the air.
-    public var population: Int { ports.count }
+    package var population: Int { ports.count }
 
     /// Accepts controllers at `address`; returns where, with the port that a TCP port 0 became.
     public func listen(at address: StreamAddress) throws(BLEError) -> StreamAddress {
@@ -66,7 +66,7 @@ public actor AirServer {
     }
 
     /// Accepts controllers of a stream socket that listens already, and takes it over.
-    public func listen(on descriptor: CInt) throws(PortError) {
+    package func listen(on descriptor: CInt) throws(PortError) {
         let listener = StreamSockets.listener(descriptor, on: loop) { [weak self] connection in
             self?.assumeIsolated { $0.accept(connection) }
         }
@@ -92,7 +92,7 @@ public actor AirServer {
     }
 
     /// Waits until the air has been without controllers for `duration`, or the task is cancelled.
-    public func idle(for duration: Duration) async {
+    package func idle(for duration: Duration) async {
         while true {
             await untilEmpty()
             let before = joins

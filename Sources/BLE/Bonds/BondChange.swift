@@ -7,7 +7,7 @@ public struct BondChange: Hashable, Sendable {
     public var removed: [BondID]
 
     /// A change.
-    public init(added: [BondID] = [], removed: [BondID] = []) {
+    package init(added: [BondID] = [], removed: [BondID] = []) {
         self.added = added
         self.removed = removed
     }

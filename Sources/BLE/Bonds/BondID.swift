@@ -31,5 +31,5 @@ extension BondID: Comparable {
 
 extension Bond {
     /// What names it.
-    public var id: BondID { BondID(peer, at: local) }
+    package var id: BondID { BondID(peer, at: local) }
 }

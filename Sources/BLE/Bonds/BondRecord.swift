@@ -13,14 +13,14 @@ public struct BondRecord: Hashable, Sendable {
     /// The name that the peer gave itself.
     public var name: String?
     /// What this host's server keeps of it as client: subscriptions, features, counter of signed writes.
-    public var client = GATTClientRecord()
+    package var client = GATTClientRecord()
     /// No counter of this host's Signed Write Commands to the peer from this one on was ever used (Core
     /// Specification 5.4, Vol 3, Part H, 2.4.5). Counters are reserved ahead, so that one is not used twice even
     /// if the process is killed: `BondStore.takeSignCounter` hands them out.
-    public internal(set) var signCounter: UInt32 = 0
+    package internal(set) var signCounter: UInt32 = 0
 
     /// A bond made at `created` and not used since.
-    public init(_ bond: Bond, name: String? = nil, created: Timestamp) {
+    package init(_ bond: Bond, name: String? = nil, created: Timestamp) {
         self.bond = bond
         self.name = name
         self.created = created

@@ -8,7 +8,7 @@ extension BondStore {
     /// this call alone: whatever happens to the process, no other gets it while the key is the same.
     ///
     /// Now and then this waits for the disk.
-    public func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
+    package func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
         while true {
             let taken = try state.withLock { state throws(BLEError) -> UInt32? in
                 guard let record = state.table[id] else { throw .notFound(.bond(id)) }

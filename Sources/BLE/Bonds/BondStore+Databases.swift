@@ -2,7 +2,7 @@ import GATTClient
 
 extension BondStore {
     /// The database of a bonded peer as it was last found; nil when none is kept.
-    public func database(of id: BondID) async throws(BLEError) -> CachedDatabase? {
+    package func database(of id: BondID) async throws(BLEError) -> CachedDatabase? {
         let waiting = state.withLock { $0.pending.databases[id] ?? $0.databases[id].map { .some($0) } }
         if let waiting { return waiting }
         guard let folder, record(id) != nil else { return nil }
@@ -10,7 +10,7 @@ extension BondStore {
     }
 
     /// Keeps the database of a bonded peer; nil forgets it. Nothing is kept of peers without a bond.
-    public func keep(_ database: CachedDatabase?, of id: BondID) {
+    package func keep(_ database: CachedDatabase?, of id: BondID) {
         state.withLock { state in
             guard state.table[id] != nil else { return }
             guard folder != nil else {

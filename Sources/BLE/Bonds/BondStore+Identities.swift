@@ -3,13 +3,13 @@ import SMP
 
 extension BondStore {
     /// The identity that this host distributes under an address, once it has been made.
-    public func knownIdentity(at address: DeviceAddress) -> LocalIdentity? {
+    package func knownIdentity(at address: DeviceAddress) -> LocalIdentity? {
         state.withLock { $0.identities[address] }
     }
 
     /// The identity that this host distributes under an address. It is made with the first call, and on the disk
     /// before it is given: peers keep its key for as long as their bonds last.
-    public func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
+    package func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
         // Zero means that no resolvable addresses are used.
         try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
     }
@@ -30,7 +30,7 @@ extension BondStore {
 
     /// The random static address of an adapter that has no public one: made with the first call, and the same ever
     /// after, for peers know this host by it. The name says which adapter: its device file, for one.
-    public func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
+    package func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
         if let known = state.withLock({ $0.addresses[adapter] }) { return known }
         var present = StaticAddress(.randomStatic(.random(in: .min ... .max)), of: adapter)
         if let folder {

@@ -88,7 +88,7 @@ extension BondStore {
     /// The bond whose `peripheralKey` has this name, by which a central asks for it after LE legacy pairing (Core
     /// Specification 5.4, Vol 3, Part H, 2.4.4.2). Keys of LE Secure Connections have no name: 0 and 0 find
     /// nothing, and the peer's address has to do.
-    public func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
+    package func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
         state.withLock { $0.table.record(ediv: ediv, random: random, at: local) }
     }
 }
@@ -100,7 +100,7 @@ extension BondStore {
     /// only the name stays, and counters of signing keys that are the same: subscriptions do not survive it. Where
     /// the keys of encryption are the same it is the same pairing, of which more is known now, and all stays.
     @discardableResult
-    public func insert(_ bond: Bond, name: String? = nil) throws(BLEError) -> BondRecord {
+    package func insert(_ bond: Bond, name: String? = nil) throws(BLEError) -> BondRecord {
         var record = BondRecord(bond, name: name, created: clock())
         let total = changing { state, change in
             let old = state.table[record.id]
@@ -140,7 +140,7 @@ extension BondStore {
 
     /// There is a link with a peer now: its record says so, to the minute, for a peer that comes every second should
     /// not wear out a disk.
-    public func noteUse(_ id: BondID) {
+    package func noteUse(_ id: BondID) {
         let now = clock()
         update(id) { if now.milliseconds - $0.lastUsed.milliseconds >= 60_000 { $0.lastUsed = now } }
     }

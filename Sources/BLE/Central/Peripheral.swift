@@ -78,7 +78,7 @@ public struct Peripheral: Sendable {
     /// ```swift
     /// let services = try await peripheral.run(DiscoverServices.secondary)
     /// ```
-    public func run<Procedure: GATTProcedure>(
+    package func run<Procedure: GATTProcedure>(
         _ procedure: Procedure
     ) async throws(BLEError) -> Procedure.Output {
         try await adapter.run(procedure, on: link)
@@ -168,7 +168,7 @@ extension Peripheral {
     /// Sends a value without an answer, signed with the key that this side gave the device when they were
     /// bonded, for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2). No `counter`
     /// may be used twice with a key. At most the MTU less 15 octets.
-    public func writeSigned(
+    package func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference, with key: ATTSigningKey, counter: UInt32
     ) async throws(BLEError) {
         let checked = CheckedHandle(attribute)

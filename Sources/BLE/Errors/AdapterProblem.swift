@@ -80,7 +80,7 @@ extension AdapterProblem {
             public var id: Int32
 
             /// The process with this name and number.
-            public init(name: String, id: Int32) { (self.name, self.id) = (name, id) }
+            package init(name: String, id: Int32) { (self.name, self.id) = (name, id) }
         }
     }
 

@@ -106,7 +106,7 @@ extension BLEError.Parameter: CustomStringConvertible {
     }
 
     /// What its numbers count; nil: the parameter says so.
-    public var unit: String? {
+    package var unit: String? {
         switch self {
         case .transmitPower: "dBm"
         case .latency: "connection events"

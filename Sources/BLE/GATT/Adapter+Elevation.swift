@@ -35,7 +35,7 @@ extension Adapter {
 extension LinkSecurityLevel {
     /// The level to reach when a server refuses a request with `code` on a link of this level; nil when more
     /// security would not help (Core Specification 5.4, Vol 3, Part C, 10.3.2).
-    public func level(after code: ATTErrorCode) -> LinkSecurityLevel? {
+    package func level(after code: ATTErrorCode) -> LinkSecurityLevel? {
         switch code {
         case .insufficientEncryption: self < .medium ? .medium : nil
         // The code does not say which authentication it misses: the next level is tried.

@@ -32,7 +32,7 @@ public struct Diagnosis: Hashable, Sendable {
         public var isAccessible: Bool
 
         /// A port.
-        public init(path: String, isAccessible: Bool) {
+        package init(path: String, isAccessible: Bool) {
             self.path = path
             self.isAccessible = isAccessible
         }
@@ -54,7 +54,7 @@ public struct Diagnosis: Hashable, Sendable {
     public var serialPorts: [SerialPort]
 
     /// A diagnosis with these findings.
-    public init(
+    package init(
         listingError: BLEError? = nil, capabilities: Set<Capability> = [],
         hasNoNewPrivileges: Bool = false, bluetoothDaemon: Int32? = nil, switches: [RadioSwitch] = [],
         adapters: [AdapterDescription] = [], serialPorts: [SerialPort] = []

@@ -5,11 +5,11 @@ import Logging
 
 /// The kernel's monitor channel: every packet of every adapter, whoever sent it, and what the kernel tells beside
 /// them. It needs CAP_NET_RAW.
-public final class KernelMonitor: Sendable {
+package final class KernelMonitor: Sendable {
     private let port: any PacketPort
 
     /// Opens the channel. `operation` says in errors what it is for.
-    public convenience init(on loop: EventLoop = .shared, for operation: BLEError.KernelOperation)
+    package convenience init(on loop: EventLoop = .shared, for operation: BLEError.KernelOperation)
         throws(BLEError)
     {
         try self.init(of: LinuxKernel(), on: loop, for: operation)
@@ -25,7 +25,7 @@ public final class KernelMonitor: Sendable {
     }
 
     /// Hands over what the kernel tells from now on. `ended` is called when it ends by itself. Call it on the loop.
-    public func start(
+    package func start(
         _ log: Logger, receive: @escaping @Sendable (MonitorPacket) -> Void,
         ended: @escaping @Sendable (PortError) -> Void
     ) throws(PortError) {
@@ -41,5 +41,5 @@ public final class KernelMonitor: Sendable {
     }
 
     /// Ends it, after what the kernel has told already. Call it on the loop.
-    public func close() { port.closeAfterReading() }
+    package func close() { port.closeAfterReading() }
 }

@@ -8,7 +8,7 @@ import HCISocket
 import SMP
 
 /// Names a link of an adapter; never used twice.
-public struct LinkID: Hashable, Sendable {
+package struct LinkID: Hashable, Sendable {
     let number: UInt64
 }
 
@@ -19,7 +19,7 @@ struct LinkUser: Hashable, Sendable {
 }
 
 /// Which part this host plays on a link.
-public enum LinkRole: Hashable, Sendable {
+package enum LinkRole: Hashable, Sendable {
     /// We connected to it.
     case central
     /// It connected to us.

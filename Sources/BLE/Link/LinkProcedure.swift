@@ -37,7 +37,7 @@ public struct RemoteVersion: Hashable, Sendable {
     public var subversion: UInt16
 
     /// That version.
-    public init(version: CoreVersion, company: UInt16, subversion: UInt16) {
+    package init(version: CoreVersion, company: UInt16, subversion: UInt16) {
         (self.version, self.company, self.subversion) = (version, company, subversion)
     }
 }
@@ -50,7 +50,7 @@ public struct TransmitPower: Hashable, Sendable {
     public var maximum: Int
 
     /// Those levels.
-    public init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }
+    package init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }
 }
 
 /// How LE Coded codes what this host sends (Core Specification 5.4, Vol 4, Part E, 7.8.49).

@@ -133,7 +133,7 @@ public struct PeripheralManager: Sendable {
     }
 
     /// Whether any central wants the values of a characteristic.
-    public func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
+    package func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
         await !adapter.server.gatt.subscribers(of: handle).isEmpty
     }
 

@@ -36,10 +36,10 @@ enum RestorationFolder {
 
 extension BondStore {
     /// The folder of all state that the bonds are in; nil when they are in memory.
-    public var stateFolder: String? { folder.map { String($0.path.dropLast("/bonds".count)) } }
+    package var stateFolder: String? { folder.map { String($0.path.dropLast("/bonds".count)) } }
 }
 
 extension Adapter {
     /// The folder of all state that this adapter's bonds are in; nil when they are in memory.
-    public var stateFolder: String? { security.options.bonds.stateFolder }
+    package var stateFolder: String? { security.options.bonds.stateFolder }
 }

@@ -1,12 +1,12 @@
 /// A pattern of `*` (any text) and `?` (any character), compared without regard to case.
-public struct Glob: Hashable, Sendable {
+package struct Glob: Hashable, Sendable {
     private let pattern: [Character]
 
     /// The pattern that `text` spells.
-    public init(_ text: some StringProtocol) { pattern = Array(text.lowercased()) }
+    package init(_ text: some StringProtocol) { pattern = Array(text.lowercased()) }
 
     /// Whether all of `text` matches. Takes time in proportion to pattern times text, whatever they are.
-    public func matches(_ text: some StringProtocol) -> Bool {
+    package func matches(_ text: some StringProtocol) -> Bool {
         let text = Array(text.lowercased())
         var (at, position) = (0, 0)
         var star: (pattern: Int, text: Int)?

@@ -105,7 +105,7 @@ public struct AddressFilter: Hashable, Sendable {
     public init(_ address: DeviceAddress) { self.init(address.value, type: address.type) }
 
     /// Whether `address` is meant.
-    public func matches(_ address: DeviceAddress) -> Bool {
+    package func matches(_ address: DeviceAddress) -> Bool {
         address.value == value && (type == nil || type == address.type)
     }
 }

@@ -51,7 +51,7 @@ public struct ScanTiming: Hashable, Sendable {
     }
 
     /// The part of the time in which the receiver listens: more than 0, at most 1.
-    public var share: Double { Double(Slots(window).rawValue) / Double(Slots(interval).rawValue) }
+    package var share: Double { Double(Slots(window).rawValue) / Double(Slots(interval).rawValue) }
 
     /// The same scaled to a part of the time that may be had: in the same intervals, or, when the windows
     /// would be longer than `longestTurn`, in shorter ones. A scan and a connection attempt that share the
@@ -70,7 +70,7 @@ public struct ScanTiming: Hashable, Sendable {
 
 extension ScanOptions.Preset {
     /// Interval and window.
-    public var timing: ScanTiming {
+    package var timing: ScanTiming {
         switch self {
         case .lowPower: .lowPower
         case .balanced: .balanced

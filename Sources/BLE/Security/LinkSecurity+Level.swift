@@ -36,7 +36,7 @@ extension LinkSecurity.Level {
 
 extension LinkSecurityLevel {
     /// The highest level that the link reaches.
-    public init(_ security: LinkSecurity) {
+    package init(_ security: LinkSecurity) {
         self = Self.allCases.last(where: security.reaches) ?? .low
     }
 }

@@ -6,10 +6,10 @@
 /// ```
 public struct AdvertisedURI: Hashable, Sendable {
     /// The URI as it is sent: the code point of the scheme, then the rest.
-    public let value: UTF8Text
+    package let value: UTF8Text
 
     /// A URI as it is sent.
-    public init(value: UTF8Text) { self.value = value }
+    package init(value: UTF8Text) { self.value = value }
 
     /// A URI as people write it. A scheme that has no code point, and a relative URI, are sent in full.
     public init(_ uri: String) {
@@ -33,10 +33,10 @@ public struct AdvertisedURI: Hashable, Sendable {
 
 extension AdvertisedURI: PacketDecodable, PacketEncodable, CustomStringConvertible {
     /// For errors.
-    public static var packetName: String { "URI" }
+    package static var packetName: String { "URI" }
 
     /// Reads all that is left, at least one octet.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining > 0 else {
             throw reader.failure("URI scheme", .truncated(needed: 1, available: 0))
         }

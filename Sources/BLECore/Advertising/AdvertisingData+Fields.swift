@@ -2,7 +2,7 @@
 /// those that are malformed.
 extension AdvertisingData {
     /// Every structure decoded, in order.
-    public var fields: [AdvertisingField] {
+    package var fields: [AdvertisingField] {
         var fields: [AdvertisingField] = []
         fields.reserveCapacity(structures.reduce(0) { count, _ in count + 1 })
         for structure in structures { fields.append(field(structure)) }
@@ -10,14 +10,14 @@ extension AdvertisingData {
     }
 
     /// A structure of this payload decoded.
-    public func field(_ structure: AdvertisingStructure) -> AdvertisingField {
+    package func field(_ structure: AdvertisingStructure) -> AdvertisingField {
         AdvertisingField(
             structure.type, content: bytes.span.extracting(structure.content),
             offset: structure.content.lowerBound)
     }
 
     /// What is wrong with the payload: the error of each malformed field in order, then `problem`.
-    public var problems: [DecodeError] {
+    package var problems: [DecodeError] {
         let malformed = fields.compactMap { field in
             if case .malformed(_, _, let error) = field { error } else { nil }
         }

@@ -17,7 +17,7 @@ public struct AdvertisingData: Hashable, Sendable {
     public init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
     /// A payload, however malformed, copied.
-    public init(copying bytes: Span<UInt8>) { self.bytes = [UInt8](copying: bytes) }
+    package init(copying bytes: Span<UInt8>) { self.bytes = [UInt8](copying: bytes) }
 
     /// The AD structures up to the end, to an early termination, or to what is not one. Walking them
     /// allocates nothing.
@@ -26,10 +26,10 @@ public struct AdvertisingData: Hashable, Sendable {
     /// Why the bytes after the last structure are not one, when there are such: a length that reaches past
     /// the end (its offset is that of the length octet), or octets after an early termination that are not
     /// zero. The structures before it are good all the same.
-    public var problem: DecodeError? { walked.problem }
+    package var problem: DecodeError? { walked.problem }
 
     /// Octets that the structures take, from the first on.
-    public var significantCount: Int { walked.significantCount }
+    package var significantCount: Int { walked.significantCount }
 
     private var walked: Structures.Iterator {
         var iterator = structures.makeIterator()
@@ -61,7 +61,7 @@ extension AdvertisingData {
         public struct Iterator: IteratorProtocol, Sendable {
             let bytes: [UInt8]
             /// Octets that the structures so far take.
-            public private(set) var significantCount = 0
+            package private(set) var significantCount = 0
             /// What ended the walk before the end; two numbers, so that walks stay cheap.
             private var fault: Fault?
 
@@ -91,7 +91,7 @@ extension AdvertisingData {
             }
 
             /// What ended the walk before the end, once it has ended.
-            public var problem: DecodeError? {
+            package var problem: DecodeError? {
                 switch fault {
                 case .tooLong:
                     DecodeError(

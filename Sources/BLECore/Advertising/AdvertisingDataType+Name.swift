@@ -6,7 +6,7 @@ extension AdvertisingDataType: CustomStringConvertible {
     public var description: String { name ?? "0x" + rawValue.hex }
 
     /// Every type that Assigned Numbers lists, in the order of the numbers.
-    public static var assigned: [AdvertisingDataType] { names.keys.sorted().map { Self($0) } }
+    package static var assigned: [AdvertisingDataType] { names.keys.sorted().map { Self($0) } }
 
     private static let names: [UInt8: String] = [
         0x01: "Flags",

@@ -1,15 +1,15 @@
 extension AdvertisingField {
     /// What the field is about.
-    public var type: AdvertisingDataType { parts.type }
+    package var type: AdvertisingDataType { parts.type }
 
     /// Octets of the whole AD structure: length, type and content.
-    public var encodedCount: Int { 2 + parts.content.encodedCount }
+    package var encodedCount: Int { 2 + parts.content.encodedCount }
 
     /// The octets after the type.
-    public var content: [UInt8] { parts.content.encoded }
+    package var content: [UInt8] { parts.content.encoded }
 
     /// The most octets that an AD structure can take, for its length is one octet.
-    public static let maximumCount = 256
+    package static let maximumCount = 256
 
     /// Writes the AD structure. `output` has room for `encodedCount` octets, of which there are no more
     /// than `maximumCount`; the caller sees to both.
@@ -67,7 +67,7 @@ private struct Octets: PacketEncodable {
 
 extension AdvertisingData {
     /// The payload of `fields`, in that order and however long.
-    public init(_ fields: [AdvertisingField]) throws(AdvertisingFieldTooLong) {
+    package init(_ fields: [AdvertisingField]) throws(AdvertisingFieldTooLong) {
         for field in fields where field.encodedCount > AdvertisingField.maximumCount {
             throw AdvertisingFieldTooLong(type: field.type, octets: field.encodedCount)
         }
@@ -78,20 +78,20 @@ extension AdvertisingData {
 }
 
 /// A field of more than `AdvertisingField.maximumCount` octets, which no AD structure can hold.
-public struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringConvertible {
+package struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the field is about.
-    public var type: AdvertisingDataType
+    package var type: AdvertisingDataType
     /// Octets that it would take, length and type included.
-    public var octets: Int
+    package var octets: Int
 
     /// A field of that type and size.
-    public init(type: AdvertisingDataType, octets: Int) {
+    package init(type: AdvertisingDataType, octets: Int) {
         self.type = type
         self.octets = octets
     }
 
     /// One line, with the limit.
-    public var description: String {
+    package var description: String {
         "\(type) takes \(octets) octets, and an AD structure has at most \(AdvertisingField.maximumCount)"
     }
 }

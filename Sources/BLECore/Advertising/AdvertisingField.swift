@@ -1,7 +1,7 @@
 /// One AD structure, decoded (formats in the Core Specification Supplement v11, Part A).
 ///
 /// Encoding a field gives the octets that it was decoded from, whichever case it is.
-public enum AdvertisingField: Hashable, Sendable {
+package enum AdvertisingField: Hashable, Sendable {
     // Indirect where a rare payload would make all fields large.
 
     /// How the device can be discovered; in the form of one octet, which is the only one in use.
@@ -70,7 +70,7 @@ extension AdvertisingField {
     static let packetName = "Advertising Data"
 
     /// The field of that type and content, which begins `offset` octets into the payload.
-    public init(_ type: AdvertisingDataType, content: Span<UInt8>, offset: Int = 2) {
+    package init(_ type: AdvertisingDataType, content: Span<UInt8>, offset: Int = 2) {
         do throws(DecodeError) {
             var reader = ByteReader(content, of: Self.packetName)
             self = try Self.decode(type, &reader)

@@ -1,7 +1,7 @@
 /// How a device can be discovered and what it supports (Core Specification Supplement v11, Part A, 1.3).
 public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
     /// For errors.
-    public static var packetName: String { "Flags" }
+    package static var packetName: String { "Flags" }
     /// The octet.
     public let rawValue: UInt8
 

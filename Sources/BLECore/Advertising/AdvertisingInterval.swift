@@ -1,7 +1,7 @@
 /// How often the sender advertises (Core Specification Supplement v11, Part A, 1.15).
-public struct AdvertisingInterval: Hashable, Sendable {
+package struct AdvertisingInterval: Hashable, Sendable {
     /// Octets that the interval takes on the wire.
-    public enum Width: Int, Hashable, Sendable {
+    package enum Width: Int, Hashable, Sendable {
         /// AD type 0x1a.
         case two = 2
         /// AD type 0x2f.
@@ -11,30 +11,30 @@ public struct AdvertisingInterval: Hashable, Sendable {
     }
 
     /// The interval in units of 0.625 ms.
-    public let units: UInt32
+    package let units: UInt32
     /// Octets on the wire.
-    public let width: Width
+    package let width: Width
 
     /// An interval of `units` times 0.625 ms, in the fewest octets that hold it, or in more when `width`
     /// says so.
-    public init(units: UInt32, width: Width = .two) {
+    package init(units: UInt32, width: Width = .two) {
         let needed: Width = units <= 0xffff ? .two : units <= 0xff_ffff ? .three : .four
         self.units = units
         self.width = width.rawValue > needed.rawValue ? width : needed
     }
 
     /// The interval.
-    public var duration: Duration { .microseconds(625) * Int(units) }
+    package var duration: Duration { .microseconds(625) * Int(units) }
 
     var type: AdvertisingDataType { width == .two ? .advertisingInterval : .advertisingIntervalLong }
 }
 
 extension AdvertisingInterval: PacketEncodable {
     /// Octets on the wire.
-    public var encodedCount: Int { width.rawValue }
+    package var encodedCount: Int { width.rawValue }
 
     /// Writes the interval.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.little(UInt64(units), width.rawValue) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.little(UInt64(units), width.rawValue) }
 
     /// Reads the long form, three or four octets by how many are left.
     init(decodingLong reader: inout ByteReader) throws(DecodeError) {

@@ -64,7 +64,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
     }
 
     /// Packets that say nothing, as those of directed advertising do.
-    public static let empty = AdvertisingPlan()
+    package static let empty = AdvertisingPlan()
 
     /// A plan that was made before.
     package init(
@@ -109,7 +109,7 @@ extension AdvertisingPlan {
         public var place: Place
 
         /// A field, its octets and where it is.
-        public init(field: AdvertisingContent.Field, octets: Int, place: Place) {
+        package init(field: AdvertisingContent.Field, octets: Int, place: Place) {
             self.field = field
             self.octets = octets
             self.place = place
@@ -138,7 +138,7 @@ extension AdvertisingPlan {
         public var octets: Int
 
         /// What became of octets of a field.
-        public init(field: AdvertisingContent.Field, action: Action, octets: Int) {
+        package init(field: AdvertisingContent.Field, action: Action, octets: Int) {
             self.field = field
             self.action = action
             self.octets = octets

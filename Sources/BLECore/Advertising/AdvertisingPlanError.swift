@@ -51,11 +51,11 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         }
 
         /// Octets of all fields.
-        public var total: Int { fields.reduce(0) { $0 + $1.octets } }
+        package var total: Int { fields.reduce(0) { $0 + $1.octets } }
     }
 
     /// The field that is to blame.
-    public var field: AdvertisingContent.Field {
+    package var field: AdvertisingContent.Field {
         switch self {
         case .overflow(let overflow), .noScanResponse(let overflow): overflow.field
         case .malformed(let field, _), .invalid(let field, _): field
@@ -74,7 +74,7 @@ extension AdvertisingPlanError: CustomStringConvertible {
     }
 
     /// The same without the name of the field to blame in front.
-    public var reason: String {
+    package var reason: String {
         switch self {
         case .overflow(let overflow): overflow.reason
         case .noScanResponse(let overflow): "\(overflow.reason), and there is no scan response for it"

@@ -2,7 +2,7 @@
 /// Supplement v11, Part A, 1.12).
 public struct Appearance: Hashable, Sendable, IntegerField {
     /// For errors.
-    public static var packetName: String { "Appearance" }
+    package static var packetName: String { "Appearance" }
     /// The number: the category in the upper ten bits, the kind in the lower six.
     public let rawValue: UInt16
 

@@ -2,74 +2,74 @@
 /// as the periodic advertising train beside it says (Core Specification Supplement v11, Part A, 1.21).
 ///
 /// The fields are numbers of odd widths; only the bits of a width reach the wire.
-public struct BIGInfo: Hashable, Sendable {
+package struct BIGInfo: Hashable, Sendable {
     /// From this packet to the group's next event, 14 bits, in `offsetUnits`.
-    public var offset: UInt16 = 0
+    package var offset: UInt16 = 0
     /// Units of 300 µs when true, of 30 µs when false.
-    public var offsetUnits = false
+    package var offsetUnits = false
     /// From one event of the group to the next, 12 bits, in units of 1.25 ms.
-    public var isoInterval: UInt16 = 0
+    package var isoInterval: UInt16 = 0
     /// Streams in the group, 5 bits, 1 to 31.
-    public var streamCount: UInt8 = 0
+    package var streamCount: UInt8 = 0
     /// Subevents of each stream in an event, 5 bits.
-    public var subeventCount: UInt8 = 0
+    package var subeventCount: UInt8 = 0
     /// New payloads of each stream in an event, 3 bits.
-    public var burstNumber: UInt8 = 0
+    package var burstNumber: UInt8 = 0
     /// From one subevent of a stream to the next, 20 bits, in microseconds.
-    public var subInterval: UInt32 = 0
+    package var subInterval: UInt32 = 0
     /// Pre-transmission offset, 4 bits, in events.
-    public var pretransmissionOffset: UInt8 = 0
+    package var pretransmissionOffset: UInt8 = 0
     /// From one stream's subevent to the next stream's, 20 bits, in microseconds.
-    public var streamSpacing: UInt32 = 0
+    package var streamSpacing: UInt32 = 0
     /// How often a payload is sent in an event, 4 bits.
-    public var repetitionCount: UInt8 = 0
+    package var repetitionCount: UInt8 = 0
     /// The greatest payload, in octets.
-    public var maximumPDU: UInt8 = 0
+    package var maximumPDU: UInt8 = 0
     /// Reserved.
-    public var reserved: UInt8 = 0
+    package var reserved: UInt8 = 0
     /// What the access addresses of the group are made from.
-    public var seedAccessAddress: UInt32 = 0
+    package var seedAccessAddress: UInt32 = 0
     /// From one SDU to the next, 20 bits, in microseconds.
-    public var sduInterval: UInt32 = 0
+    package var sduInterval: UInt32 = 0
     /// The greatest SDU, 12 bits, in octets.
-    public var maximumSDU: UInt16 = 0
+    package var maximumSDU: UInt16 = 0
     /// What the CRC initial values of the group are made from.
-    public var baseCRCInit: UInt16 = 0
+    package var baseCRCInit: UInt16 = 0
     /// A bit for each data channel, 37 bits.
-    public var channels: UInt64 = 0
+    package var channels: UInt64 = 0
     /// 0 for LE 1M, 1 for LE 2M, 2 for LE Coded, 3 bits.
-    public var phy: UInt8 = 0
+    package var phy: UInt8 = 0
     /// Payloads of a stream up to this packet, 39 bits.
-    public var payloadCount: UInt64 = 0
+    package var payloadCount: UInt64 = 0
     /// Whether SDUs are framed.
-    public var isFramed = false
+    package var isFramed = false
     /// What decrypts the group, when it is encrypted.
-    public var encryption: Encryption?
+    package var encryption: Encryption?
 
     /// What a receiver needs beside the Broadcast_Code.
-    public struct Encryption: Hashable, Sendable {
+    package struct Encryption: Hashable, Sendable {
         /// Group initialization vector.
-        public var initializationVector: UInt64
+        package var initializationVector: UInt64
         /// Group session key diversifier.
-        public var sessionKeyDiversifier: UInt128
+        package var sessionKeyDiversifier: UInt128
 
         /// A vector and a diversifier.
-        public init(initializationVector: UInt64, sessionKeyDiversifier: UInt128) {
+        package init(initializationVector: UInt64, sessionKeyDiversifier: UInt128) {
             self.initializationVector = initializationVector
             self.sessionKeyDiversifier = sessionKeyDiversifier
         }
     }
 
     /// All zeros.
-    public init() {}
+    package init() {}
 }
 
 extension BIGInfo: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "BIGInfo" }
+    package static var packetName: String { "BIGInfo" }
 
     /// Reads 33 octets, and 24 more of an encrypted group when there are such.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         var bits = Bits(word: UInt64(try reader.u32("BIG_Offset")))
         offset = bits.take(14)
         offsetUnits = bits.take(1) as UInt8 == 1
@@ -101,10 +101,10 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
     }
 
     /// 33, or 57 with encryption.
-    public var encodedCount: Int { encryption == nil ? 33 : 57 }
+    package var encodedCount: Int { encryption == nil ? 33 : 57 }
 
     /// Writes the fields.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(
             Bits.pack((offset, 14), (offsetUnits ? 1 : 0 as UInt8, 1), (isoInterval, 12), (streamCount, 5)), 4
         )

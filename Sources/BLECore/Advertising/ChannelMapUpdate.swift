@@ -1,13 +1,13 @@
 /// The channels that a periodic advertising train will use, and from when on (Core Specification
 /// Supplement v11, Part A, 1.20).
-public struct ChannelMapUpdate: Hashable, Sendable {
+package struct ChannelMapUpdate: Hashable, Sendable {
     /// A bit for each data channel, 0 to 36; the bits above are reserved, and only 40 reach the wire.
-    public var channels: UInt64
+    package var channels: UInt64
     /// The event counter of the train at which the new map begins.
-    public var instant: UInt16
+    package var instant: UInt16
 
     /// New channels from an event on.
-    public init(channels: UInt64, instant: UInt16) {
+    package init(channels: UInt64, instant: UInt16) {
         self.channels = channels
         self.instant = instant
     }
@@ -15,19 +15,19 @@ public struct ChannelMapUpdate: Hashable, Sendable {
 
 extension ChannelMapUpdate: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Channel Map Update Indication" }
+    package static var packetName: String { "Channel Map Update Indication" }
 
     /// Reads seven octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         channels = try reader.little(5, "channel map")
         instant = try reader.u16("instant")
     }
 
     /// 7.
-    public var encodedCount: Int { 7 }
+    package var encodedCount: Int { 7 }
 
     /// Writes seven octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(channels, 5)
         output.u16(instant)
     }

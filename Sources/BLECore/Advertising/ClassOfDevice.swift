@@ -1,31 +1,31 @@
 /// The class of a BR/EDR device: 24 bits (Assigned Numbers, 2.8).
-public struct ClassOfDevice: Hashable, Sendable {
+package struct ClassOfDevice: Hashable, Sendable {
     /// The 24 bits.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// The class of the low 24 bits.
-    public init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xff_ffff }
+    package init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xff_ffff }
 
     /// Bits 13 to 23, the kinds of service.
-    public var services: UInt32 { rawValue >> 13 }
+    package var services: UInt32 { rawValue >> 13 }
     /// Bits 8 to 12: 1 is a computer, 2 a phone.
-    public var majorClass: UInt32 { rawValue >> 8 & 0x1f }
+    package var majorClass: UInt32 { rawValue >> 8 & 0x1f }
     /// Bits 2 to 7, whose meaning depends on the major class.
-    public var minorClass: UInt32 { rawValue >> 2 & 0x3f }
+    package var minorClass: UInt32 { rawValue >> 2 & 0x3f }
 }
 
 extension ClassOfDevice: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Class of Device" }
+    package static var packetName: String { "Class of Device" }
 
     /// Reads three octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         self.init(try reader.u24("class of device"))
     }
 
     /// 3.
-    public var encodedCount: Int { 3 }
+    package var encodedCount: Int { 3 }
 
     /// Writes three octets.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
 }

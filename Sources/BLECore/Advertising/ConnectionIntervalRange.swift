@@ -1,16 +1,16 @@
 /// The connection intervals that a peripheral would like, in units of 1.25 ms (Core Specification
 /// Supplement v11, Part A, 1.9).
-public struct ConnectionIntervalRange: Hashable, Sendable {
+package struct ConnectionIntervalRange: Hashable, Sendable {
     /// The least, 6 to 3200, or `unspecified`.
-    public var minimum: UInt16
+    package var minimum: UInt16
     /// The greatest, 6 to 3200 and not below `minimum`, or `unspecified`.
-    public var maximum: UInt16
+    package var maximum: UInt16
 
     /// No wish.
-    public static let unspecified: UInt16 = 0xffff
+    package static let unspecified: UInt16 = 0xffff
 
     /// A range in units of 1.25 ms.
-    public init(minimum: UInt16, maximum: UInt16) {
+    package init(minimum: UInt16, maximum: UInt16) {
         self.minimum = minimum
         self.maximum = maximum
     }
@@ -18,19 +18,19 @@ public struct ConnectionIntervalRange: Hashable, Sendable {
 
 extension ConnectionIntervalRange: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Peripheral Connection Interval Range" }
+    package static var packetName: String { "Peripheral Connection Interval Range" }
 
     /// Reads four octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         minimum = try reader.u16("minimum connection interval")
         maximum = try reader.u16("maximum connection interval")
     }
 
     /// 4.
-    public var encodedCount: Int { 4 }
+    package var encodedCount: Int { 4 }
 
     /// Writes four octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(minimum)
         output.u16(maximum)
     }

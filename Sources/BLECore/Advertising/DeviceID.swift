@@ -1,16 +1,16 @@
 /// Who made a BR/EDR device, in extended inquiry responses (Device Identification Profile 1.3, 5).
-public struct DeviceID: Hashable, Sendable {
+package struct DeviceID: Hashable, Sendable {
     /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
-    public var vendorSource: UInt16
+    package var vendorSource: UInt16
     /// The vendor.
-    public var vendor: UInt16
+    package var vendor: UInt16
     /// The product, by the vendor's count.
-    public var product: UInt16
+    package var product: UInt16
     /// The version: 0x0123 is 1.2.3.
-    public var version: UInt16
+    package var version: UInt16
 
     /// A product of a vendor.
-    public init(vendorSource: UInt16, vendor: UInt16, product: UInt16, version: UInt16) {
+    package init(vendorSource: UInt16, vendor: UInt16, product: UInt16, version: UInt16) {
         self.vendorSource = vendorSource
         self.vendor = vendor
         self.product = product
@@ -20,10 +20,10 @@ public struct DeviceID: Hashable, Sendable {
 
 extension DeviceID: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Device ID" }
+    package static var packetName: String { "Device ID" }
 
     /// Reads eight octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         vendorSource = try reader.u16("vendor ID source")
         vendor = try reader.u16("vendor ID")
         product = try reader.u16("product ID")
@@ -31,10 +31,10 @@ extension DeviceID: PacketDecodable, PacketEncodable {
     }
 
     /// 8.
-    public var encodedCount: Int { 8 }
+    package var encodedCount: Int { 8 }
 
     /// Writes eight octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         for value in [vendorSource, vendor, product, version] { output.u16(value) }
     }
 }

@@ -1,19 +1,19 @@
 /// A field that is one little-endian integer on the wire, and an open set in the program: whoever adopts
 /// it supplies a raw value and gets its coding.
-public protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentable
+package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentable
 where RawValue: FixedWidthInteger & Sendable {}
 
 extension IntegerField {
     /// Octets of the raw value.
-    public var encodedCount: Int { RawValue.bitWidth / 8 }
+    package var encodedCount: Int { RawValue.bitWidth / 8 }
 
     /// Writes the raw value.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(UInt64(truncatingIfNeeded: rawValue), encodedCount)
     }
 
     /// Reads the raw value.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let width = RawValue.bitWidth / 8
         let number = try reader.little(width, Self.packetName)
         guard let value = Self(rawValue: RawValue(truncatingIfNeeded: number)) else {

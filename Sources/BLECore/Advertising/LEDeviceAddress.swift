@@ -1,19 +1,19 @@
 /// The address of the sender in out-of-band data (Core Specification Supplement v11, Part A, 1.16): six
 /// octets of address, then one whose lowest bit is the type.
-public struct LEDeviceAddress: Hashable, Sendable {
+package struct LEDeviceAddress: Hashable, Sendable {
     /// The address.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
 
     /// That address.
-    public init(_ address: DeviceAddress) { self.address = address }
+    package init(_ address: DeviceAddress) { self.address = address }
 }
 
 extension LEDeviceAddress: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "LE Bluetooth Device Address" }
+    package static var packetName: String { "LE Bluetooth Device Address" }
 
     /// Reads seven octets; reserved bits that are set are an error.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u48("device address")
         let number = try reader.u8("address type")
         guard let type = DeviceAddress.AddressType(rawValue: number) else {
@@ -23,10 +23,10 @@ extension LEDeviceAddress: PacketDecodable, PacketEncodable {
     }
 
     /// 7.
-    public var encodedCount: Int { 7 }
+    package var encodedCount: Int { 7 }
 
     /// Writes seven octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u48(address.value)
         output.u8(address.type.rawValue)
     }

@@ -1,7 +1,7 @@
 /// The roles of a device (Core Specification Supplement v11, Part A, 1.17).
 public struct LERole: Hashable, Sendable, IntegerField {
     /// For errors.
-    public static var packetName: String { "LE Role" }
+    package static var packetName: String { "LE Role" }
     /// The number.
     public let rawValue: UInt8
 

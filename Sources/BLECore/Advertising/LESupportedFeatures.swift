@@ -1,28 +1,28 @@
 /// The Link Layer features of a device, as many octets of the mask as it cares to send (Core Specification
 /// Supplement v11, Part A, 1.19; the bits are in Vol 6, Part B, 4.6).
-public struct LESupportedFeatures: Hashable, Sendable {
+package struct LESupportedFeatures: Hashable, Sendable {
     /// The mask, bits 0 to 7 first.
-    public var octets: [UInt8]
+    package var octets: [UInt8]
 
     /// A mask.
-    public init(octets: [UInt8]) { self.octets = octets }
+    package init(octets: [UInt8]) { self.octets = octets }
 
     /// Whether the feature with that bit number is supported; what was not sent is not.
-    public func contains(bit: Int) -> Bool {
+    package func contains(bit: Int) -> Bool {
         bit >= 0 && bit / 8 < octets.count && octets[bit / 8] >> (bit % 8) & 1 == 1
     }
 }
 
 extension LESupportedFeatures: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "LE Supported Features" }
+    package static var packetName: String { "LE Supported Features" }
 
     /// Takes all that is left; never throws.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
+    package init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
 
     /// Octets of the mask.
-    public var encodedCount: Int { octets.count }
+    package var encodedCount: Int { octets.count }
 
     /// Writes the mask.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }

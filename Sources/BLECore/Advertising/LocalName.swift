@@ -1,12 +1,12 @@
 /// The name of a device, or its beginning (Core Specification Supplement v11, Part A, 1.2).
 public struct LocalName: Hashable, Sendable {
     /// The name as it was sent.
-    public let value: UTF8Text
+    package let value: UTF8Text
     /// Whether that is all of it.
     public let isComplete: Bool
 
     /// A name, complete unless told otherwise.
-    public init(_ value: UTF8Text, isComplete: Bool = true) {
+    package init(_ value: UTF8Text, isComplete: Bool = true) {
         self.value = value
         self.isComplete = isComplete
     }

@@ -37,10 +37,10 @@ public struct ManufacturerData: Hashable, Sendable {
 
 extension ManufacturerData: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Manufacturer Specific Data" }
+    package static var packetName: String { "Manufacturer Specific Data" }
 
     /// Reads the company, and all that is left as its data.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         company = CompanyIdentifier(rawValue: try reader.u16("company identifier"))
         data = reader.rest()
     }

@@ -1,8 +1,8 @@
 /// A number that two devices exchange out of band before they pair, and of which each takes 16 octets
 /// (Core Specification Supplement v11, Part A, 1.6 to 1.8).
-public struct OutOfBandValue: Hashable, Sendable {
+package struct OutOfBandValue: Hashable, Sendable {
     /// Which number; the raw value is its AD type.
-    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// BR/EDR: hash C of P-192.
         case hashC192 = 0x0e
         /// BR/EDR: randomizer R of P-192.
@@ -20,12 +20,12 @@ public struct OutOfBandValue: Hashable, Sendable {
     }
 
     /// Which number.
-    public var kind: Kind
+    package var kind: Kind
     /// The number.
-    public var value: UInt128
+    package var value: UInt128
 
     /// A number of that kind.
-    public init(_ kind: Kind, _ value: UInt128) {
+    package init(_ kind: Kind, _ value: UInt128) {
         self.kind = kind
         self.value = value
     }
@@ -33,10 +33,10 @@ public struct OutOfBandValue: Hashable, Sendable {
 
 extension OutOfBandValue: PacketEncodable {
     /// 16.
-    public var encodedCount: Int { 16 }
+    package var encodedCount: Int { 16 }
 
     /// Writes the number.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.u128(value) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.u128(value) }
 
     init(decoding reader: inout ByteReader, kind: Kind) throws(DecodeError) {
         self.init(kind, try reader.u128("value"))

@@ -1,19 +1,19 @@
 /// When and how to answer a periodic advertising train with responses (Core Specification Supplement v11,
 /// Part A, 1.24).
-public struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
+package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
     /// The access address of the responses.
-    public var accessAddress: UInt32
+    package var accessAddress: UInt32
     /// Subevents in a periodic advertising event, 1 to 128.
-    public var subeventCount: UInt8
+    package var subeventCount: UInt8
     /// From one subevent to the next, in units of 1.25 ms; 0 when there is one only.
-    public var subeventInterval: UInt8
+    package var subeventInterval: UInt8
     /// From the start of a subevent to its first response slot, in units of 1.25 ms.
-    public var responseSlotDelay: UInt8
+    package var responseSlotDelay: UInt8
     /// From one response slot to the next, in units of 0.125 ms.
-    public var responseSlotSpacing: UInt8
+    package var responseSlotSpacing: UInt8
 
     /// The timing of a train.
-    public init(
+    package init(
         accessAddress: UInt32, subeventCount: UInt8, subeventInterval: UInt8, responseSlotDelay: UInt8,
         responseSlotSpacing: UInt8
     ) {
@@ -27,10 +27,10 @@ public struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
 
 extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Periodic Advertising Response Timing Information" }
+    package static var packetName: String { "Periodic Advertising Response Timing Information" }
 
     /// Reads eight octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         accessAddress = try reader.u32("RspAA")
         subeventCount = try reader.u8("numSubevents")
         subeventInterval = try reader.u8("subeventInterval")
@@ -39,10 +39,10 @@ extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
     }
 
     /// 8.
-    public var encodedCount: Int { 8 }
+    package var encodedCount: Int { 8 }
 
     /// Writes eight octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u32(accessAddress)
         output.u8(subeventCount)
         output.u8(subeventInterval)

@@ -1,19 +1,19 @@
 /// What there is in out-of-band data of LE pairing (Core Specification Supplement v11, Part A, 1.7).
-public struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField {
+package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField {
     /// For errors.
-    public static var packetName: String { "Security Manager Out of Band Flags" }
+    package static var packetName: String { "Security Manager Out of Band Flags" }
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The flags of that octet, reserved bits included.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// There is out-of-band data.
-    public static let dataPresent = Self(rawValue: 0x01)
+    package static let dataPresent = Self(rawValue: 0x01)
     /// The host supports LE.
-    public static let leSupported = Self(rawValue: 0x02)
+    package static let leSupported = Self(rawValue: 0x02)
     /// The host supports LE and BR/EDR at the same time; reserved since 5.0.
-    public static let simultaneousHost = Self(rawValue: 0x04)
+    package static let simultaneousHost = Self(rawValue: 0x04)
     /// The address is random, else public.
-    public static let randomAddress = Self(rawValue: 0x08)
+    package static let randomAddress = Self(rawValue: 0x08)
 }

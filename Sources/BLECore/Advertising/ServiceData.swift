@@ -3,19 +3,19 @@ public struct ServiceData: Hashable, Sendable {
     /// The service.
     public let uuid: BluetoothUUID
     /// The width of its UUID on the wire.
-    public let width: UUIDWidth
+    package let width: UUIDWidth
     /// What the service says.
     public var data: [UInt8]
 
     /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.
-    public init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth = .two) {
+    package init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth = .two) {
         self.uuid = uuid
         self.width = .wider(uuid.width, width)
         self.data = data
     }
 
     /// The AD type for that width.
-    public var type: AdvertisingDataType {
+    package var type: AdvertisingDataType {
         switch width {
         case .two: .serviceData16
         case .four: .serviceData32

@@ -1,8 +1,8 @@
 /// A list of service UUIDs of one width: what a device offers, or what it looks for (Core Specification
 /// Supplement v11, Part A, 1.1 and 1.10).
-public struct ServiceUUIDs: Hashable, Sendable {
+package struct ServiceUUIDs: Hashable, Sendable {
     /// What the list means.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Some of the services that the device offers.
         case incomplete
         /// All services that the device offers, as far as they have UUIDs of this width.
@@ -12,21 +12,21 @@ public struct ServiceUUIDs: Hashable, Sendable {
     }
 
     /// What the list means.
-    public let kind: Kind
+    package let kind: Kind
     /// The width of each UUID on the wire.
-    public let width: UUIDWidth
+    package let width: UUIDWidth
     /// The services, in the order on the wire; may be none.
-    public let uuids: [BluetoothUUID]
+    package let uuids: [BluetoothUUID]
 
     /// A list of `uuids`, as wide as the widest of them, or wider when `width` says so.
-    public init(_ kind: Kind, _ uuids: [BluetoothUUID], width: UUIDWidth = .two) {
+    package init(_ kind: Kind, _ uuids: [BluetoothUUID], width: UUIDWidth = .two) {
         self.kind = kind
         self.uuids = uuids
         self.width = uuids.map(\.width).reduce(width, UUIDWidth.wider)
     }
 
     /// The AD type of such a list.
-    public var type: AdvertisingDataType {
+    package var type: AdvertisingDataType {
         switch (kind, width) {
         case (.incomplete, .two): .incompleteServiceUUIDs16
         case (.incomplete, .four): .incompleteServiceUUIDs32
@@ -43,10 +43,10 @@ public struct ServiceUUIDs: Hashable, Sendable {
 
 extension ServiceUUIDs: PacketEncodable {
     /// Octets of all UUIDs.
-    public var encodedCount: Int { uuids.count * width.rawValue }
+    package var encodedCount: Int { uuids.count * width.rawValue }
 
     /// Writes the UUIDs.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         for uuid in uuids { output.uuid(uuid, width: width) }
     }
 

@@ -1,29 +1,29 @@
 /// The devices that an advertisement is for, all with addresses of one type (Core Specification Supplement
 /// v11, Part A, 1.13 and 1.14).
-public struct TargetAddresses: Hashable, Sendable {
+package struct TargetAddresses: Hashable, Sendable {
     /// The type of every address.
-    public let type: DeviceAddress.AddressType
+    package let type: DeviceAddress.AddressType
     /// The 48 bits of each address.
     private let values: [UInt64]
 
     /// The devices that have one of these 48-bit addresses of one type.
-    public init(_ type: DeviceAddress.AddressType, _ values: [UInt64]) {
+    package init(_ type: DeviceAddress.AddressType, _ values: [UInt64]) {
         self.type = type
         self.values = values.map { $0 & 0xffff_ffff_ffff }
     }
 
     /// The addresses.
-    public var addresses: [DeviceAddress] { values.map { DeviceAddress($0, type: type) } }
+    package var addresses: [DeviceAddress] { values.map { DeviceAddress($0, type: type) } }
 
     var dataType: AdvertisingDataType { type == .public ? .publicTargetAddress : .randomTargetAddress }
 }
 
 extension TargetAddresses: PacketEncodable {
     /// Octets of all addresses.
-    public var encodedCount: Int { values.count * 6 }
+    package var encodedCount: Int { values.count * 6 }
 
     /// Writes the addresses.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         for value in values { output.u48(value) }
     }
 

@@ -1,30 +1,30 @@
 /// What a 3D display wants of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
-public struct ThreeDInformation: Hashable, Sendable {
+package struct ThreeDInformation: Hashable, Sendable {
     /// What the display does.
-    public struct Features: OptionSet, Hashable, Sendable {
+    package struct Features: OptionSet, Hashable, Sendable {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The features of that octet, reserved bits included.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// It notifies of associations.
-        public static let associationNotification = Self(rawValue: 0x01)
+        package static let associationNotification = Self(rawValue: 0x01)
         /// It takes battery levels.
-        public static let batteryLevelReporting = Self(rawValue: 0x02)
+        package static let batteryLevelReporting = Self(rawValue: 0x02)
         /// It wants one when glasses start.
-        public static let batteryLevelOnStartUp = Self(rawValue: 0x04)
+        package static let batteryLevelOnStartUp = Self(rawValue: 0x04)
         /// It is being tested in a factory.
-        public static let factoryTestMode = Self(rawValue: 0x80)
+        package static let factoryTestMode = Self(rawValue: 0x80)
     }
 
     /// What the display does.
-    public var features: Features
+    package var features: Features
     /// The path loss above which glasses are too far away, in decibels.
-    public var pathLossThreshold: UInt8
+    package var pathLossThreshold: UInt8
 
     /// What a display does, and how far away.
-    public init(features: Features, pathLossThreshold: UInt8) {
+    package init(features: Features, pathLossThreshold: UInt8) {
         self.features = features
         self.pathLossThreshold = pathLossThreshold
     }
@@ -32,19 +32,19 @@ public struct ThreeDInformation: Hashable, Sendable {
 
 extension ThreeDInformation: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "3D Information Data" }
+    package static var packetName: String { "3D Information Data" }
 
     /// Reads two octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         features = Features(rawValue: try reader.u8("3D features"))
         pathLossThreshold = try reader.u8("path loss threshold")
     }
 
     /// 2.
-    public var encodedCount: Int { 2 }
+    package var encodedCount: Int { 2 }
 
     /// Writes two octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(features.rawValue)
         output.u8(pathLossThreshold)
     }

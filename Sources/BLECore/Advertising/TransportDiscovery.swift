@@ -1,17 +1,17 @@
 /// Services that a device offers or looks for over other transports (Transport Discovery Service 1.1,
 /// 2.1): one block for each transport.
-public struct TransportDiscovery: Hashable, Sendable {
+package struct TransportDiscovery: Hashable, Sendable {
     /// What there is about one transport.
-    public struct Block: Hashable, Sendable {
+    package struct Block: Hashable, Sendable {
         /// Whose transport it is: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
-        public var organization: UInt8
+        package var organization: UInt8
         /// Seeker or provider (bits 0 and 1), incomplete data (2), state of the transport (3 and 4).
-        public var flags: UInt8
+        package var flags: UInt8
         /// What the organization says; at most 255 octets reach the wire.
-        public var data: [UInt8]
+        package var data: [UInt8]
 
         /// A block of an organization.
-        public init(organization: UInt8, flags: UInt8, data: [UInt8]) {
+        package init(organization: UInt8, flags: UInt8, data: [UInt8]) {
             self.organization = organization
             self.flags = flags
             self.data = data
@@ -19,18 +19,18 @@ public struct TransportDiscovery: Hashable, Sendable {
     }
 
     /// A block for each transport.
-    public var blocks: [Block]
+    package var blocks: [Block]
 
     /// Those blocks.
-    public init(_ blocks: [Block]) { self.blocks = blocks }
+    package init(_ blocks: [Block]) { self.blocks = blocks }
 }
 
 extension TransportDiscovery: PacketDecodable, PacketEncodable {
     /// For errors.
-    public static var packetName: String { "Transport Discovery Data" }
+    package static var packetName: String { "Transport Discovery Data" }
 
     /// Reads all that is left as blocks, at least one.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         blocks = []
         repeat {
             let organization = try reader.u8("organization")
@@ -42,10 +42,10 @@ extension TransportDiscovery: PacketDecodable, PacketEncodable {
     }
 
     /// Octets of all blocks.
-    public var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
+    package var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
 
     /// Writes the blocks.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         for block in blocks {
             output.u8(block.organization)
             output.u8(block.flags)

@@ -25,10 +25,10 @@ public struct UTF8Text: Sendable {
     }
 
     /// What was sent.
-    public var octets: [UInt8] { bad ?? Array(text.utf8) }
+    package var octets: [UInt8] { bad ?? Array(text.utf8) }
 
     /// Whether it was UTF-8.
-    public var isValid: Bool { bad == nil }
+    package var isValid: Bool { bad == nil }
 }
 
 /// Equal octets; `String` alone would take two spellings of one letter for the same.
@@ -44,19 +44,19 @@ extension UTF8Text: Hashable {
 
 extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// For errors, which text never causes.
-    public static var packetName: String { "UTF-8 text" }
+    package static var packetName: String { "UTF-8 text" }
 
     /// Good text.
     public init(stringLiteral text: String) { self.init(text) }
 
     /// All octets that are left; never throws.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) { self.init(reader.restInPlace()) }
+    package init(decoding reader: inout ByteReader) throws(DecodeError) { self.init(reader.restInPlace()) }
 
     /// Octets that were sent.
-    public var encodedCount: Int { bad?.count ?? text.utf8.count }
+    package var encodedCount: Int { bad?.count ?? text.utf8.count }
 
     /// Writes what was sent.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         if let bad {
             output.bytes(bad)
         } else {

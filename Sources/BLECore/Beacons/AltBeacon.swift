@@ -2,7 +2,7 @@
 /// v1.0).
 public struct AltBeacon: Hashable, Sendable {
     /// The company that made it, and that says what `reserved` is.
-    public var company: CompanyIdentifier
+    package var company: CompanyIdentifier
     /// Which beacon it is, as a number of 20 octets: most use 16 for a group and two times two within it.
     public let identifier: [UInt8]
     /// Signal strength at one metre, in dBm.
@@ -12,7 +12,7 @@ public struct AltBeacon: Hashable, Sendable {
 
     /// The beacon that manufacturer data hold; nil when they are something else. Throws when they begin as one and are
     /// of another length.
-    public init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         guard manufacturer.data.starts(with: [0xbe, 0xac]) else { return nil }
         var reader = ByteReader(manufacturer.data.span, of: "AltBeacon")
         _ = try reader.u16("beacon code")

@@ -7,21 +7,21 @@
 /// ```
 public struct BTHome: Hashable, Sendable {
     /// The first octet.
-    public struct DeviceInformation: RawRepresentable, Hashable, Sendable {
+    package struct DeviceInformation: RawRepresentable, Hashable, Sendable {
         /// The octet.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// That octet.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Whether the objects are encrypted.
-        public var isEncrypted: Bool { rawValue & 0x01 != 0 }
+        package var isEncrypted: Bool { rawValue & 0x01 != 0 }
         /// Whether the sensor's address goes before the objects.
-        public var hasAddress: Bool { rawValue & 0x02 != 0 }
+        package var hasAddress: Bool { rawValue & 0x02 != 0 }
         /// Whether the sensor sends only when something happens, as a button does.
-        public var isTriggerBased: Bool { rawValue & 0x04 != 0 }
+        package var isTriggerBased: Bool { rawValue & 0x04 != 0 }
         /// The version of BTHome, which is 2.
-        public var version: UInt8 { rawValue >> 5 }
+        package var version: UInt8 { rawValue >> 5 }
     }
 
     /// Why the objects ended before the data did. What was before is good all the same.
@@ -34,17 +34,17 @@ public struct BTHome: Hashable, Sendable {
     }
 
     /// What is encrypted.
-    public struct Sealed: Hashable, Sendable {
+    package struct Sealed: Hashable, Sendable {
         /// The objects, encrypted.
-        public let ciphertext: [UInt8]
+        package let ciphertext: [UInt8]
         /// Counts the packets.
-        public let counter: UInt32
+        package let counter: UInt32
         /// What shows that they were not changed: 4 octets.
-        public let tag: [UInt8]
+        package let tag: [UInt8]
     }
 
     /// The first octet.
-    public let information: DeviceInformation
+    package let information: DeviceInformation
     /// The sensor's address, when it says it.
     public let address: DeviceAddress?
     /// What it says, in order; empty while it is encrypted.
@@ -52,16 +52,16 @@ public struct BTHome: Hashable, Sendable {
     /// Why there are no more of them; nil at the end of the data.
     public let ending: Ending?
     /// What is encrypted, until it is opened.
-    public let sealed: Sealed?
+    package let sealed: Sealed?
     /// The counter of a packet that came encrypted.
-    public let counter: UInt32?
+    package let counter: UInt32?
 
     /// The service whose data they are.
-    public static let service: BluetoothUUID = 0xfcd2
+    package static let service: BluetoothUUID = 0xfcd2
 
     /// What service data say; nil when they are of another service. Throws when they are of another version or too short
     /// for what the first octet says.
-    public init?(_ service: ServiceData) throws(DecodeError) {
+    package init?(_ service: ServiceData) throws(DecodeError) {
         guard service.uuid == Self.service else { return nil }
         var reader = ByteReader(service.data.span, of: "BTHome")
         information = DeviceInformation(rawValue: try reader.u8("device information"))

@@ -33,21 +33,21 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Nothing: another button of the same device was used.
-    public static let none = Self(rawValue: 0)
+    package static let none = Self(rawValue: 0)
     /// Pressed once.
-    public static let press = Self(rawValue: 0x01)
+    package static let press = Self(rawValue: 0x01)
     /// Pressed twice.
-    public static let doublePress = Self(rawValue: 0x02)
+    package static let doublePress = Self(rawValue: 0x02)
     /// Pressed three times.
-    public static let triplePress = Self(rawValue: 0x03)
+    package static let triplePress = Self(rawValue: 0x03)
     /// Pressed for long.
-    public static let longPress = Self(rawValue: 0x04)
+    package static let longPress = Self(rawValue: 0x04)
     /// Pressed for long, twice.
-    public static let longDoublePress = Self(rawValue: 0x05)
+    package static let longDoublePress = Self(rawValue: 0x05)
     /// Pressed for long, three times.
-    public static let longTriplePress = Self(rawValue: 0x06)
+    package static let longTriplePress = Self(rawValue: 0x06)
     /// Held.
-    public static let holdPress = Self(rawValue: 0x80)
+    package static let holdPress = Self(rawValue: 0x80)
 }
 
 extension BTHomeButtonEvent: CustomStringConvertible {
@@ -76,15 +76,15 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Be off.
-    public static let off = Self(rawValue: 0)
+    package static let off = Self(rawValue: 0)
     /// Be on.
-    public static let on = Self(rawValue: 1)
+    package static let on = Self(rawValue: 1)
     /// Be the other way.
-    public static let toggle = Self(rawValue: 2)
+    package static let toggle = Self(rawValue: 2)
     /// More, by as many steps as the argument says.
-    public static let stepUp = Self(rawValue: 3)
+    package static let stepUp = Self(rawValue: 3)
     /// Less, by as many steps as the argument says.
-    public static let stepDown = Self(rawValue: 4)
+    package static let stepDown = Self(rawValue: 4)
 }
 
 extension BTHomeCommand: CustomStringConvertible {

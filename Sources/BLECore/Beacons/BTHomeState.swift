@@ -58,7 +58,7 @@ public enum BTHomeState: UInt8, Hashable, Sendable, CaseIterable {
     case window = 0x2d
 
     /// The word for that way.
-    public func word(_ isOn: Bool) -> String {
+    package func word(_ isOn: Bool) -> String {
         let (off, on) = words
         return isOn ? on : off
     }

@@ -13,7 +13,7 @@ public enum Beacon: Hashable, Sendable {
 
     /// The beacon that manufacturer data hold; nil when they are no beacon's. Throws when they begin as one's and are
     /// malformed.
-    public init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         if IBeacon.claims(manufacturer) {
             self = .iBeacon(try IBeacon(malformedOr: manufacturer))
         } else if let beacon = try AltBeacon(manufacturer) {
@@ -26,7 +26,7 @@ public enum Beacon: Hashable, Sendable {
     }
 
     /// The beacon that service data hold; nil when they are no beacon's. Throws when they are malformed.
-    public init?(_ service: ServiceData) throws(DecodeError) {
+    package init?(_ service: ServiceData) throws(DecodeError) {
         if let frame = try EddystoneFrame(service) {
             self = .eddystone(frame)
         } else if let news = try BTHome(service) {

@@ -12,11 +12,11 @@ public enum EddystoneFrame: Hashable, Sendable {
     case ephemeral(EddystoneEphemeralIdentifier)
 
     /// The service whose data they are.
-    public static let service: BluetoothUUID = 0xfeaa
+    package static let service: BluetoothUUID = 0xfeaa
 
     /// The frame that service data hold; nil when they are of another service. Throws when it is malformed or of a type
     /// that the specification does not have.
-    public init?(_ service: ServiceData) throws(DecodeError) {
+    package init?(_ service: ServiceData) throws(DecodeError) {
         guard service.uuid == Self.service else { return nil }
         var reader = ByteReader(service.data.span, of: "Eddystone")
         let type = try reader.u8("frame type")

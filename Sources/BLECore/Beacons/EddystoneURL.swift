@@ -5,12 +5,12 @@
 /// ```
 public struct EddystoneURL: Hashable, Sendable {
     /// The service that Eddystone's data belong to, to be listed beside them.
-    public static let service: BluetoothUUID = EddystoneFrame.service
+    package static let service: BluetoothUUID = EddystoneFrame.service
 
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8
     /// The address as it is sent: the octet of its scheme, then the rest, with octets for some endings.
-    public let octets: [UInt8]
+    package let octets: [UInt8]
 
     /// The beacon of a web address. The default `power` is about that of a radio that transmits at 0 dBm.
     ///
@@ -41,7 +41,7 @@ public struct EddystoneURL: Hashable, Sendable {
     }
 
     /// The beacon that service data hold, or nil when they are something else.
-    public init?(_ service: ServiceData) {
+    package init?(_ service: ServiceData) {
         guard case .url(let beacon)? = try? EddystoneFrame(service) else { return nil }
         self = beacon
     }
@@ -73,7 +73,7 @@ public struct EddystoneURL: Hashable, Sendable {
     }
 
     /// The beacon as service data.
-    public var serviceData: ServiceData {
+    package var serviceData: ServiceData {
         ServiceData(Self.service, [Self.frameType, UInt8(bitPattern: power)] + octets)
     }
 

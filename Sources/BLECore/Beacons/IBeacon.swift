@@ -42,7 +42,7 @@ public struct IBeacon: Hashable, Sendable {
     }
 
     /// The beacon as manufacturer data. Its numbers go most significant octet first, unlike Bluetooth's.
-    public var manufacturerData: ManufacturerData {
+    package var manufacturerData: ManufacturerData {
         ManufacturerData(
             .apple,
             [UInt8](capacity: 23) { output in

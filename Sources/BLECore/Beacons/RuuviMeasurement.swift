@@ -37,11 +37,11 @@ public struct RuuviMeasurement: Hashable, Sendable {
     public let address: DeviceAddress?
 
     /// Ruuvi Innovations.
-    public static let company: CompanyIdentifier = 0x0499
+    package static let company: CompanyIdentifier = 0x0499
 
     /// The measurement that manufacturer data hold; nil when they are of another company or in another of Ruuvi's
     /// formats. Throws when the data are too short or too long, or say what the format does not allow.
-    public init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         guard manufacturer.company == Self.company,
             let format = manufacturer.data.first.flatMap(Format.init(rawValue:))
         else { return nil }

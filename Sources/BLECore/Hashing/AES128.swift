@@ -1,12 +1,12 @@
 /// AES with a key of 128 bits, encryption only (FIPS 197). Its time depends on what it encrypts, as tables
 /// in memory make it, so it is for hashes, for simulated controllers and for the readings of sensors; keys of
 /// pairing belong to a library made for that.
-public struct AES128: Sendable {
+package struct AES128: Sendable {
     /// Eleven keys of four columns each, the first octet of a column in its highest bits.
     private let roundKeys: [UInt32]
 
     /// The cipher of a key whose most significant octet is key[0] of FIPS 197.
-    public init(key: UInt128) {
+    package init(key: UInt128) {
         var words = Self.columns(key)
         var constant: UInt8 = 1
         for index in 4..<44 {
@@ -21,7 +21,7 @@ public struct AES128: Sendable {
     }
 
     /// The cipher text of a block whose most significant octet is in[0] of FIPS 197.
-    public func encrypt(_ block: UInt128) -> UInt128 {
+    package func encrypt(_ block: UInt128) -> UInt128 {
         let table = Self.rounds
         var (a, b, c, d) = (
             UInt32(truncatingIfNeeded: block >> 96) ^ roundKeys[0],

@@ -4,15 +4,15 @@
 /// ```swift
 /// AESCCM(key: key).open(ciphertext, tag: tag, nonce: nonce)  // nil: another key, or changed on the way
 /// ```
-public struct AESCCM: Sendable {
+package struct AESCCM: Sendable {
     private let cipher: AES128
 
     /// For a key whose most significant octet is first in the RFC.
-    public init(key: UInt128) { cipher = AES128(key: key) }
+    package init(key: UInt128) { cipher = AES128(key: key) }
 
     /// What was encrypted; nil when the tag does not fit, and for what the RFC does not allow: a nonce of other than 13
     /// octets, a tag of other than 4, 6, 8 … 16, a message of more than 65,535 or other data of more than 65,279.
-    public func open(
+    package func open(
         _ ciphertext: [UInt8], tag: [UInt8], nonce: [UInt8], authenticating data: [UInt8] = []
     ) -> [UInt8]? {
         guard nonce.count == 13, (4...16).contains(tag.count), tag.count.isMultiple(of: 2),

@@ -6,7 +6,7 @@
 /// mac.update([0x01, 0x00])
 /// let code = mac.finalize()
 /// ```
-public struct AESCMAC: Sendable {
+package struct AESCMAC: Sendable {
     private let cipher: AES128
     private var chain: UInt128 = 0
     /// Octets of the block that is not full yet, or is full and may be the last.
@@ -14,10 +14,10 @@ public struct AESCMAC: Sendable {
     private var filled = 0
 
     /// The code of a key whose most significant octet is first in the RFC.
-    public init(key: UInt128) { cipher = AES128(key: key) }
+    package init(key: UInt128) { cipher = AES128(key: key) }
 
     /// Adds an octet to the message.
-    public mutating func update(_ octet: UInt8) {
+    package mutating func update(_ octet: UInt8) {
         if filled == 16 {
             chain = cipher.encrypt(chain ^ block)
             (block, filled) = (0, 0)
@@ -27,12 +27,12 @@ public struct AESCMAC: Sendable {
     }
 
     /// Adds octets to the message.
-    public mutating func update(_ octets: some Sequence<UInt8>) {
+    package mutating func update(_ octets: some Sequence<UInt8>) {
         for octet in octets { update(octet) }
     }
 
     /// The code of the message so far; its most significant octet is first in the RFC.
-    public func finalize() -> UInt128 {
+    package func finalize() -> UInt128 {
         var subkey = Self.doubled(cipher.encrypt(0))
         var last = block
         if filled < 16 {

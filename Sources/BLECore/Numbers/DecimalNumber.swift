@@ -50,7 +50,7 @@ public struct DecimalNumber: Hashable, Sendable {
 
     /// The same number with the given exponent, or nil when that needs digits after the point or more
     /// than 128 bits.
-    public func mantissa(atExponent target: Int) -> Int128? {
+    package func mantissa(atExponent target: Int) -> Int128? {
         var value = mantissa
         if value == 0 { return 0 }
         var power = exponent

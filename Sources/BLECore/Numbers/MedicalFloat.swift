@@ -26,14 +26,14 @@ public struct MedicalFloat: Hashable, Sendable {
         case four
 
         /// Octets that it takes.
-        public var octets: Int { self == .two ? 2 : 4 }
+        package var octets: Int { self == .two ? 2 : 4 }
         var mantissaBits: Int { self == .two ? 12 : 24 }
         /// The greatest mantissa of an ordinary number; the five after it are the special values, with exponent 0.
-        public var greatest: Int128 { (1 << (mantissaBits - 1)) - 3 }
+        package var greatest: Int128 { (1 << (mantissaBits - 1)) - 3 }
         /// The exponents that there are.
-        public var exponents: ClosedRange<Int> { self == .two ? -8...7 : -128...127 }
+        package var exponents: ClosedRange<Int> { self == .two ? -8...7 : -128...127 }
         /// What IEEE 11073 calls it: `sfloat` or `float`.
-        public var name: String { self == .two ? "sfloat" : "float" }
+        package var name: String { self == .two ? "sfloat" : "float" }
     }
 
     /// What the number says.
@@ -80,7 +80,7 @@ public struct MedicalFloat: Hashable, Sendable {
     }
 
     /// The number that the low bits of `bits` are.
-    public init(bits: UInt32, width: Width) {
+    package init(bits: UInt32, width: Width) {
         let mask = Int128(1) << width.mantissaBits - 1
         let raw = Int128(bits) & mask
         let mantissa = raw > mask / 2 ? raw - mask - 1 : raw
@@ -93,7 +93,7 @@ public struct MedicalFloat: Hashable, Sendable {
     }
 
     /// The bits on the wire, in the low octets.
-    public var bits: UInt32 {
+    package var bits: UInt32 {
         guard case .finite(let number) = content else {
             let distance = Self.special.first { $0.content == content }?.distance ?? 0
             return UInt32(truncatingIfNeeded: width.greatest + distance)

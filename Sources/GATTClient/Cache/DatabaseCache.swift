@@ -1,15 +1,15 @@
 import BLECore
 
 /// The database of a peer as it was last found, for a cache and for the disk.
-public struct CachedDatabase: Hashable, Sendable {
+package struct CachedDatabase: Hashable, Sendable {
     /// The database, with its hash where the server has one.
-    public var database: RemoteDatabase
+    package var database: RemoteDatabase
     /// Whether the peer is bonded: then it tells by Service Changed, also later, what changed while it was
     /// away (Core Specification 5.4, Vol 3, Part G, 2.5.2).
-    public var isBonded: Bool
+    package var isBonded: Bool
 
     /// The database of a peer.
-    public init(_ database: RemoteDatabase, isBonded: Bool = false) {
+    package init(_ database: RemoteDatabase, isBonded: Bool = false) {
         self.database = database
         self.isBonded = isBonded
     }
@@ -22,11 +22,11 @@ public struct CachedDatabase: Hashable, Sendable {
 /// if let known = cache.current(of: peer, hash: hash) { return known }
 /// let found = cache.keep(CachedDatabase(discovered), of: peer)
 /// ```
-public struct DatabaseCache: Sendable {
+package struct DatabaseCache: Sendable {
     /// Peers that are remembered; the one that was not met for longest goes first.
-    public static let peerLimit = 64
+    package static let peerLimit = 64
     /// Attributes of a database that is remembered, so that a hostile server cannot fill the memory.
-    public static let attributeLimit = 4096
+    package static let attributeLimit = 4096
 
     private struct Entry {
         var cached: CachedDatabase
@@ -40,16 +40,16 @@ public struct DatabaseCache: Sendable {
     private var last: UInt64 = 0
 
     /// A cache of nothing.
-    public init() {}
+    package init() {}
 
     /// What is remembered and was not said to have changed.
-    public var contents: [DeviceAddress: CachedDatabase] {
+    package var contents: [DeviceAddress: CachedDatabase] {
         entries.filter { $1.isCurrent }.mapValues(\.cached)
     }
 
     /// The database of `peer`, when it is certain to be the same as before: the hash that the server told on
     /// this link is the remembered one, or neither has one and the peer is bonded.
-    public func current(of peer: DeviceAddress, hash: [UInt8]?) -> RemoteDatabase? {
+    package func current(of peer: DeviceAddress, hash: [UInt8]?) -> RemoteDatabase? {
         guard let entry = entries[peer], entry.isCurrent, entry.cached.database.hash == hash else {
             return nil
         }
@@ -59,7 +59,7 @@ public struct DatabaseCache: Sendable {
     /// Remembers what discovery found at `peer`; gives it back, named as of the same state as before when
     /// nothing has changed, else of a new one.
     @discardableResult
-    public mutating func keep(_ found: CachedDatabase, of peer: DeviceAddress) -> RemoteDatabase {
+    package mutating func keep(_ found: CachedDatabase, of peer: DeviceAddress) -> RemoteDatabase {
         let before = entries[peer]?.cached
         let isSame = before?.database.services == found.database.services
         let generation = before.flatMap { isSame ? $0.database.generation : nil } ?? newGeneration()
@@ -77,16 +77,16 @@ public struct DatabaseCache: Sendable {
     }
 
     /// The server said that its database has changed.
-    public mutating func invalidate(_ peer: DeviceAddress) { entries[peer]?.isCurrent = false }
+    package mutating func invalidate(_ peer: DeviceAddress) { entries[peer]?.isCurrent = false }
 
     /// Forgets a peer.
-    public mutating func forget(_ peer: DeviceAddress) {
+    package mutating func forget(_ peer: DeviceAddress) {
         entries[peer] = nil
         order.removeAll { $0 == peer }
     }
 
     /// A name for a state that no other has.
-    public mutating func newGeneration() -> DatabaseGeneration {
+    package mutating func newGeneration() -> DatabaseGeneration {
         last += 1
         return DatabaseGeneration(last)
     }

@@ -8,11 +8,11 @@ public struct ServiceChange: Hashable, Sendable {
     public var range: AttributeRange
 
     /// Something among these handles has changed.
-    public init(_ range: AttributeRange) { self.range = range }
+    package init(_ range: AttributeRange) { self.range = range }
 
     /// Reads an indicated value. What is not two handles in order says at least that something changed, so
     /// it stands for all.
-    public init(_ value: [UInt8]) {
+    package init(_ value: [UInt8]) {
         guard value.count == 4 else {
             range = .all
             return

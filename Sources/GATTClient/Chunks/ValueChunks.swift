@@ -11,39 +11,39 @@ import BLECore
 /// while let part = chunks.next() { send(part) }   // 4 parts
 /// chunks.grant(2)
 /// ```
-public struct ValueChunks: Sendable {
+package struct ValueChunks: Sendable {
     /// Octets of every part but the last, 1 or more.
-    public let size: Int
+    package let size: Int
     /// Octets of all parts together.
-    public var total: Int { value.count }
+    package var total: Int { value.count }
     /// Octets that have been handed out.
-    public private(set) var sent = 0
+    package private(set) var sent = 0
     /// Parts that may go now; nil without limit.
-    public private(set) var credits: Int?
+    package private(set) var credits: Int?
 
     private let value: [UInt8]
 
     /// `value` in parts of `size` octets, of which `credits` may go before `grant`; nil: all. A `size` less
     /// than 1 is 1.
-    public init(_ value: [UInt8], size: Int, credits: Int? = nil) {
+    package init(_ value: [UInt8], size: Int, credits: Int? = nil) {
         self.value = value
         self.size = max(1, size)
         self.credits = credits.map { max(0, $0) }
     }
 
     /// What fits one packet at this MTU: 20 octets at 23, 244 at 247.
-    public init(_ value: [UInt8], mtu: ATTMTU, credits: Int? = nil) {
+    package init(_ value: [UInt8], mtu: ATTMTU, credits: Int? = nil) {
         self.init(value, size: mtu.writeValue, credits: credits)
     }
 
     /// Whether every part has been handed out.
-    public var isDone: Bool { sent == value.count }
+    package var isDone: Bool { sent == value.count }
 
     /// Whether there are parts, and no credit for the next one.
-    public var isStalled: Bool { !isDone && credits == 0 }
+    package var isStalled: Bool { !isDone && credits == 0 }
 
     /// The next part; nil when all are out, or none may go before `grant`.
-    public mutating func next() -> ArraySlice<UInt8>? {
+    package mutating func next() -> ArraySlice<UInt8>? {
         guard !isDone, credits != 0 else { return nil }
         credits = credits.map { $0 - 1 }
         let part = value[sent...].prefix(size)
@@ -52,7 +52,7 @@ public struct ValueChunks: Sendable {
     }
 
     /// Lets `count` more parts go; the sum saturates. Nothing for those without a limit.
-    public mutating func grant(_ count: Int) {
+    package mutating func grant(_ count: Int) {
         credits = credits.map { $0.addingReportingOverflow(max(0, count)) }.map { $1 ? .max : $0 }
     }
 }

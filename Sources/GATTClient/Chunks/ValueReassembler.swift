@@ -166,7 +166,7 @@ public struct ValueTooLong: Error, Hashable, Sendable {
     public let octets: Int
 
     /// A message of `octets` where `limit` are taken.
-    public init(limit: Int, octets: Int) {
+    package init(limit: Int, octets: Int) {
         self.limit = limit
         self.octets = octets
     }

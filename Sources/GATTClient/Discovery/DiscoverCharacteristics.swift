@@ -3,9 +3,9 @@ import BLECore
 
 /// Finds the characteristics of a service, without their descriptors (Core Specification 5.4, Vol 3, Part
 /// G, 4.6).
-public struct DiscoverCharacteristics: WalkingProcedure {
+package struct DiscoverCharacteristics: WalkingProcedure {
     /// Characteristics, the least handle first.
-    public typealias Output = [RemoteCharacteristic]
+    package typealias Output = [RemoteCharacteristic]
 
     var walk: AttributeWalk
     private var found: [RemoteCharacteristic] = []
@@ -15,7 +15,7 @@ public struct DiscoverCharacteristics: WalkingProcedure {
 
     /// Looks for those in `range`, a service's handles; only for those of type `uuid` if it is given. The
     /// client compares the types, since where a characteristic ends only the next one tells.
-    public init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
+    package init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
         self.init(in: range, of: [range], uuid: uuid)
     }
 

@@ -7,7 +7,7 @@ import BLECore
 /// Each request costs a connection interval or two, so it asks for whole ranges: for the includes and the
 /// characteristics of all services at once, and for the descriptors of as many characteristics as one
 /// response may hold.
-public struct DiscoverDatabase: GATTProcedure {
+package struct DiscoverDatabase: GATTProcedure {
     /// What is being looked for; the numbers are places in `spans` and `gaps`.
     private enum Place: Equatable {
         case primaryServices, secondaryServices
@@ -33,26 +33,26 @@ public struct DiscoverDatabase: GATTProcedure {
     private var findDescriptors = DiscoverDescriptors(in: nil)
 
     /// Discovery of the whole database.
-    public init() {
+    package init() {
         isPartial = false
         findServices = .primary
     }
 
     /// Discovery of the primary services of type `uuid`.
-    public init(service uuid: BluetoothUUID) {
+    package init(service uuid: BluetoothUUID) {
         isPartial = true
         findServices = .primary(uuid)
     }
 
     /// The next request, or the database.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<RemoteDatabase> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<RemoteDatabase> {
         request = nil
         while request == nil, place != .end { try look(mtu) }
         return request.map { .ask($0) } ?? .done(RemoteDatabase(services: services))
     }
 
     /// Hands the response to the procedure that asked.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch place {
         case .primaryServices, .secondaryServices: try findServices.receive(response)
         case .includes: try findIncludes.receive(response)

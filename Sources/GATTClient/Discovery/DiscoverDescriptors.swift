@@ -2,15 +2,15 @@ import ATT
 import BLECore
 
 /// Finds the descriptors of a characteristic (Core Specification 5.4, Vol 3, Part G, 4.7).
-public struct DiscoverDescriptors: WalkingProcedure {
+package struct DiscoverDescriptors: WalkingProcedure {
     /// Descriptors, the least handle first.
-    public typealias Output = [RemoteDescriptor]
+    package typealias Output = [RemoteDescriptor]
 
     var walk: AttributeWalk
     private(set) var result: [RemoteDescriptor] = []
 
     /// Looks for those in `range`, a characteristic's `descriptorRange`; asks nothing when it has none.
-    public init(in range: AttributeRange?) { walk = AttributeWalk(.types, in: range) }
+    package init(in range: AttributeRange?) { walk = AttributeWalk(.types, in: range) }
 
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
         guard let type = entry.type else { return }

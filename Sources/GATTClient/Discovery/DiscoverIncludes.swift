@@ -3,7 +3,7 @@ import BLECore
 
 /// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Their long
 /// UUIDs are not in the include declarations, so those are read one by one.
-public struct DiscoverIncludes: GATTProcedure {
+package struct DiscoverIncludes: GATTProcedure {
     private var walk: AttributeWalk
     private var found: [RemoteInclude] = []
     /// What has no UUID yet, the last one first to be read.
@@ -12,20 +12,20 @@ public struct DiscoverIncludes: GATTProcedure {
 
     /// Looks for those in `range`, a service's handles. Services of a type that `known` tells, by the handle
     /// of their declaration, are not read.
-    public init(in range: AttributeRange, known: [AttributeHandle: BluetoothUUID] = [:]) {
+    package init(in range: AttributeRange, known: [AttributeHandle: BluetoothUUID] = [:]) {
         walk = AttributeWalk(.values(.include), in: range)
         self.known = known
     }
 
     /// The next request, or the included services, the least declaration first.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteInclude]> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteInclude]> {
         if let request = walk.request { return .ask(request) }
         if let last = nameless.last { return .ask(.read(last.declaration.start)) }
         return .done(found.sorted { $0.handle < $1.handle })
     }
 
     /// Takes include declarations, or the declaration of an included service.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         guard walk.request == nil, let (handle, declaration) = nameless.popLast() else {
             for entry in try walk.receive(response) { try add(entry) }
             return

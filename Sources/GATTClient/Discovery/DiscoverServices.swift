@@ -2,9 +2,9 @@ import ATT
 import BLECore
 
 /// Finds services, without what is in them (Core Specification 5.4, Vol 3, Part G, 4.4).
-public struct DiscoverServices: WalkingProcedure {
+package struct DiscoverServices: WalkingProcedure {
     /// Services, the least handle first.
-    public typealias Output = [RemoteService]
+    package typealias Output = [RemoteService]
 
     var walk: AttributeWalk
     private(set) var result: [RemoteService] = []
@@ -19,12 +19,12 @@ public struct DiscoverServices: WalkingProcedure {
     }
 
     /// All primary services (4.4.1).
-    public static var primary: DiscoverServices {
+    package static var primary: DiscoverServices {
         DiscoverServices(AttributeWalk(.groups(.primaryService), in: .all), isPrimary: true)
     }
 
     /// The primary services of one type (4.4.2).
-    public static func primary(_ uuid: BluetoothUUID) -> DiscoverServices {
+    package static func primary(_ uuid: BluetoothUUID) -> DiscoverServices {
         let value = ServiceDeclaration(uuid).encoded
         let walk = AttributeWalk(.matchingGroups(0x2800, value: value), in: .all)
         return DiscoverServices(walk, isPrimary: true, uuid: uuid)
@@ -32,7 +32,7 @@ public struct DiscoverServices: WalkingProcedure {
 
     /// All secondary services. The specification has no procedure for them but lets servers group by their
     /// declarations (2.5.3); a server that does not has none to show.
-    public static var secondary: DiscoverServices {
+    package static var secondary: DiscoverServices {
         let walk = AttributeWalk(
             .groups(.secondaryService), in: .all,
             endings: [.attributeNotFound, .unsupportedGroupType, .requestNotSupported])

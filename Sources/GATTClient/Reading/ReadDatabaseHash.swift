@@ -3,18 +3,18 @@ import BLECore
 
 /// Reads the server's Database Hash by its type, since its handle may be unknown or stale (Core
 /// Specification 5.4, Vol 3, Part G, 7.3): one request, whatever the answer.
-public struct ReadDatabaseHash: SingleRequest {
+package struct ReadDatabaseHash: SingleRequest {
     /// The hash's 16 octets; nil when the server has none, or none that makes sense.
-    public typealias Output = [UInt8]?
+    package typealias Output = [UInt8]?
 
     let request = ATTRequest.readByType(.all, type: AttributeType(.databaseHash))
     var result: Output?
 
     /// A read of the hash.
-    public init() {}
+    package init() {}
 
     /// Takes the response. A server without the hash, or one that keeps it to itself, is none that fails.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch response {
         case .readByType(let list):
             // One value alone: two hashes would be a database that is not one.

@@ -3,7 +3,7 @@ import BLECore
 
 /// Reads a value of any length: Read, then Read Blob while the parts fill the PDU (Core Specification 5.4,
 /// Vol 3, Part G, 4.8.1 and 4.8.3).
-public struct ReadLongValue: GATTProcedure {
+package struct ReadLongValue: GATTProcedure {
     private let handle: AttributeHandle
     private let start: Int
     private var value: [UInt8] = []
@@ -11,7 +11,7 @@ public struct ReadLongValue: GATTProcedure {
     private var isWhole = false
 
     /// Reads the value of `handle` from `start` octets on.
-    public init(_ handle: AttributeHandle, from start: Int = 0) {
+    package init(_ handle: AttributeHandle, from start: Int = 0) {
         self.handle = handle
         self.start = start
     }
@@ -19,7 +19,7 @@ public struct ReadLongValue: GATTProcedure {
     private var offset: Int { start + value.count }
 
     /// The next request, or the value.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
         guard !isWhole else { return .done(value) }
         guard let offset = UInt16(exactly: offset), offset <= ATTLimits.valueLength else {
             throw .limit(.readOffset, maximum: ATTLimits.valueLength, value: start)
@@ -29,7 +29,7 @@ public struct ReadLongValue: GATTProcedure {
     }
 
     /// Takes the next part.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let request: ATTOpcode = offset == 0 ? .readRequest : .readBlobRequest
         switch response {
         case .read(let part) where offset == 0, .readBlob(let part) where offset > 0:

@@ -3,15 +3,15 @@ import BLECore
 
 /// Reads several values at once, joined: only who knows their lengths can tell them apart (Core
 /// Specification 5.4, Vol 3, Part G, 4.8.4).
-public struct ReadMultiple: SingleRequest {
+package struct ReadMultiple: SingleRequest {
     /// The values, one after the other; cut at MTU - 1 octets.
-    public typealias Output = [UInt8]
+    package typealias Output = [UInt8]
 
     let request: ATTRequest
     var result: [UInt8]?
 
     /// Reads the values of two handles or more.
-    public init(_ handles: [AttributeHandle]) { request = .readMultiple(handles) }
+    package init(_ handles: [AttributeHandle]) { request = .readMultiple(handles) }
 
     func result(of response: ATTResponse) throws(GATTClientError) -> [UInt8]? {
         if case .readMultiple(let values) = response { values } else { nil }
@@ -19,23 +19,23 @@ public struct ReadMultiple: SingleRequest {
 }
 
 /// Reads several values at once, each with its length (Core Specification 5.4, Vol 3, Part G, 4.8.5).
-public struct ReadMultipleVariable: GATTProcedure {
+package struct ReadMultipleVariable: GATTProcedure {
     private let handles: [AttributeHandle]
     private var values: [RemoteValue]?
     private var room = 0
 
     /// Reads the values of two handles or more.
-    public init(_ handles: [AttributeHandle]) { self.handles = handles }
+    package init(_ handles: [AttributeHandle]) { self.handles = handles }
 
     /// The request, or the values in the order of the handles. When they do not all fit the response, the
     /// last one is truncated, and those after it are missing.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteValue]> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteValue]> {
         room = ATTMTU(UInt16(clamping: mtu)).readValue
         return values.map { .done($0) } ?? .ask(.readMultipleVariable(handles))
     }
 
     /// Takes the values.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let request = ATTOpcode.readMultipleVariableRequest
         switch response {
         case .error(let error): throw .att(error)

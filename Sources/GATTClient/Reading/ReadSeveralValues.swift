@@ -4,7 +4,7 @@ import BLECore
 /// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by Read Multiple,
 /// all in a row, since that does not tell where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). What
 /// does not fit the response is read one by one.
-public struct ReadSeveralValues: GATTProcedure {
+package struct ReadSeveralValues: GATTProcedure {
     private enum Step {
         case variable(ReadMultipleVariable)
         case joined(ReadMultiple, room: Int)
@@ -18,7 +18,7 @@ public struct ReadSeveralValues: GATTProcedure {
     private var step: Step
 
     /// Reads the values of `handles`.
-    public init(_ handles: [AttributeHandle]) {
+    package init(_ handles: [AttributeHandle]) {
         self.handles = handles
         // Both requests want two handles or more (Vol 3, Part F, 3.4.4.7).
         step = handles.count > 1 ? .variable(ReadMultipleVariable(handles)) : .end(joins: false)
@@ -26,7 +26,7 @@ public struct ReadSeveralValues: GATTProcedure {
     }
 
     /// The next request, or the values in the order of the handles.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ReadTogether> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ReadTogether> {
         while true {
             switch step {
             case .variable(var read):
@@ -65,7 +65,7 @@ public struct ReadSeveralValues: GATTProcedure {
     }
 
     /// Takes the answer. A server that does not know a request is asked another.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let isUnknown =
             if case .error(let refusal) = response { refusal.code == .requestNotSupported } else { false }
         switch step {

@@ -2,15 +2,15 @@ import ATT
 import BLECore
 
 /// Reads a value, or its first MTU - 1 octets (Core Specification 5.4, Vol 3, Part G, 4.8.1 and 4.12.1).
-public struct ReadValue: SingleRequest {
+package struct ReadValue: SingleRequest {
     /// The value.
-    public typealias Output = [UInt8]
+    package typealias Output = [UInt8]
 
     let request: ATTRequest
     var result: [UInt8]?
 
     /// Reads the value of `handle`.
-    public init(_ handle: AttributeHandle) { request = .read(handle) }
+    package init(_ handle: AttributeHandle) { request = .read(handle) }
 
     func result(of response: ATTResponse) throws(GATTClientError) -> [UInt8]? {
         if case .read(let value) = response { value } else { nil }

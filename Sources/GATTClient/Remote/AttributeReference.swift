@@ -23,13 +23,13 @@ extension AttributeHandle: AttributeReference {
 /// in comparisons: two discoveries that found the same are equal.
 public struct DatabaseGeneration: Hashable, Sendable {
     /// The number; 0 where nothing is known.
-    public let number: UInt64
+    package let number: UInt64
 
     /// The state with that number.
-    public init(_ number: UInt64) { self.number = number }
+    package init(_ number: UInt64) { self.number = number }
 
     /// For what was not found by a host's discovery.
-    public static let unknown = DatabaseGeneration(0)
+    package static let unknown = DatabaseGeneration(0)
 
     /// True, always.
     public static func == (left: DatabaseGeneration, right: DatabaseGeneration) -> Bool { true }

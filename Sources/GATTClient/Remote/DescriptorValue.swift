@@ -19,7 +19,7 @@ public enum DescriptorValue: Hashable, Sendable {
     case other([UInt8])
 
     /// Reads the value of a descriptor of that type. Bits that nobody has given a meaning are kept.
-    public init(_ uuid: BluetoothUUID, _ value: [UInt8]) throws(DecodeError) {
+    package init(_ uuid: BluetoothUUID, _ value: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(value.span, of: "descriptor \(uuid)")
         switch uuid {
         case .characteristicExtendedProperties:

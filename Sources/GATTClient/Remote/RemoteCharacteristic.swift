@@ -19,7 +19,7 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A characteristic of these parts.
-    public init(
+    package init(
         uuid: BluetoothUUID, handle: AttributeHandle, valueHandle: AttributeHandle,
         endHandle: AttributeHandle,
         properties: CharacteristicProperties, descriptors: [RemoteDescriptor] = []
@@ -33,10 +33,10 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     }
 
     /// The handles that its descriptors may have; nil when there is none left for them.
-    public var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
+    package var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
 
     /// The same characteristic with its descriptors, named as of `generation`.
-    public func stamped(_ generation: DatabaseGeneration) -> RemoteCharacteristic {
+    package func stamped(_ generation: DatabaseGeneration) -> RemoteCharacteristic {
         var stamped = self
         stamped.generation = generation
         stamped.descriptors = descriptors.map { $0.stamped(generation) }
@@ -59,13 +59,13 @@ public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
     public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A descriptor of these parts.
-    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
+    package init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle
     }
 
     /// The same descriptor, named as of `generation`.
-    public func stamped(_ generation: DatabaseGeneration) -> RemoteDescriptor {
+    package func stamped(_ generation: DatabaseGeneration) -> RemoteDescriptor {
         var stamped = self
         stamped.generation = generation
         return stamped
@@ -87,7 +87,7 @@ public struct RemoteValue: Hashable, Sendable {
     public var length: Int?
 
     /// A value of an attribute.
-    public init(handle: AttributeHandle, value: [UInt8], length: Int? = nil) {
+    package init(handle: AttributeHandle, value: [UInt8], length: Int? = nil) {
         self.handle = handle
         self.value = value
         self.length = length

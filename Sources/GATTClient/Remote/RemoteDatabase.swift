@@ -12,7 +12,7 @@ public struct RemoteDatabase: Hashable, Sendable {
     public private(set) var generation = DatabaseGeneration.unknown
 
     /// A database of `services`, which must not overlap.
-    public init(services: [RemoteService] = [], hash: [UInt8]? = nil) {
+    package init(services: [RemoteService] = [], hash: [UInt8]? = nil) {
         self.services = services.sorted { $0.handle < $1.handle }
         self.hash = hash
     }
@@ -25,7 +25,7 @@ public struct RemoteDatabase: Hashable, Sendable {
     }
 
     /// The same database, all of it named as of `generation`.
-    public func stamped(_ generation: DatabaseGeneration) -> RemoteDatabase {
+    package func stamped(_ generation: DatabaseGeneration) -> RemoteDatabase {
         var stamped = self
         stamped.generation = generation
         for service in stamped.services.indices { stamped.services[service].stamp(generation) }

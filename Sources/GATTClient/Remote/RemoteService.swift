@@ -19,7 +19,7 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
     public internal(set) var generation = DatabaseGeneration.unknown
 
     /// A service of these parts.
-    public init(
+    package init(
         uuid: BluetoothUUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool = true,
         includes: [RemoteInclude] = [], characteristics: [RemoteCharacteristic] = []
     ) {
@@ -63,14 +63,14 @@ public struct RemoteInclude: Hashable, ServiceReference {
     public var range: AttributeRange { AttributeRange(serviceHandle, endHandle) }
 
     /// The same include, named as of `generation`.
-    public func stamped(_ generation: DatabaseGeneration) -> RemoteInclude {
+    package func stamped(_ generation: DatabaseGeneration) -> RemoteInclude {
         var stamped = self
         stamped.generation = generation
         return stamped
     }
 
     /// An include of these parts.
-    public init(
+    package init(
         handle: AttributeHandle, uuid: BluetoothUUID, serviceHandle: AttributeHandle,
         endHandle: AttributeHandle
     ) {

@@ -7,11 +7,11 @@ import DequeModule
 /// Values of any characteristic are kept until the first discovery has ended, then only those of
 /// characteristics that had some before, so that the first listener has them without a gap. The oldest go
 /// when there are too many.
-public struct EarlyValues: Sendable {
+package struct EarlyValues: Sendable {
     /// The most values.
-    public static let valueLimit = 64
+    package static let valueLimit = 64
     /// The most octets of values.
-    public static let octetLimit = 16_384
+    package static let octetLimit = 16_384
 
     private var values: Deque<ReceivedValue> = []
     private var octets = 0
@@ -19,10 +19,10 @@ public struct EarlyValues: Sendable {
     private var isOpen = true
 
     /// Nothing has come yet.
-    public init() {}
+    package init() {}
 
     /// Keeps a value that nobody listens to, if it is early.
-    public mutating func keep(_ value: ReceivedValue) {
+    package mutating func keep(_ value: ReceivedValue) {
         guard isOpen || values.contains(where: { $0.handle == value.handle }) else { return }
         values.append(value)
         octets += value.value.count
@@ -32,7 +32,7 @@ public struct EarlyValues: Sendable {
     }
 
     /// Hands the values of a characteristic to its first listener, the oldest first.
-    public mutating func take(_ handle: AttributeHandle) -> [ReceivedValue] {
+    package mutating func take(_ handle: AttributeHandle) -> [ReceivedValue] {
         let taken = values.filter { $0.handle == handle }
         values.removeAll { $0.handle == handle }
         octets -= taken.reduce(0) { $0 + $1.value.count }
@@ -40,5 +40,5 @@ public struct EarlyValues: Sendable {
     }
 
     /// The first discovery has ended.
-    public mutating func close() { isOpen = false }
+    package mutating func close() { isOpen = false }
 }

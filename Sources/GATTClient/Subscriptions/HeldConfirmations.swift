@@ -8,14 +8,14 @@ import BLECore
 /// if held.taken(number, by: subscriber) { bearer.confirm() }
 /// for _ in 0..<held.expire(at: now) { bearer.confirm() }
 /// ```
-public struct HeldConfirmations: Sendable {
+package struct HeldConfirmations: Sendable {
     /// Names a confirmation that waits.
-    public struct Number: Hashable, Sendable {
+    package struct Number: Hashable, Sendable {
         let rawValue: UInt64
     }
 
     /// How long a confirmation waits at most.
-    public static let patience: Duration = .seconds(25)
+    package static let patience: Duration = .seconds(25)
 
     private struct Held {
         let number: Number
@@ -28,10 +28,10 @@ public struct HeldConfirmations: Sendable {
     private var last: UInt64 = 0
 
     /// No confirmations.
-    public init() {}
+    package init() {}
 
     /// Holds the confirmation of an indication that came `now`, until all of `takers` have taken it.
-    public mutating func hold(for takers: [SubscriptionID], at now: Instant) -> Number {
+    package mutating func hold(for takers: [SubscriptionID], at now: Instant) -> Number {
         last += 1
         let number = Number(rawValue: last)
         held.append(Held(number: number, takers: Set(takers), due: now + Self.patience))
@@ -40,7 +40,7 @@ public struct HeldConfirmations: Sendable {
 
     /// A subscriber has taken the value. Whether the confirmation is to be sent now: when it was the last
     /// one to wait for. False as well when it was sent already.
-    public mutating func taken(_ number: Number, by taker: SubscriptionID) -> Bool {
+    package mutating func taken(_ number: Number, by taker: SubscriptionID) -> Bool {
         guard let index = held.firstIndex(where: { $0.number == number }) else { return false }
         held[index].takers.remove(taker)
         guard held[index].takers.isEmpty else { return false }
@@ -49,16 +49,16 @@ public struct HeldConfirmations: Sendable {
     }
 
     /// A subscriber is gone and takes nothing any more. How many confirmations are to be sent now.
-    public mutating func released(by taker: SubscriptionID) -> Int {
+    package mutating func released(by taker: SubscriptionID) -> Int {
         for index in held.indices { held[index].takers.remove(taker) }
         return remove { $0.takers.isEmpty }
     }
 
     /// Time has passed. How many confirmations are to be sent now.
-    public mutating func expire(at now: Instant) -> Int { remove { $0.due <= now } }
+    package mutating func expire(at now: Instant) -> Int { remove { $0.due <= now } }
 
     /// When the first confirmation can wait no longer.
-    public var deadline: Instant? { held.first?.due }
+    package var deadline: Instant? { held.first?.due }
 
     private mutating func remove(where isOver: (Held) -> Bool) -> Int {
         let before = held.count

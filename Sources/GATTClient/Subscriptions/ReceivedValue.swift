@@ -18,7 +18,7 @@ public struct ReceivedValue: Hashable, Sendable {
     package var held: HeldConfirmations.Number?
 
     /// A value that came.
-    public init(
+    package init(
         handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeCut: Bool = false,
         received: Instant = .zero
     ) {
@@ -32,7 +32,7 @@ public struct ReceivedValue: Hashable, Sendable {
 
 extension ATTPush {
     /// The values that it brings, on a bearer with this MTU.
-    public func values(mtu: ATTMTU, at now: Instant) -> [ReceivedValue] {
+    package func values(mtu: ATTMTU, at now: Instant) -> [ReceivedValue] {
         switch self {
         case .notification(let handle, let value), .indication(let handle, let value):
             [

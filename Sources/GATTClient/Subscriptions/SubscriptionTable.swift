@@ -2,18 +2,18 @@ import ATT
 import BLECore
 
 /// Names one subscriber of a characteristic on one bearer.
-public struct SubscriptionID: RawRepresentable, Hashable, Sendable {
+package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once in a table.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The subscriber with that number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Who wants the values of which characteristic. A server knows one configuration a client, so the table
 /// joins what the subscribers want, and says when the server must be told (Core Specification 5.4, Vol 3,
 /// Part G, 4.10 and 4.11).
-public struct SubscriptionTable: Sendable {
+package struct SubscriptionTable: Sendable {
     private struct Subscriber {
         let id: SubscriptionID
         let wants: ClientCharacteristicConfiguration
@@ -23,11 +23,11 @@ public struct SubscriptionTable: Sendable {
     private var last: UInt64 = 0
 
     /// A table without subscribers.
-    public init() {}
+    package init() {}
 
     /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`
     /// before and after: when it changed, the server must be told.
-    public mutating func subscribe(
+    package mutating func subscribe(
         to handle: AttributeHandle, _ wants: ClientCharacteristicConfiguration
     ) -> SubscriptionID {
         last &+= 1
@@ -38,7 +38,7 @@ public struct SubscriptionTable: Sendable {
 
     /// Removes a subscriber; returns the value handle it listened to, or nil when it is not there.
     @discardableResult
-    public mutating func unsubscribe(_ id: SubscriptionID) -> AttributeHandle? {
+    package mutating func unsubscribe(_ id: SubscriptionID) -> AttributeHandle? {
         guard let handle = subscribers.first(where: { $1.contains { $0.id == id } })?.key else { return nil }
         subscribers[handle]?.removeAll { $0.id == id }
         if subscribers[handle]?.isEmpty == true { subscribers[handle] = nil }
@@ -47,12 +47,12 @@ public struct SubscriptionTable: Sendable {
 
     /// What the server should be configured to for the characteristic whose value is at `handle`: all that
     /// its subscribers want.
-    public func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
+    package func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
         (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
     }
 
     /// Whom values of `handle` go to, in the order they subscribed.
-    public func subscribers(of handle: AttributeHandle) -> [SubscriptionID] {
+    package func subscribers(of handle: AttributeHandle) -> [SubscriptionID] {
         (subscribers[handle] ?? []).map(\.id)
     }
 }

@@ -3,7 +3,7 @@ import BLECore
 
 /// Writes a value of any length: by one Write Request where it fits, else in parts that take effect together
 /// (Core Specification 5.4, Vol 3, Part G, 4.9.3 and 4.9.4).
-public struct WriteWholeValue: GATTProcedure {
+package struct WriteWholeValue: GATTProcedure {
     private enum Form {
         case undecided
         case short(WriteValue)
@@ -15,13 +15,13 @@ public struct WriteWholeValue: GATTProcedure {
     private var form = Form.undecided
 
     /// Writes `value`, up to 512 octets, to `handle`.
-    public init(_ handle: AttributeHandle, _ value: [UInt8]) {
+    package init(_ handle: AttributeHandle, _ value: [UInt8]) {
         self.handle = handle
         self.value = value
     }
 
     /// The next request, or nothing when all is written.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
         switch form {
         case .undecided:
             // The MTU may have grown since the caller asked, so it counts when the turn has come.
@@ -38,7 +38,7 @@ public struct WriteWholeValue: GATTProcedure {
     }
 
     /// Hands the response to the write that asked.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch form {
         case .undecided: break
         case .short(var write):
@@ -51,7 +51,7 @@ public struct WriteWholeValue: GATTProcedure {
     }
 
     /// Empties the queue, once there may be something in it.
-    public var undo: ATTRequest? {
+    package var undo: ATTRequest? {
         if case .long(let write) = form { write.undo } else { nil }
     }
 }

@@ -12,13 +12,13 @@ public struct ClientID: RawRepresentable, Hashable, Sendable {
 public typealias CentralID = ClientID
 
 /// Names one of a client's ATT bearers (Core Specification 5.4, Vol 3, Part F, 3.2.11): each has at most one request open.
-public struct BearerID: RawRepresentable, Hashable, Sendable {
+package struct BearerID: RawRepresentable, Hashable, Sendable {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The bearer with that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The bearer on the fixed channel, which every link has.
-    public static let fixed = BearerID(rawValue: 0)
+    package static let fixed = BearerID(rawValue: 0)
 }

@@ -2,9 +2,9 @@ import ATT
 import BLECore
 
 /// One row of a server's database (Core Specification 5.4, Vol 3, Part F, 3.2).
-public struct Attribute: Sendable {
+package struct Attribute: Sendable {
     /// What an attribute is for, as far as the server treats it in a way of its own.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// A service, include or characteristic declaration.
         case declaration
         /// The value of a characteristic with these properties.
@@ -27,19 +27,19 @@ public struct Attribute: Sendable {
     }
 
     /// Its number.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// Its type; of a characteristic's value, the characteristic's UUID.
-    public let type: BluetoothUUID
+    package let type: BluetoothUUID
     /// What it is for.
-    public let kind: Kind
+    package let kind: Kind
     /// Who may read and write it.
-    public let permissions: AttributePermissions
+    package let permissions: AttributePermissions
     /// How long its value may be.
-    public let length: AttributeLength
+    package let length: AttributeLength
     /// The stored value.
-    public internal(set) var value: [UInt8]
+    package internal(set) var value: [UInt8]
     /// The last attribute of the group that it begins, as services and characteristics do; else itself.
-    public internal(set) var groupEnd: AttributeHandle
+    package internal(set) var groupEnd: AttributeHandle
 
     /// Whether the value stays as it is.
     let isCached: Bool

@@ -5,7 +5,7 @@ extension AttributeDatabase {
     /// Lays out `services`, after the generic ones unless those are nil, and checks all of it. Services with
     /// a handle stay where they say; the others take, in order, the first room after the service before
     /// them.
-    public init(
+    package init(
         _ services: [GATTService], generic: GenericServices? = GenericServices()
     ) throws(DatabaseError) {
         self.init(attributes: [])

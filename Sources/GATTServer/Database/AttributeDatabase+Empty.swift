@@ -1,4 +1,4 @@
 extension AttributeDatabase {
     /// No attribute at all: every request is answered with an error.
-    public static let empty = AttributeDatabase(attributes: [])
+    package static let empty = AttributeDatabase(attributes: [])
 }

@@ -3,20 +3,20 @@ import BLECore
 
 /// A server's attributes in the order of their handles (Core Specification 5.4, Vol 3, Part F, 3.2). Handles
 /// may have gaps; finding one takes O(1) where there are none before it, else O(log n).
-public struct AttributeDatabase: Sendable {
+package struct AttributeDatabase: Sendable {
     /// All attributes, handles ascending.
-    public internal(set) var attributes: [Attribute]
+    package internal(set) var attributes: [Attribute]
     /// The greatest handle that an attribute ever had.
     var highest = AttributeHandle.none
 
     /// Where in `attributes` the one with `handle` is.
-    public func index(of handle: AttributeHandle) -> Int? {
+    package func index(of handle: AttributeHandle) -> Int? {
         let index = index(atOrAfter: handle)
         return index < attributes.count && attributes[index].handle == handle ? index : nil
     }
 
     /// Where in `attributes` the first one with `handle` or a greater handle is; the end when there is none.
-    public func index(atOrAfter handle: AttributeHandle) -> Int {
+    package func index(atOrAfter handle: AttributeHandle) -> Int {
         let dense = Int(handle.rawValue) - 1
         if dense >= 0, dense < attributes.count, attributes[dense].handle == handle { return dense }
         var low = 0
@@ -29,7 +29,7 @@ public struct AttributeDatabase: Sendable {
     }
 
     /// The attribute with `handle`.
-    public subscript(handle: AttributeHandle) -> Attribute? { index(of: handle).map { attributes[$0] } }
+    package subscript(handle: AttributeHandle) -> Attribute? { index(of: handle).map { attributes[$0] } }
 
     /// Where clients subscribe to the characteristic with this value handle; nil when they cannot.
     func configuration(of value: AttributeHandle) -> Attribute? {
@@ -41,7 +41,7 @@ public struct AttributeDatabase: Sendable {
 
     /// The value handle of the first characteristic `uuid`, in the first service `service` where that is
     /// given.
-    public func valueHandle(of uuid: BluetoothUUID, in service: BluetoothUUID? = nil) -> AttributeHandle? {
+    package func valueHandle(of uuid: BluetoothUUID, in service: BluetoothUUID? = nil) -> AttributeHandle? {
         var range = AttributeRange.all
         if let service {
             let declared = ServiceDeclaration(service).encoded
@@ -58,7 +58,7 @@ public struct AttributeDatabase: Sendable {
 
 extension Attribute {
     /// Whether it declares a service.
-    public var isService: Bool {
+    package var isService: Bool {
         kind == .declaration && (type == .primaryService || type == .secondaryService)
     }
 }

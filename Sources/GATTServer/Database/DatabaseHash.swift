@@ -6,7 +6,7 @@ extension AttributeDatabase {
     /// Specification 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros over handle, type and value of
     /// declarations and Extended Properties, and handle and type of the other GATT descriptors. 16 octets,
     /// the least significant first.
-    public var hash: [UInt8] {
+    package var hash: [UInt8] {
         var mac = AESCMAC(key: 0)
         for attribute in attributes {
             guard let type = attribute.type.uint16, let part = HashedPart(type) else { continue }

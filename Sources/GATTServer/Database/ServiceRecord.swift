@@ -5,16 +5,16 @@ import BLECore
 /// of it stays true.
 public struct ServiceRecord: Hashable, Sendable {
     /// An attribute of it.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// Its number.
-        public var handle: AttributeHandle
+        package var handle: AttributeHandle
         /// Its type.
-        public var type: BluetoothUUID
+        package var type: BluetoothUUID
         /// What a declaration of a service or characteristic says: UUID, properties, handle. Of others nothing.
-        public var declaration: [UInt8]
+        package var declaration: [UInt8]
 
         /// An attribute of those parts.
-        public init(handle: AttributeHandle, type: BluetoothUUID, declaration: [UInt8]) {
+        package init(handle: AttributeHandle, type: BluetoothUUID, declaration: [UInt8]) {
             self.handle = handle
             self.type = type
             self.declaration = declaration
@@ -22,10 +22,10 @@ public struct ServiceRecord: Hashable, Sendable {
     }
 
     /// The declaration, then the rest of it; handles ascending.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// A service of these attributes; nil when they do not begin with its declaration, or their handles do not ascend.
-    public init?(_ entries: [Entry]) {
+    package init?(_ entries: [Entry]) {
         guard let first = entries.first, first.type == .primaryService || first.type == .secondaryService,
             (try? ServiceDeclaration(first.declaration)) != nil, first.handle > .none,
             zip(entries, entries.dropFirst()).allSatisfy({ $0.handle < $1.handle })
@@ -60,7 +60,7 @@ public struct ServiceRecord: Hashable, Sendable {
 extension AttributeDatabase {
     /// Lays out `services`, each where its record says, when it has one that fits; others, and those whose make has
     /// changed, come after `highest`, so that no client mistakes them for services that are gone.
-    public init(
+    package init(
         _ services: [GATTService], generic: GenericServices?, like records: [ServiceRecord],
         above highest: AttributeHandle
     ) throws(DatabaseError) {
@@ -102,7 +102,7 @@ extension AttributeDatabase {
     }
 
     /// What there is to remember of the services.
-    public var records: [ServiceRecord] {
+    package var records: [ServiceRecord] {
         attributes.filter(\.isService).map { service in
             let range = AttributeRange(service.handle, service.groupEnd)
             return ServiceRecord(attributes.filter { range.contains($0.handle) })

@@ -30,9 +30,9 @@ public enum GATTWriteOutcome: Hashable, Sendable {
 /// An answer that a handler owes. Worthless once the link is gone or the client has waited too long.
 public struct PendingAnswer: Hashable, Sendable {
     /// Whom it is owed.
-    public let central: CentralID
+    package let central: CentralID
     /// The bearer on which it is owed.
-    public let bearer: BearerID
+    package let bearer: BearerID
     let number: UInt64
 }
 
@@ -77,7 +77,7 @@ public struct GATTWrite: Hashable, Sendable {
     public let value: [UInt8]
 
     /// A value for an attribute.
-    public init(handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8]) {
+    package init(handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8]) {
         self.handle = handle
         self.uuid = uuid
         self.value = value

@@ -38,14 +38,14 @@ public struct AttributePermissions: Hashable, Sendable {
     }
 
     /// What a characteristic's properties imply: what they offer is open, the rest is closed.
-    public init(impliedBy properties: CharacteristicProperties) {
+    package init(impliedBy properties: CharacteristicProperties) {
         self.init(
             read: properties.contains(.read) ? .open : .none,
             write: properties.isDisjoint(with: .anyWrite) ? .none : .open)
     }
 
     /// Anybody may read, nobody may write: declarations.
-    public static let readable = AttributePermissions(read: .open)
+    package static let readable = AttributePermissions(read: .open)
 }
 
 /// How safe a link is.

@@ -1,16 +1,16 @@
 import BLECore
 
 /// A value that the application has set, on its way to those who subscribed to it.
-public struct ValueUpdate: Hashable, Sendable {
+package struct ValueUpdate: Hashable, Sendable {
     /// The attribute.
-    public let handle: AttributeHandle
+    package let handle: AttributeHandle
     /// Its type.
-    public let uuid: BluetoothUUID
+    package let uuid: BluetoothUUID
     /// The whole value.
-    public let value: [UInt8]
+    package let value: [UInt8]
 
     /// A value of an attribute.
-    public init(_ handle: AttributeHandle, _ uuid: BluetoothUUID, _ value: [UInt8]) {
+    package init(_ handle: AttributeHandle, _ uuid: BluetoothUUID, _ value: [UInt8]) {
         (self.handle, self.uuid, self.value) = (handle, uuid, value)
     }
 }

@@ -1,35 +1,35 @@
 import BLECore
 
 /// `width` octets, never more nor fewer.
-public struct FixedOctets<let width: Int>: HCIField {
+package struct FixedOctets<let width: Int>: HCIField {
     /// The octets.
-    public private(set) var octets: [UInt8]
+    package private(set) var octets: [UInt8]
 
     /// Those octets, or nil when there are not `width` of them.
-    public init?(_ octets: [UInt8]) {
+    package init?(_ octets: [UInt8]) {
         guard octets.count == width else { return nil }
         self.octets = octets
     }
 
     /// Zeros.
-    public init() { octets = [UInt8](repeating: 0, count: width) }
+    package init() { octets = [UInt8](repeating: 0, count: width) }
 
     /// The octet at `index`, 0 to `width - 1`.
-    public subscript(index: Int) -> UInt8 {
+    package subscript(index: Int) -> UInt8 {
         get { octets[index] }
         set { octets[index] = newValue }
     }
 
     /// Reads `width` octets.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         octets = try reader.bytes(width, "")
     }
 
     /// `width`.
-    public var fieldWidth: Int { width }
+    package var fieldWidth: Int { width }
 
     /// Writes the octets.
-    public func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
+    package func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }
 
 /// A public key on the curve P-256: X, then Y, 32 octets each, least significant first (Core Specification

@@ -2,7 +2,7 @@ import BLECore
 
 /// One parameter of a command or an event: something that reads and writes itself and keeps all its bits,
 /// so that a value nobody has heard of yet survives decoding and encoding.
-public protocol HCIField: Hashable, Sendable {
+package protocol HCIField: Hashable, Sendable {
     /// Reads the parameter at the cursor. Only the layout around it knows the parameter's name and puts it
     /// into errors whose field is empty.
     init(reading reader: inout ByteReader) throws(DecodeError)
@@ -15,7 +15,7 @@ public protocol HCIField: Hashable, Sendable {
 /// Integers are little-endian and as wide as they are.
 extension HCIField where Self: FixedWidthInteger {
     /// Reads `bitWidth / 8` octets, least significant first.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         let width = Self.bitWidth / 8
         guard reader.remaining >= width else {
             throw reader.failure("", .truncated(needed: width, available: reader.remaining))
@@ -27,10 +27,10 @@ extension HCIField where Self: FixedWidthInteger {
     }
 
     /// `bitWidth / 8`.
-    public var fieldWidth: Int { Self.bitWidth / 8 }
+    package var fieldWidth: Int { Self.bitWidth / 8 }
 
     /// Writes `bitWidth / 8` octets, least significant first.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         for index in 0..<fieldWidth {
             output.u8(UInt8(truncatingIfNeeded: self &>> Self(truncatingIfNeeded: 8 &* index)))
         }
@@ -46,22 +46,22 @@ extension UInt64: HCIField {}
 extension UInt128: HCIField {}
 
 /// A number with named values. The set is open: a number without a name is kept as it is.
-public protocol HCICode: RawRepresentable, HCIField where RawValue: HCIField & FixedWidthInteger {
+package protocol HCICode: RawRepresentable, HCIField where RawValue: HCIField & FixedWidthInteger {
     /// The value of that number, whether it has a name or not.
     init(rawValue: RawValue)
 }
 
 extension HCICode {
     /// Reads the number.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         self.init(rawValue: try RawValue(reading: &reader))
     }
 
     /// The number's width.
-    public var fieldWidth: Int { rawValue.fieldWidth }
+    package var fieldWidth: Int { rawValue.fieldWidth }
 
     /// Writes the number.
-    public func write(into output: inout OutputSpan<UInt8>) { rawValue.write(into: &output) }
+    package func write(into output: inout OutputSpan<UInt8>) { rawValue.write(into: &output) }
 }
 
 /// Only 12 bits of a handle count; the four above them are reserved and read as zero.
@@ -72,7 +72,7 @@ extension ConnectionHandle: HCICode {}
 /// `Count[i]`, and lays out row by row (Core Specification 5.4, Vol 4, Part E, 5.2).
 extension Array: HCIField where Element: HCIField {
     /// Reads the count and that many elements.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         let count = Int(try reader.u8(""))
         self.init()
         reserveCapacity(Swift.min(count, reader.remaining))
@@ -80,10 +80,10 @@ extension Array: HCIField where Element: HCIField {
     }
 
     /// The count's octet and the elements.
-    public var fieldWidth: Int { reduce(1) { $0 + $1.fieldWidth } }
+    package var fieldWidth: Int { reduce(1) { $0 + $1.fieldWidth } }
 
     /// Writes the count and the elements. No packet has room for more than 255.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         output.u8(UInt8(clamping: count))
         for element in self { element.write(into: &output) }
     }

@@ -7,7 +7,7 @@ import BLECore
 /// ```
 /// The text names the fields for errors, the initializer takes them in the order of the wire, and the
 /// closure gives them in that order.
-public struct HCILayout<Value: Sendable>: Sendable {
+package struct HCILayout<Value: Sendable>: Sendable {
     let decode: @Sendable (inout ByteReader) throws(DecodeError) -> Value
     let count: @Sendable (Value) -> Int
     let encode: @Sendable (Value, inout OutputSpan<UInt8>) -> Void

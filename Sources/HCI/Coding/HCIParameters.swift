@@ -1,22 +1,22 @@
 import BLECore
 
 /// Parameters that a layout reads and writes.
-public protocol HCIParameters: PacketCodable, Hashable {
+package protocol HCIParameters: PacketCodable, Hashable {
     /// The fields in the order of the wire.
     static var layout: HCILayout<Self> { get }
 }
 
 extension HCIParameters {
     /// Reads the fields in order.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         self = try Self.layout.decode(&reader)
     }
 
     /// The fields' widths, added up.
-    public var encodedCount: Int { Self.layout.count(self) }
+    package var encodedCount: Int { Self.layout.count(self) }
 
     /// Writes the fields in order.
-    public func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
+    package func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
 }
 
 /// Parameters of a message that has no type of its own, kept as they came.
@@ -38,11 +38,11 @@ package struct UnknownParameters: HCIParameters {
 /// Parameters can be part of others.
 extension HCIField where Self: HCIParameters {
     /// Reads the fields in order.
-    public init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
+    package init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
 
     /// The fields' widths, added up.
-    public var fieldWidth: Int { encodedCount }
+    package var fieldWidth: Int { encodedCount }
 
     /// Writes the fields in order.
-    public func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
+    package func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
 }

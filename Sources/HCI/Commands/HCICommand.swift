@@ -3,7 +3,7 @@ import BLECore
 /// A command, and what its answer carries (Core Specification 5.4, Vol 4, Part E, 5.4.1). It reads and
 /// writes its parameters only; `packet` adds the header. A value of the right length is always taken:
 /// whether a parameter makes sense is for the controller to say, with a status.
-public protocol HCICommand: HCIParameters {
+package protocol HCICommand: HCIParameters {
     /// What follows the status in the Command Complete event.
     associatedtype ReturnParameters: HCIParameters = NoReturnParameters
     /// The opcode and the parameters in the order of the wire.
@@ -13,7 +13,7 @@ public protocol HCICommand: HCIParameters {
 }
 
 /// How a controller answers a command (Core Specification 5.4, Vol 4, Part E, 4.4).
-public enum HCIAnswer: Hashable, Sendable {
+package enum HCIAnswer: Hashable, Sendable {
     /// Command Complete, with the return parameters.
     case complete
     /// Command Status now; the outcome is an event of its own, later.
@@ -24,13 +24,13 @@ public enum HCIAnswer: Hashable, Sendable {
 
 extension HCICommand {
     /// The command's number.
-    public static var opcode: HCIOpcode { definition.code }
+    package static var opcode: HCIOpcode { definition.code }
     /// The parameters in the order of the wire.
-    public static var layout: HCILayout<Self> { definition.layout }
+    package static var layout: HCILayout<Self> { definition.layout }
     /// What the specification calls the command.
-    public static var packetName: String { opcode.description }
+    package static var packetName: String { opcode.description }
     /// Most commands are answered when they are done.
-    public static var answer: HCIAnswer { .complete }
+    package static var answer: HCIAnswer { .complete }
     /// The definition of this command: its opcode, its fields' names for errors, how it is made of them,
     /// and they of it.
     static func command<each Field: HCIField>(
@@ -41,5 +41,5 @@ extension HCICommand {
     }
 
     /// The command with its header.
-    public var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
+    package var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }

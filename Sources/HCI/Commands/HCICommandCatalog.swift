@@ -2,7 +2,7 @@ import BLECore
 
 extension HCIOpcode {
     /// The command of this number, when it has a type here.
-    public var command: (any HCICommand.Type)? { Self.commands[self] }
+    package var command: (any HCICommand.Type)? { Self.commands[self] }
 
     private static let commands: [HCIOpcode: any HCICommand.Type] = {
         var commands: [HCIOpcode: any HCICommand.Type] = [:]
@@ -135,7 +135,7 @@ extension HCIOpcode {
 
 extension HCICommandPacket {
     /// The command, or nil when it has no type here.
-    public func decoded() throws(DecodeError) -> (any HCICommand)? {
+    package func decoded() throws(DecodeError) -> (any HCICommand)? {
         try opcode.command?.init(parameters)
     }
 }

@@ -1,265 +1,265 @@
 /// The Low Energy commands (OGF 0x08), with their sections in the Core Specification 5.4, Vol 4, Part E.
 extension HCIOpcode {
     /// LE Set Event Mask, 7.8.1.
-    public static let leSetEventMask = HCIOpcode(rawValue: 0x2001)
+    package static let leSetEventMask = HCIOpcode(rawValue: 0x2001)
     /// LE Read Buffer Size [v1], 7.8.2.
-    public static let leReadBufferSize = HCIOpcode(rawValue: 0x2002)
+    package static let leReadBufferSize = HCIOpcode(rawValue: 0x2002)
     /// LE Read Local Supported Features, 7.8.3.
-    public static let leReadLocalSupportedFeatures = HCIOpcode(rawValue: 0x2003)
+    package static let leReadLocalSupportedFeatures = HCIOpcode(rawValue: 0x2003)
     /// LE Set Random Address, 7.8.4.
-    public static let leSetRandomAddress = HCIOpcode(rawValue: 0x2005)
+    package static let leSetRandomAddress = HCIOpcode(rawValue: 0x2005)
     /// LE Set Advertising Parameters, 7.8.5.
-    public static let leSetAdvertisingParameters = HCIOpcode(rawValue: 0x2006)
+    package static let leSetAdvertisingParameters = HCIOpcode(rawValue: 0x2006)
     /// LE Read Advertising Physical Channel Tx Power, 7.8.6.
-    public static let leReadAdvertisingPhysicalChannelTxPower = HCIOpcode(rawValue: 0x2007)
+    package static let leReadAdvertisingPhysicalChannelTxPower = HCIOpcode(rawValue: 0x2007)
     /// LE Set Advertising Data, 7.8.7.
-    public static let leSetAdvertisingData = HCIOpcode(rawValue: 0x2008)
+    package static let leSetAdvertisingData = HCIOpcode(rawValue: 0x2008)
     /// LE Set Scan Response Data, 7.8.8.
-    public static let leSetScanResponseData = HCIOpcode(rawValue: 0x2009)
+    package static let leSetScanResponseData = HCIOpcode(rawValue: 0x2009)
     /// LE Set Advertising Enable, 7.8.9.
-    public static let leSetAdvertisingEnable = HCIOpcode(rawValue: 0x200a)
+    package static let leSetAdvertisingEnable = HCIOpcode(rawValue: 0x200a)
     /// LE Set Scan Parameters, 7.8.10.
-    public static let leSetScanParameters = HCIOpcode(rawValue: 0x200b)
+    package static let leSetScanParameters = HCIOpcode(rawValue: 0x200b)
     /// LE Set Scan Enable, 7.8.11.
-    public static let leSetScanEnable = HCIOpcode(rawValue: 0x200c)
+    package static let leSetScanEnable = HCIOpcode(rawValue: 0x200c)
     /// LE Create Connection, 7.8.12.
-    public static let leCreateConnection = HCIOpcode(rawValue: 0x200d)
+    package static let leCreateConnection = HCIOpcode(rawValue: 0x200d)
     /// LE Create Connection Cancel, 7.8.13.
-    public static let leCreateConnectionCancel = HCIOpcode(rawValue: 0x200e)
+    package static let leCreateConnectionCancel = HCIOpcode(rawValue: 0x200e)
     /// LE Read Filter Accept List Size, 7.8.14.
-    public static let leReadFilterAcceptListSize = HCIOpcode(rawValue: 0x200f)
+    package static let leReadFilterAcceptListSize = HCIOpcode(rawValue: 0x200f)
     /// LE Clear Filter Accept List, 7.8.15.
-    public static let leClearFilterAcceptList = HCIOpcode(rawValue: 0x2010)
+    package static let leClearFilterAcceptList = HCIOpcode(rawValue: 0x2010)
     /// LE Add Device To Filter Accept List, 7.8.16.
-    public static let leAddDeviceToFilterAcceptList = HCIOpcode(rawValue: 0x2011)
+    package static let leAddDeviceToFilterAcceptList = HCIOpcode(rawValue: 0x2011)
     /// LE Remove Device From Filter Accept List, 7.8.17.
-    public static let leRemoveDeviceFromFilterAcceptList = HCIOpcode(rawValue: 0x2012)
+    package static let leRemoveDeviceFromFilterAcceptList = HCIOpcode(rawValue: 0x2012)
     /// LE Connection Update, 7.8.18.
-    public static let leConnectionUpdate = HCIOpcode(rawValue: 0x2013)
+    package static let leConnectionUpdate = HCIOpcode(rawValue: 0x2013)
     /// LE Set Host Channel Classification, 7.8.19.
-    public static let leSetHostChannelClassification = HCIOpcode(rawValue: 0x2014)
+    package static let leSetHostChannelClassification = HCIOpcode(rawValue: 0x2014)
     /// LE Read Channel Map, 7.8.20.
-    public static let leReadChannelMap = HCIOpcode(rawValue: 0x2015)
+    package static let leReadChannelMap = HCIOpcode(rawValue: 0x2015)
     /// LE Read Remote Features, 7.8.21.
-    public static let leReadRemoteFeatures = HCIOpcode(rawValue: 0x2016)
+    package static let leReadRemoteFeatures = HCIOpcode(rawValue: 0x2016)
     /// LE Encrypt, 7.8.22.
-    public static let leEncrypt = HCIOpcode(rawValue: 0x2017)
+    package static let leEncrypt = HCIOpcode(rawValue: 0x2017)
     /// LE Rand, 7.8.23.
-    public static let leRand = HCIOpcode(rawValue: 0x2018)
+    package static let leRand = HCIOpcode(rawValue: 0x2018)
     /// LE Enable Encryption, 7.8.24.
-    public static let leEnableEncryption = HCIOpcode(rawValue: 0x2019)
+    package static let leEnableEncryption = HCIOpcode(rawValue: 0x2019)
     /// LE Long Term Key Request Reply, 7.8.25.
-    public static let leLongTermKeyRequestReply = HCIOpcode(rawValue: 0x201a)
+    package static let leLongTermKeyRequestReply = HCIOpcode(rawValue: 0x201a)
     /// LE Long Term Key Request Negative Reply, 7.8.26.
-    public static let leLongTermKeyRequestNegativeReply = HCIOpcode(rawValue: 0x201b)
+    package static let leLongTermKeyRequestNegativeReply = HCIOpcode(rawValue: 0x201b)
     /// LE Read Supported States, 7.8.27.
-    public static let leReadSupportedStates = HCIOpcode(rawValue: 0x201c)
+    package static let leReadSupportedStates = HCIOpcode(rawValue: 0x201c)
     /// LE Receiver Test [v1], 7.8.28.
-    public static let leReceiverTest = HCIOpcode(rawValue: 0x201d)
+    package static let leReceiverTest = HCIOpcode(rawValue: 0x201d)
     /// LE Transmitter Test [v1], 7.8.29.
-    public static let leTransmitterTest = HCIOpcode(rawValue: 0x201e)
+    package static let leTransmitterTest = HCIOpcode(rawValue: 0x201e)
     /// LE Test End, 7.8.30.
-    public static let leTestEnd = HCIOpcode(rawValue: 0x201f)
+    package static let leTestEnd = HCIOpcode(rawValue: 0x201f)
     /// LE Remote Connection Parameter Request Reply, 7.8.31.
-    public static let leRemoteConnectionParameterRequestReply = HCIOpcode(rawValue: 0x2020)
+    package static let leRemoteConnectionParameterRequestReply = HCIOpcode(rawValue: 0x2020)
     /// LE Remote Connection Parameter Request Negative Reply, 7.8.32.
-    public static let leRemoteConnectionParameterRequestNegativeReply = HCIOpcode(rawValue: 0x2021)
+    package static let leRemoteConnectionParameterRequestNegativeReply = HCIOpcode(rawValue: 0x2021)
     /// LE Set Data Length, 7.8.33.
-    public static let leSetDataLength = HCIOpcode(rawValue: 0x2022)
+    package static let leSetDataLength = HCIOpcode(rawValue: 0x2022)
     /// LE Read Suggested Default Data Length, 7.8.34.
-    public static let leReadSuggestedDefaultDataLength = HCIOpcode(rawValue: 0x2023)
+    package static let leReadSuggestedDefaultDataLength = HCIOpcode(rawValue: 0x2023)
     /// LE Write Suggested Default Data Length, 7.8.35.
-    public static let leWriteSuggestedDefaultDataLength = HCIOpcode(rawValue: 0x2024)
+    package static let leWriteSuggestedDefaultDataLength = HCIOpcode(rawValue: 0x2024)
     /// LE Read Local P-256 Public Key, 7.8.36.
-    public static let leReadLocalP256PublicKey = HCIOpcode(rawValue: 0x2025)
+    package static let leReadLocalP256PublicKey = HCIOpcode(rawValue: 0x2025)
     /// LE Generate DHKey [v1], 7.8.37.
-    public static let leGenerateDHKey = HCIOpcode(rawValue: 0x2026)
+    package static let leGenerateDHKey = HCIOpcode(rawValue: 0x2026)
     /// LE Add Device To Resolving List, 7.8.38.
-    public static let leAddDeviceToResolvingList = HCIOpcode(rawValue: 0x2027)
+    package static let leAddDeviceToResolvingList = HCIOpcode(rawValue: 0x2027)
     /// LE Remove Device From Resolving List, 7.8.39.
-    public static let leRemoveDeviceFromResolvingList = HCIOpcode(rawValue: 0x2028)
+    package static let leRemoveDeviceFromResolvingList = HCIOpcode(rawValue: 0x2028)
     /// LE Clear Resolving List, 7.8.40.
-    public static let leClearResolvingList = HCIOpcode(rawValue: 0x2029)
+    package static let leClearResolvingList = HCIOpcode(rawValue: 0x2029)
     /// LE Read Resolving List Size, 7.8.41.
-    public static let leReadResolvingListSize = HCIOpcode(rawValue: 0x202a)
+    package static let leReadResolvingListSize = HCIOpcode(rawValue: 0x202a)
     /// LE Read Peer Resolvable Address, 7.8.42.
-    public static let leReadPeerResolvableAddress = HCIOpcode(rawValue: 0x202b)
+    package static let leReadPeerResolvableAddress = HCIOpcode(rawValue: 0x202b)
     /// LE Read Local Resolvable Address, 7.8.43.
-    public static let leReadLocalResolvableAddress = HCIOpcode(rawValue: 0x202c)
+    package static let leReadLocalResolvableAddress = HCIOpcode(rawValue: 0x202c)
     /// LE Set Address Resolution Enable, 7.8.44.
-    public static let leSetAddressResolutionEnable = HCIOpcode(rawValue: 0x202d)
+    package static let leSetAddressResolutionEnable = HCIOpcode(rawValue: 0x202d)
     /// LE Set Resolvable Private Address Timeout, 7.8.45.
-    public static let leSetResolvablePrivateAddressTimeout = HCIOpcode(rawValue: 0x202e)
+    package static let leSetResolvablePrivateAddressTimeout = HCIOpcode(rawValue: 0x202e)
     /// LE Read Maximum Data Length, 7.8.46.
-    public static let leReadMaximumDataLength = HCIOpcode(rawValue: 0x202f)
+    package static let leReadMaximumDataLength = HCIOpcode(rawValue: 0x202f)
     /// LE Read PHY, 7.8.47.
-    public static let leReadPHY = HCIOpcode(rawValue: 0x2030)
+    package static let leReadPHY = HCIOpcode(rawValue: 0x2030)
     /// LE Set Default PHY, 7.8.48.
-    public static let leSetDefaultPHY = HCIOpcode(rawValue: 0x2031)
+    package static let leSetDefaultPHY = HCIOpcode(rawValue: 0x2031)
     /// LE Set PHY, 7.8.49.
-    public static let leSetPHY = HCIOpcode(rawValue: 0x2032)
+    package static let leSetPHY = HCIOpcode(rawValue: 0x2032)
     /// LE Receiver Test [v2], 7.8.28.
-    public static let leReceiverTestV2 = HCIOpcode(rawValue: 0x2033)
+    package static let leReceiverTestV2 = HCIOpcode(rawValue: 0x2033)
     /// LE Transmitter Test [v2], 7.8.29.
-    public static let leTransmitterTestV2 = HCIOpcode(rawValue: 0x2034)
+    package static let leTransmitterTestV2 = HCIOpcode(rawValue: 0x2034)
     /// LE Set Advertising Set Random Address, 7.8.52.
-    public static let leSetAdvertisingSetRandomAddress = HCIOpcode(rawValue: 0x2035)
+    package static let leSetAdvertisingSetRandomAddress = HCIOpcode(rawValue: 0x2035)
     /// LE Set Extended Advertising Parameters [v1], 7.8.53.
-    public static let leSetExtendedAdvertisingParameters = HCIOpcode(rawValue: 0x2036)
+    package static let leSetExtendedAdvertisingParameters = HCIOpcode(rawValue: 0x2036)
     /// LE Set Extended Advertising Data, 7.8.54.
-    public static let leSetExtendedAdvertisingData = HCIOpcode(rawValue: 0x2037)
+    package static let leSetExtendedAdvertisingData = HCIOpcode(rawValue: 0x2037)
     /// LE Set Extended Scan Response Data, 7.8.55.
-    public static let leSetExtendedScanResponseData = HCIOpcode(rawValue: 0x2038)
+    package static let leSetExtendedScanResponseData = HCIOpcode(rawValue: 0x2038)
     /// LE Set Extended Advertising Enable, 7.8.56.
-    public static let leSetExtendedAdvertisingEnable = HCIOpcode(rawValue: 0x2039)
+    package static let leSetExtendedAdvertisingEnable = HCIOpcode(rawValue: 0x2039)
     /// LE Read Maximum Advertising Data Length, 7.8.57.
-    public static let leReadMaximumAdvertisingDataLength = HCIOpcode(rawValue: 0x203a)
+    package static let leReadMaximumAdvertisingDataLength = HCIOpcode(rawValue: 0x203a)
     /// LE Read Number of Supported Advertising Sets, 7.8.58.
-    public static let leReadNumberOfSupportedAdvertisingSets = HCIOpcode(rawValue: 0x203b)
+    package static let leReadNumberOfSupportedAdvertisingSets = HCIOpcode(rawValue: 0x203b)
     /// LE Remove Advertising Set, 7.8.59.
-    public static let leRemoveAdvertisingSet = HCIOpcode(rawValue: 0x203c)
+    package static let leRemoveAdvertisingSet = HCIOpcode(rawValue: 0x203c)
     /// LE Clear Advertising Sets, 7.8.60.
-    public static let leClearAdvertisingSets = HCIOpcode(rawValue: 0x203d)
+    package static let leClearAdvertisingSets = HCIOpcode(rawValue: 0x203d)
     /// LE Set Periodic Advertising Parameters [v1], 7.8.61.
-    public static let leSetPeriodicAdvertisingParameters = HCIOpcode(rawValue: 0x203e)
+    package static let leSetPeriodicAdvertisingParameters = HCIOpcode(rawValue: 0x203e)
     /// LE Set Periodic Advertising Data, 7.8.62.
-    public static let leSetPeriodicAdvertisingData = HCIOpcode(rawValue: 0x203f)
+    package static let leSetPeriodicAdvertisingData = HCIOpcode(rawValue: 0x203f)
     /// LE Set Periodic Advertising Enable, 7.8.63.
-    public static let leSetPeriodicAdvertisingEnable = HCIOpcode(rawValue: 0x2040)
+    package static let leSetPeriodicAdvertisingEnable = HCIOpcode(rawValue: 0x2040)
     /// LE Set Extended Scan Parameters, 7.8.64.
-    public static let leSetExtendedScanParameters = HCIOpcode(rawValue: 0x2041)
+    package static let leSetExtendedScanParameters = HCIOpcode(rawValue: 0x2041)
     /// LE Set Extended Scan Enable, 7.8.65.
-    public static let leSetExtendedScanEnable = HCIOpcode(rawValue: 0x2042)
+    package static let leSetExtendedScanEnable = HCIOpcode(rawValue: 0x2042)
     /// LE Extended Create Connection [v1], 7.8.66.
-    public static let leExtendedCreateConnection = HCIOpcode(rawValue: 0x2043)
+    package static let leExtendedCreateConnection = HCIOpcode(rawValue: 0x2043)
     /// LE Periodic Advertising Create Sync, 7.8.67.
-    public static let lePeriodicAdvertisingCreateSync = HCIOpcode(rawValue: 0x2044)
+    package static let lePeriodicAdvertisingCreateSync = HCIOpcode(rawValue: 0x2044)
     /// LE Periodic Advertising Create Sync Cancel, 7.8.68.
-    public static let lePeriodicAdvertisingCreateSyncCancel = HCIOpcode(rawValue: 0x2045)
+    package static let lePeriodicAdvertisingCreateSyncCancel = HCIOpcode(rawValue: 0x2045)
     /// LE Periodic Advertising Terminate Sync, 7.8.69.
-    public static let lePeriodicAdvertisingTerminateSync = HCIOpcode(rawValue: 0x2046)
+    package static let lePeriodicAdvertisingTerminateSync = HCIOpcode(rawValue: 0x2046)
     /// LE Add Device To Periodic Advertiser List, 7.8.70.
-    public static let leAddDeviceToPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2047)
+    package static let leAddDeviceToPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2047)
     /// LE Remove Device From Periodic Advertiser List, 7.8.71.
-    public static let leRemoveDeviceFromPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2048)
+    package static let leRemoveDeviceFromPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2048)
     /// LE Clear Periodic Advertiser List, 7.8.72.
-    public static let leClearPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2049)
+    package static let leClearPeriodicAdvertiserList = HCIOpcode(rawValue: 0x2049)
     /// LE Read Periodic Advertiser List Size, 7.8.73.
-    public static let leReadPeriodicAdvertiserListSize = HCIOpcode(rawValue: 0x204a)
+    package static let leReadPeriodicAdvertiserListSize = HCIOpcode(rawValue: 0x204a)
     /// LE Read Transmit Power, 7.8.74.
-    public static let leReadTransmitPower = HCIOpcode(rawValue: 0x204b)
+    package static let leReadTransmitPower = HCIOpcode(rawValue: 0x204b)
     /// LE Read RF Path Compensation, 7.8.75.
-    public static let leReadRFPathCompensation = HCIOpcode(rawValue: 0x204c)
+    package static let leReadRFPathCompensation = HCIOpcode(rawValue: 0x204c)
     /// LE Write RF Path Compensation, 7.8.76.
-    public static let leWriteRFPathCompensation = HCIOpcode(rawValue: 0x204d)
+    package static let leWriteRFPathCompensation = HCIOpcode(rawValue: 0x204d)
     /// LE Set Privacy Mode, 7.8.77.
-    public static let leSetPrivacyMode = HCIOpcode(rawValue: 0x204e)
+    package static let leSetPrivacyMode = HCIOpcode(rawValue: 0x204e)
     /// LE Receiver Test [v3], 7.8.28.
-    public static let leReceiverTestV3 = HCIOpcode(rawValue: 0x204f)
+    package static let leReceiverTestV3 = HCIOpcode(rawValue: 0x204f)
     /// LE Transmitter Test [v3], 7.8.29.
-    public static let leTransmitterTestV3 = HCIOpcode(rawValue: 0x2050)
+    package static let leTransmitterTestV3 = HCIOpcode(rawValue: 0x2050)
     /// LE Set Connectionless CTE Transmit Parameters, 7.8.80.
-    public static let leSetConnectionlessCTETransmitParameters = HCIOpcode(rawValue: 0x2051)
+    package static let leSetConnectionlessCTETransmitParameters = HCIOpcode(rawValue: 0x2051)
     /// LE Set Connectionless CTE Transmit Enable, 7.8.81.
-    public static let leSetConnectionlessCTETransmitEnable = HCIOpcode(rawValue: 0x2052)
+    package static let leSetConnectionlessCTETransmitEnable = HCIOpcode(rawValue: 0x2052)
     /// LE Set Connectionless IQ Sampling Enable, 7.8.82.
-    public static let leSetConnectionlessIQSamplingEnable = HCIOpcode(rawValue: 0x2053)
+    package static let leSetConnectionlessIQSamplingEnable = HCIOpcode(rawValue: 0x2053)
     /// LE Set Connection CTE Receive Parameters, 7.8.83.
-    public static let leSetConnectionCTEReceiveParameters = HCIOpcode(rawValue: 0x2054)
+    package static let leSetConnectionCTEReceiveParameters = HCIOpcode(rawValue: 0x2054)
     /// LE Set Connection CTE Transmit Parameters, 7.8.84.
-    public static let leSetConnectionCTETransmitParameters = HCIOpcode(rawValue: 0x2055)
+    package static let leSetConnectionCTETransmitParameters = HCIOpcode(rawValue: 0x2055)
     /// LE Connection CTE Request Enable, 7.8.85.
-    public static let leConnectionCTERequestEnable = HCIOpcode(rawValue: 0x2056)
+    package static let leConnectionCTERequestEnable = HCIOpcode(rawValue: 0x2056)
     /// LE Connection CTE Response Enable, 7.8.86.
-    public static let leConnectionCTEResponseEnable = HCIOpcode(rawValue: 0x2057)
+    package static let leConnectionCTEResponseEnable = HCIOpcode(rawValue: 0x2057)
     /// LE Read Antenna Information, 7.8.87.
-    public static let leReadAntennaInformation = HCIOpcode(rawValue: 0x2058)
+    package static let leReadAntennaInformation = HCIOpcode(rawValue: 0x2058)
     /// LE Set Periodic Advertising Receive Enable, 7.8.88.
-    public static let leSetPeriodicAdvertisingReceiveEnable = HCIOpcode(rawValue: 0x2059)
+    package static let leSetPeriodicAdvertisingReceiveEnable = HCIOpcode(rawValue: 0x2059)
     /// LE Periodic Advertising Sync Transfer, 7.8.89.
-    public static let lePeriodicAdvertisingSyncTransfer = HCIOpcode(rawValue: 0x205a)
+    package static let lePeriodicAdvertisingSyncTransfer = HCIOpcode(rawValue: 0x205a)
     /// LE Periodic Advertising Set Info Transfer, 7.8.90.
-    public static let lePeriodicAdvertisingSetInfoTransfer = HCIOpcode(rawValue: 0x205b)
+    package static let lePeriodicAdvertisingSetInfoTransfer = HCIOpcode(rawValue: 0x205b)
     /// LE Set Periodic Advertising Sync Transfer Parameters, 7.8.91.
-    public static let leSetPeriodicAdvertisingSyncTransferParameters = HCIOpcode(rawValue: 0x205c)
+    package static let leSetPeriodicAdvertisingSyncTransferParameters = HCIOpcode(rawValue: 0x205c)
     /// LE Set Default Periodic Advertising Sync Transfer Parameters, 7.8.92.
-    public static let leSetDefaultPeriodicAdvertisingSyncTransferParameters = HCIOpcode(rawValue: 0x205d)
+    package static let leSetDefaultPeriodicAdvertisingSyncTransferParameters = HCIOpcode(rawValue: 0x205d)
     /// LE Generate DHKey [v2], 7.8.37.
-    public static let leGenerateDHKeyV2 = HCIOpcode(rawValue: 0x205e)
+    package static let leGenerateDHKeyV2 = HCIOpcode(rawValue: 0x205e)
     /// LE Modify Sleep Clock Accuracy, 7.8.94.
-    public static let leModifySleepClockAccuracy = HCIOpcode(rawValue: 0x205f)
+    package static let leModifySleepClockAccuracy = HCIOpcode(rawValue: 0x205f)
     /// LE Read Buffer Size [v2], 7.8.2.
-    public static let leReadBufferSizeV2 = HCIOpcode(rawValue: 0x2060)
+    package static let leReadBufferSizeV2 = HCIOpcode(rawValue: 0x2060)
     /// LE Read ISO TX Sync, 7.8.96.
-    public static let leReadISOTXSync = HCIOpcode(rawValue: 0x2061)
+    package static let leReadISOTXSync = HCIOpcode(rawValue: 0x2061)
     /// LE Set CIG Parameters, 7.8.97.
-    public static let leSetCIGParameters = HCIOpcode(rawValue: 0x2062)
+    package static let leSetCIGParameters = HCIOpcode(rawValue: 0x2062)
     /// LE Set CIG Parameters Test, 7.8.98.
-    public static let leSetCIGParametersTest = HCIOpcode(rawValue: 0x2063)
+    package static let leSetCIGParametersTest = HCIOpcode(rawValue: 0x2063)
     /// LE Create CIS, 7.8.99.
-    public static let leCreateCIS = HCIOpcode(rawValue: 0x2064)
+    package static let leCreateCIS = HCIOpcode(rawValue: 0x2064)
     /// LE Remove CIG, 7.8.100.
-    public static let leRemoveCIG = HCIOpcode(rawValue: 0x2065)
+    package static let leRemoveCIG = HCIOpcode(rawValue: 0x2065)
     /// LE Accept CIS Request, 7.8.101.
-    public static let leAcceptCISRequest = HCIOpcode(rawValue: 0x2066)
+    package static let leAcceptCISRequest = HCIOpcode(rawValue: 0x2066)
     /// LE Reject CIS Request, 7.8.102.
-    public static let leRejectCISRequest = HCIOpcode(rawValue: 0x2067)
+    package static let leRejectCISRequest = HCIOpcode(rawValue: 0x2067)
     /// LE Create BIG, 7.8.103.
-    public static let leCreateBIG = HCIOpcode(rawValue: 0x2068)
+    package static let leCreateBIG = HCIOpcode(rawValue: 0x2068)
     /// LE Create BIG Test, 7.8.104.
-    public static let leCreateBIGTest = HCIOpcode(rawValue: 0x2069)
+    package static let leCreateBIGTest = HCIOpcode(rawValue: 0x2069)
     /// LE Terminate BIG, 7.8.105.
-    public static let leTerminateBIG = HCIOpcode(rawValue: 0x206a)
+    package static let leTerminateBIG = HCIOpcode(rawValue: 0x206a)
     /// LE BIG Create Sync, 7.8.106.
-    public static let leBIGCreateSync = HCIOpcode(rawValue: 0x206b)
+    package static let leBIGCreateSync = HCIOpcode(rawValue: 0x206b)
     /// LE BIG Terminate Sync, 7.8.107.
-    public static let leBIGTerminateSync = HCIOpcode(rawValue: 0x206c)
+    package static let leBIGTerminateSync = HCIOpcode(rawValue: 0x206c)
     /// LE Request Peer SCA, 7.8.108.
-    public static let leRequestPeerSCA = HCIOpcode(rawValue: 0x206d)
+    package static let leRequestPeerSCA = HCIOpcode(rawValue: 0x206d)
     /// LE Setup ISO Data Path, 7.8.109.
-    public static let leSetupISODataPath = HCIOpcode(rawValue: 0x206e)
+    package static let leSetupISODataPath = HCIOpcode(rawValue: 0x206e)
     /// LE Remove ISO Data Path, 7.8.110.
-    public static let leRemoveISODataPath = HCIOpcode(rawValue: 0x206f)
+    package static let leRemoveISODataPath = HCIOpcode(rawValue: 0x206f)
     /// LE ISO Transmit Test, 7.8.111.
-    public static let leISOTransmitTest = HCIOpcode(rawValue: 0x2070)
+    package static let leISOTransmitTest = HCIOpcode(rawValue: 0x2070)
     /// LE ISO Receive Test, 7.8.112.
-    public static let leISOReceiveTest = HCIOpcode(rawValue: 0x2071)
+    package static let leISOReceiveTest = HCIOpcode(rawValue: 0x2071)
     /// LE ISO Read Test Counters, 7.8.113.
-    public static let leISOReadTestCounters = HCIOpcode(rawValue: 0x2072)
+    package static let leISOReadTestCounters = HCIOpcode(rawValue: 0x2072)
     /// LE ISO Test End, 7.8.114.
-    public static let leISOTestEnd = HCIOpcode(rawValue: 0x2073)
+    package static let leISOTestEnd = HCIOpcode(rawValue: 0x2073)
     /// LE Set Host Feature, 7.8.115.
-    public static let leSetHostFeature = HCIOpcode(rawValue: 0x2074)
+    package static let leSetHostFeature = HCIOpcode(rawValue: 0x2074)
     /// LE Read ISO Link Quality, 7.8.116.
-    public static let leReadISOLinkQuality = HCIOpcode(rawValue: 0x2075)
+    package static let leReadISOLinkQuality = HCIOpcode(rawValue: 0x2075)
     /// LE Enhanced Read Transmit Power Level, 7.8.117.
-    public static let leEnhancedReadTransmitPowerLevel = HCIOpcode(rawValue: 0x2076)
+    package static let leEnhancedReadTransmitPowerLevel = HCIOpcode(rawValue: 0x2076)
     /// LE Read Remote Transmit Power Level, 7.8.118.
-    public static let leReadRemoteTransmitPowerLevel = HCIOpcode(rawValue: 0x2077)
+    package static let leReadRemoteTransmitPowerLevel = HCIOpcode(rawValue: 0x2077)
     /// LE Set Path Loss Reporting Parameters, 7.8.119.
-    public static let leSetPathLossReportingParameters = HCIOpcode(rawValue: 0x2078)
+    package static let leSetPathLossReportingParameters = HCIOpcode(rawValue: 0x2078)
     /// LE Set Path Loss Reporting Enable, 7.8.120.
-    public static let leSetPathLossReportingEnable = HCIOpcode(rawValue: 0x2079)
+    package static let leSetPathLossReportingEnable = HCIOpcode(rawValue: 0x2079)
     /// LE Set Transmit Power Reporting Enable, 7.8.121.
-    public static let leSetTransmitPowerReportingEnable = HCIOpcode(rawValue: 0x207a)
+    package static let leSetTransmitPowerReportingEnable = HCIOpcode(rawValue: 0x207a)
     /// LE Transmitter Test [v4], 7.8.29.
-    public static let leTransmitterTestV4 = HCIOpcode(rawValue: 0x207b)
+    package static let leTransmitterTestV4 = HCIOpcode(rawValue: 0x207b)
     /// LE Set Data Related Address Changes, 7.8.122.
-    public static let leSetDataRelatedAddressChanges = HCIOpcode(rawValue: 0x207c)
+    package static let leSetDataRelatedAddressChanges = HCIOpcode(rawValue: 0x207c)
     /// LE Set Default Subrate, 7.8.123.
-    public static let leSetDefaultSubrate = HCIOpcode(rawValue: 0x207d)
+    package static let leSetDefaultSubrate = HCIOpcode(rawValue: 0x207d)
     /// LE Subrate Request, 7.8.124.
-    public static let leSubrateRequest = HCIOpcode(rawValue: 0x207e)
+    package static let leSubrateRequest = HCIOpcode(rawValue: 0x207e)
     /// LE Set Extended Advertising Parameters [v2], 7.8.53.
-    public static let leSetExtendedAdvertisingParametersV2 = HCIOpcode(rawValue: 0x207f)
+    package static let leSetExtendedAdvertisingParametersV2 = HCIOpcode(rawValue: 0x207f)
     /// LE Set Periodic Advertising Subevent Data, 7.8.125.
-    public static let leSetPeriodicAdvertisingSubeventData = HCIOpcode(rawValue: 0x2082)
+    package static let leSetPeriodicAdvertisingSubeventData = HCIOpcode(rawValue: 0x2082)
     /// LE Set Periodic Advertising Response Data, 7.8.126.
-    public static let leSetPeriodicAdvertisingResponseData = HCIOpcode(rawValue: 0x2083)
+    package static let leSetPeriodicAdvertisingResponseData = HCIOpcode(rawValue: 0x2083)
     /// LE Set Periodic Sync Subevent, 7.8.127.
-    public static let leSetPeriodicSyncSubevent = HCIOpcode(rawValue: 0x2084)
+    package static let leSetPeriodicSyncSubevent = HCIOpcode(rawValue: 0x2084)
     /// LE Extended Create Connection [v2], 7.8.66.
-    public static let leExtendedCreateConnectionV2 = HCIOpcode(rawValue: 0x2085)
+    package static let leExtendedCreateConnectionV2 = HCIOpcode(rawValue: 0x2085)
     /// LE Set Periodic Advertising Parameters [v2], 7.8.61.
-    public static let leSetPeriodicAdvertisingParametersV2 = HCIOpcode(rawValue: 0x2086)
+    package static let leSetPeriodicAdvertisingParametersV2 = HCIOpcode(rawValue: 0x2086)
 }

@@ -10,18 +10,18 @@ public struct HCIOpcode: HCICode {
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The opcode of command `ocf` (10 bits) in group `ogf` (6 bits); bits beyond are cut off.
-    public init(ogf: UInt8, ocf: UInt16) {
+    package init(ogf: UInt8, ocf: UInt16) {
         rawValue = UInt16(ogf & 0x3f) << 10 | ocf & 0x03ff
     }
 
     /// The group (opcode group field); 0x08 is Low Energy, 0x3f is the vendor's.
-    public var ogf: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 10) }
+    package var ogf: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 10) }
 
     /// The command within the group (opcode command field).
-    public var ocf: UInt16 { rawValue & 0x03ff }
+    package var ocf: UInt16 { rawValue & 0x03ff }
 
     /// Names no command: a controller uses it to grant command credits (4.4).
-    public static let none = HCIOpcode(rawValue: 0x0000)
+    package static let none = HCIOpcode(rawValue: 0x0000)
 }
 
 extension HCIOpcode: CustomStringConvertible {

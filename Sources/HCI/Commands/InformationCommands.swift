@@ -1,37 +1,37 @@
 import BLECore
 
 /// Asks for the controller's version and maker.
-public struct ReadLocalVersionInformation: HCICommand {
+package struct ReadLocalVersionInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.1.
-    public static let definition = command(.readLocalVersionInformation, "", Self.init) { _ in }
+    package static let definition = command(.readLocalVersionInformation, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// The controller's version and maker.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout(
+        package static let layout = HCILayout(
             "HCI version, HCI subversion, LMP version, company, LMP subversion", Self.init
         ) {
             ($0.hciVersion, $0.hciSubversion, $0.lmpVersion, $0.company, $0.lmpSubversion)
         }
         /// For errors.
-        public static let packetName = "local version"
+        package static let packetName = "local version"
 
         /// The Core Specification that the HCI follows.
-        public var hciVersion: CoreVersion
+        package var hciVersion: CoreVersion
         /// The maker's own number for it.
-        public var hciSubversion: UInt16
+        package var hciSubversion: UInt16
         /// The Core Specification that the link layer follows.
-        public var lmpVersion: CoreVersion
+        package var lmpVersion: CoreVersion
         /// The maker, by the SIG's company identifiers.
-        public var company: UInt16
+        package var company: UInt16
         /// The maker's own number for the link layer.
-        public var lmpSubversion: UInt16
+        package var lmpSubversion: UInt16
 
         /// That version.
-        public init(
+        package init(
             hciVersion: CoreVersion, hciSubversion: UInt16, lmpVersion: CoreVersion, company: UInt16,
             lmpSubversion: UInt16
         ) {

@@ -20,9 +20,9 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
 }
 
 /// Makes an advertising set, or says how to send it.
-public struct LESetExtendedAdvertisingParameters: HCICommand {
+package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
-    public static let definition = command(
+    package static let definition = command(
         .leSetExtendedAdvertisingParameters,
         """
         advertising handle, properties, interval min, interval max, channels, own address type, \
@@ -37,63 +37,63 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         )
     }
     /// dBm that the controller has chosen, -127 to 20.
-    public typealias ReturnParameters = Returned<Int8>
+    package typealias ReturnParameters = Returned<Int8>
 
     /// What kind of advertising it is.
-    public struct Properties: OptionSet, HCICode {
+    package struct Properties: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
 
         /// The properties of those bits.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// One can connect to it.
-        public static let connectable = Properties(rawValue: 1 << 0)
+        package static let connectable = Properties(rawValue: 1 << 0)
         /// It answers scan requests.
-        public static let scannable = Properties(rawValue: 1 << 1)
+        package static let scannable = Properties(rawValue: 1 << 1)
         /// It is directed at one device.
-        public static let directed = Properties(rawValue: 1 << 2)
+        package static let directed = Properties(rawValue: 1 << 2)
         /// It is directed and as fast as can be, for 1.28 s at most.
-        public static let highDutyCycle = Properties(rawValue: 1 << 3)
+        package static let highDutyCycle = Properties(rawValue: 1 << 3)
         /// It uses legacy packets.
-        public static let legacy = Properties(rawValue: 1 << 4)
+        package static let legacy = Properties(rawValue: 1 << 4)
         /// It hides the address.
-        public static let anonymous = Properties(rawValue: 1 << 5)
+        package static let anonymous = Properties(rawValue: 1 << 5)
         /// It says how strong it is sent.
-        public static let includesTxPower = Properties(rawValue: 1 << 6)
+        package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
     /// The set.
-    public var set: AdvertisingHandle
+    package var set: AdvertisingHandle
     /// What kind of advertising it is.
-    public var properties: Properties
+    package var properties: Properties
     /// The least time between advertising events, 20 ms at least.
-    public var intervalMin: LongSlots
+    package var intervalMin: LongSlots
     /// The greatest time between advertising events.
-    public var intervalMax: LongSlots
+    package var intervalMax: LongSlots
     /// Where to advertise.
-    public var channels: AdvertisingChannels
+    package var channels: AdvertisingChannels
     /// Whose address to use.
-    public var ownAddressType: OwnAddressType
+    package var ownAddressType: OwnAddressType
     /// At whom directed advertising is directed, or whose keys make the own address.
-    public var peer: HCIAddress
+    package var peer: HCIAddress
     /// Whose requests to answer.
-    public var filterPolicy: AdvertisingFilterPolicy
+    package var filterPolicy: AdvertisingFilterPolicy
     /// dBm at most, -127 to 20; 127 leaves it to the controller.
-    public var txPower: Int8
+    package var txPower: Int8
     /// LE 1M or LE Coded.
-    public var primaryPHY: PHY
+    package var primaryPHY: PHY
     /// How many advertising events may pass before the data are sent on the secondary channel.
-    public var secondaryMaxSkip: UInt8
+    package var secondaryMaxSkip: UInt8
     /// Where the data are sent.
-    public var secondaryPHY: PHY
+    package var secondaryPHY: PHY
     /// The number of the set for scanners, 0x00 to 0x0f.
-    public var sid: UInt8
+    package var sid: UInt8
     /// Whether LE Scan Request Received may come.
-    public var notifiesScanRequests: HCIFlag
+    package var notifiesScanRequests: HCIFlag
 
     /// Those parameters.
-    public init(
+    package init(
         set: AdvertisingHandle, properties: Properties, intervalMin: LongSlots, intervalMax: LongSlots,
         channels: AdvertisingChannels = .all, ownAddressType: OwnAddressType = .public,
         peer: HCIAddress = HCIAddress(0, type: .public), filterPolicy: AdvertisingFilterPolicy = [],

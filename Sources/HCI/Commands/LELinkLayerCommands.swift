@@ -46,27 +46,27 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
 }
 
 /// Asks how long data packets can be.
-public struct LEReadMaximumDataLength: HCICommand {
+package struct LEReadMaximumDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.46.
-    public static let definition = command(.leReadMaximumDataLength, "", Self.init) { _ in }
+    package static let definition = command(.leReadMaximumDataLength, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// The limits of the controller.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
+        package static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
         /// For errors.
-        public static let packetName = "maximum data length"
+        package static let packetName = "maximum data length"
 
         /// For sending.
-        public var transmit: DataLength
+        package var transmit: DataLength
         /// For receiving.
-        public var receive: DataLength
+        package var receive: DataLength
 
         /// Those limits.
-        public init(transmit: DataLength, receive: DataLength) {
+        package init(transmit: DataLength, receive: DataLength) {
             (self.transmit, self.receive) = (transmit, receive)
         }
     }
@@ -121,11 +121,11 @@ package struct LESetDefaultPHY: HCICommand {
 /// Changes the PHYs of a connection. LE PHY Update Complete follows.
 public struct LESetPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.49.
-    public static let definition = command(.leSetPHY, "handle, PHYs, options", Self.init) {
+    package static let definition = command(.leSetPHY, "handle, PHYs, options", Self.init) {
         ($0.connection, $0.preference, $0.coding)
     }
     /// LE PHY Update Complete follows.
-    public static let answer = HCIAnswer.status
+    package static let answer = HCIAnswer.status
 
     /// How the LE Coded PHY codes.
     public struct Coding: HCICode {
@@ -144,40 +144,40 @@ public struct LESetPHY: HCICommand {
     }
 
     /// The connection.
-    public var connection: ConnectionHandle
+    package var connection: ConnectionHandle
     /// The PHYs.
-    public var preference: PHYPreference
+    package var preference: PHYPreference
     /// How to code on LE Coded.
     public var coding: Coding
 
     /// `preference` for `connection`.
-    public init(connection: ConnectionHandle, preference: PHYPreference, coding: Coding = .any) {
+    package init(connection: ConnectionHandle, preference: PHYPreference, coding: Coding = .any) {
         (self.connection, self.preference, self.coding) = (connection, preference, coding)
     }
 }
 
 /// Asks how strong the controller can send.
-public struct LEReadTransmitPower: HCICommand {
+package struct LEReadTransmitPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.74.
-    public static let definition = command(.leReadTransmitPower, "", Self.init) { _ in }
+    package static let definition = command(.leReadTransmitPower, "", Self.init) { _ in }
 
     /// A question for it.
-    public init() {}
+    package init() {}
 
     /// The limits of the controller.
-    public struct ReturnParameters: HCIParameters {
+    package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
+        package static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
         /// For errors.
-        public static let packetName = "transmit power"
+        package static let packetName = "transmit power"
 
         /// dBm, -127 to 20.
-        public var minimum: Int8
+        package var minimum: Int8
         /// dBm, -127 to 20.
-        public var maximum: Int8
+        package var maximum: Int8
 
         /// Those limits.
-        public init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
+        package init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
     }
 }
 

@@ -1,25 +1,25 @@
 import BLECore
 
 /// What a command returns that returns nothing beside the status.
-public struct NoReturnParameters: HCIParameters {
+package struct NoReturnParameters: HCIParameters {
     /// No field.
-    public static let layout = HCILayout("", Self.init) { _ in }
+    package static let layout = HCILayout("", Self.init) { _ in }
     /// For errors.
-    public static let packetName = "no return parameters"
+    package static let packetName = "no return parameters"
     /// Nothing.
-    public init() {}
+    package init() {}
 }
 
 /// What a command returns that returns one value.
-public struct Returned<Value: HCIField>: HCIParameters {
+package struct Returned<Value: HCIField>: HCIParameters {
     /// The value.
-    public static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
+    package static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
     /// For errors.
-    public static var packetName: String { "return parameters" }
+    package static var packetName: String { "return parameters" }
     /// The value.
-    public var value: Value
+    package var value: Value
     /// A return of `value`.
-    public init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 }
 
 /// What a command returns that concerns a connection.

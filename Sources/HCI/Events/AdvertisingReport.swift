@@ -7,7 +7,7 @@ import BLECore
 /// ```
 public struct AdvertisingReport: Hashable, Sendable {
     /// Who said it; nil for anonymous advertisers.
-    public var advertiser: HCIAddress?
+    package var advertiser: HCIAddress?
     /// What kind of advertising it is, and whether `data` are all.
     public var type: AdvertisingEventType
     /// What it says.
@@ -23,9 +23,9 @@ public struct AdvertisingReport: Hashable, Sendable {
     /// The number of the advertising set, where it has one.
     public var sid: UInt8?
     /// The interval of the periodic advertising that goes with it, where there is one.
-    public var periodicInterval: ConnectionInterval?
+    package var periodicInterval: ConnectionInterval?
     /// At whom it is directed, where it is directed and the event says so.
-    public var target: HCIAddress?
+    package var target: HCIAddress?
 
     /// The advertiser's address, where it shows one.
     public var address: DeviceAddress? { advertiser?.deviceAddress }
@@ -35,21 +35,21 @@ public struct AdvertisingReport: Hashable, Sendable {
 
 extension AdvertisingReport {
     /// The report of a scanner of the legacy family.
-    public init(_ report: LEAdvertisingReports.Report) {
+    package init(_ report: LEAdvertisingReports.Report) {
         self.init(
             advertiser: report.address, type: AdvertisingEventType(report.type), data: report.data,
             rssi: report.rssi)
     }
 
     /// The report of advertising directed at a private address, without data.
-    public init(_ report: LEDirectedAdvertisingReports.Report) {
+    package init(_ report: LEDirectedAdvertisingReports.Report) {
         self.init(
             advertiser: report.address, type: AdvertisingEventType(report.type), data: [], rssi: report.rssi)
         target = report.direct
     }
 
     /// The report of a scanner of the extended family.
-    public init(_ report: LEExtendedAdvertisingReports.Report) {
+    package init(_ report: LEExtendedAdvertisingReports.Report) {
         self.init(advertiser: report.address, type: report.type, data: report.data, rssi: report.rssi)
         txPower = report.txPower == Self.unknownPower ? nil : report.txPower
         primaryPHY = report.primaryPHY
@@ -85,7 +85,7 @@ extension AdvertisingEventType {
 
 extension AdvertisingReport {
     /// Whether a packet in H4 form is an event with reports of what undirected scanning heard.
-    public static func isEvent(_ packet: Span<UInt8>) -> Bool {
+    package static func isEvent(_ packet: Span<UInt8>) -> Bool {
         guard packet.count > 3, packet[0] == HCIPacketType.event.rawValue,
             packet[1] == HCIEventCode.leMeta.rawValue
         else { return false }
@@ -99,7 +99,7 @@ extension AdvertisingReport {
     /// its data at most. Other LE events have no reports.
     /// - Parameter parameters: the event's, from the subevent code on.
     /// - Throws: when the event is malformed; the reports before the bad one have been handed out.
-    public static func forEach(
+    package static func forEach(
         in parameters: Span<UInt8>, _ body: (AdvertisingReport) -> Void
     ) throws(DecodeError) {
         var reader = ByteReader(parameters, of: "LE Meta")

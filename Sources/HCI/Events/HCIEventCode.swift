@@ -1,46 +1,46 @@
 import BLECore
 
 /// The kind of an event (Core Specification 5.4, Vol 4, Part E, 7.7).
-public struct HCIEventCode: HCICode {
+package struct HCIEventCode: HCICode {
     /// The code.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The event of that code.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
 extension HCIEventCode {
     /// Disconnection Complete, 7.7.5.
-    public static let disconnectionComplete = HCIEventCode(rawValue: 0x05)
+    package static let disconnectionComplete = HCIEventCode(rawValue: 0x05)
     /// Encryption Change [v1], 7.7.8.
-    public static let encryptionChange = HCIEventCode(rawValue: 0x08)
+    package static let encryptionChange = HCIEventCode(rawValue: 0x08)
     /// Read Remote Version Information Complete, 7.7.12.
-    public static let readRemoteVersionInformationComplete = HCIEventCode(rawValue: 0x0c)
+    package static let readRemoteVersionInformationComplete = HCIEventCode(rawValue: 0x0c)
     /// Command Complete, 7.7.14.
-    public static let commandComplete = HCIEventCode(rawValue: 0x0e)
+    package static let commandComplete = HCIEventCode(rawValue: 0x0e)
     /// Command Status, 7.7.15.
-    public static let commandStatus = HCIEventCode(rawValue: 0x0f)
+    package static let commandStatus = HCIEventCode(rawValue: 0x0f)
     /// Hardware Error, 7.7.16.
-    public static let hardwareError = HCIEventCode(rawValue: 0x10)
+    package static let hardwareError = HCIEventCode(rawValue: 0x10)
     /// Number Of Completed Packets, 7.7.19.
-    public static let numberOfCompletedPackets = HCIEventCode(rawValue: 0x13)
+    package static let numberOfCompletedPackets = HCIEventCode(rawValue: 0x13)
     /// Data Buffer Overflow, 7.7.26.
-    public static let dataBufferOverflow = HCIEventCode(rawValue: 0x1a)
+    package static let dataBufferOverflow = HCIEventCode(rawValue: 0x1a)
     /// Encryption Key Refresh Complete, 7.7.39.
-    public static let encryptionKeyRefreshComplete = HCIEventCode(rawValue: 0x30)
+    package static let encryptionKeyRefreshComplete = HCIEventCode(rawValue: 0x30)
     /// LE Meta, 7.7.65.
-    public static let leMeta = HCIEventCode(rawValue: 0x3e)
+    package static let leMeta = HCIEventCode(rawValue: 0x3e)
     /// Authenticated Payload Timeout Expired, 7.7.75.
-    public static let authenticatedPayloadTimeoutExpired = HCIEventCode(rawValue: 0x57)
+    package static let authenticatedPayloadTimeoutExpired = HCIEventCode(rawValue: 0x57)
     /// Encryption Change [v2], 7.7.8.
-    public static let encryptionChangeV2 = HCIEventCode(rawValue: 0x59)
+    package static let encryptionChangeV2 = HCIEventCode(rawValue: 0x59)
     /// Vendor, 5.4.4.
-    public static let vendor = HCIEventCode(rawValue: 0xff)
+    package static let vendor = HCIEventCode(rawValue: 0xff)
 }
 
 extension HCIEventCode: CustomStringConvertible {
     /// The specification's name, "Command Complete", or the code, "0x60".
-    public var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
+    package var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
 
     private static let names: [UInt8: String] = [
         0x01: "Inquiry Complete",

@@ -26,7 +26,7 @@ extension HCIEventParameters {
 }
 
 /// The parameters of a Low Energy event. It reads and writes what follows the subevent code.
-public protocol LEEventParameters: HCIParameters {
+package protocol LEEventParameters: HCIParameters {
     /// The subevent code and the parameters in the order of the wire.
     static var definition: HCIDefinition<LESubevent, Self> { get }
 }
@@ -41,13 +41,13 @@ extension LEEventParameters {
     }
 
     /// The subevent's number.
-    public static var subevent: LESubevent { definition.code }
+    package static var subevent: LESubevent { definition.code }
     /// The parameters in the order of the wire.
-    public static var layout: HCILayout<Self> { definition.layout }
+    package static var layout: HCILayout<Self> { definition.layout }
     /// What the specification calls the event.
-    public static var packetName: String { subevent.description }
+    package static var packetName: String { subevent.description }
     /// The event with its header.
-    public var packet: HCIEventPacket {
+    package var packet: HCIEventPacket {
         HCIEventPacket(code: .leMeta, parameters: [Self.subevent.rawValue] + encoded)
     }
 }

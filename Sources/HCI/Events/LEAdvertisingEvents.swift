@@ -5,14 +5,14 @@ import BLECore
 /// The specification writes the fields of the reports as columns, `Event_Type[i]`, `Address_Type[i]` and so
 /// on; its rule for such arrays (Vol 4, Part E, 5.2), and every controller and host, lay them out report
 /// after report.
-public struct LEAdvertisingReports: LEEventParameters {
+package struct LEAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.2.
-    public static let definition = event(.advertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.advertisingReport, "reports", Self.init) { $0.reports }
 
     /// One report.
-    public struct Report: HCIParameters, HCIField {
+    package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout(
+        package static let layout = HCILayout(
             "event type, address, data, RSSI",
             { (type, address, data: Counted<31>, rssi) in
                 Self(type: type, address: address, data: data.octets, rssi: rssi)
@@ -21,75 +21,75 @@ public struct LEAdvertisingReports: LEEventParameters {
             ($0.type, $0.address, Counted($0.data), $0.rssi)
         }
         /// For errors.
-        public static let packetName = "LE Advertising Report"
+        package static let packetName = "LE Advertising Report"
 
         /// What was heard.
-        public struct Kind: HCICode {
+        package struct Kind: HCICode {
             /// The octet.
-            public let rawValue: UInt8
+            package let rawValue: UInt8
 
             /// The type of that octet.
-            public init(rawValue: UInt8) { self.rawValue = rawValue }
+            package init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// Connectable and scannable undirected advertising (ADV_IND).
-            public static let connectable = Kind(rawValue: 0x00)
+            package static let connectable = Kind(rawValue: 0x00)
             /// Connectable directed advertising (ADV_DIRECT_IND).
-            public static let directed = Kind(rawValue: 0x01)
+            package static let directed = Kind(rawValue: 0x01)
             /// Scannable undirected advertising (ADV_SCAN_IND).
-            public static let scannable = Kind(rawValue: 0x02)
+            package static let scannable = Kind(rawValue: 0x02)
             /// Neither connectable nor scannable advertising (ADV_NONCONN_IND).
-            public static let nonconnectable = Kind(rawValue: 0x03)
+            package static let nonconnectable = Kind(rawValue: 0x03)
             /// A scan response (SCAN_RSP).
-            public static let scanResponse = Kind(rawValue: 0x04)
+            package static let scanResponse = Kind(rawValue: 0x04)
         }
 
         /// What was heard.
-        public var type: Kind
+        package var type: Kind
         /// From whom.
-        public var address: HCIAddress
+        package var address: HCIAddress
         /// What it says, at most 31 octets.
-        public var data: [UInt8]
+        package var data: [UInt8]
         /// dBm, -127 to 20; 127 when it is not known.
-        public var rssi: Int8
+        package var rssi: Int8
 
         /// That report.
-        public init(type: Kind, address: HCIAddress, data: [UInt8], rssi: Int8) {
+        package init(type: Kind, address: HCIAddress, data: [UInt8], rssi: Int8) {
             (self.type, self.address, self.data, self.rssi) = (type, address, data, rssi)
         }
     }
 
     /// In the order heard.
-    public var reports: [Report]
+    package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
-    public init(reports: [Report]) { self.reports = reports }
+    package init(reports: [Report]) { self.reports = reports }
 }
 
 /// What advertisers directed at a private address said that the controller could not resolve.
-public struct LEDirectedAdvertisingReports: LEEventParameters {
+package struct LEDirectedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
-    public static let definition = event(.directedAdvertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.directedAdvertisingReport, "reports", Self.init) { $0.reports }
 
     /// One report.
-    public struct Report: HCIParameters, HCIField {
+    package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout("event type, address, direct address, RSSI", Self.init) {
+        package static let layout = HCILayout("event type, address, direct address, RSSI", Self.init) {
             ($0.type, $0.address, $0.direct, $0.rssi)
         }
         /// For errors.
-        public static let packetName = "LE Directed Advertising Report"
+        package static let packetName = "LE Directed Advertising Report"
 
         /// What was heard: always directed advertising.
-        public var type: LEAdvertisingReports.Report.Kind
+        package var type: LEAdvertisingReports.Report.Kind
         /// From whom.
-        public var address: HCIAddress
+        package var address: HCIAddress
         /// At whom.
-        public var direct: HCIAddress
+        package var direct: HCIAddress
         /// dBm, -127 to 20; 127 when it is not known.
-        public var rssi: Int8
+        package var rssi: Int8
 
         /// That report.
-        public init(
+        package init(
             type: LEAdvertisingReports.Report.Kind = .directed, address: HCIAddress, direct: HCIAddress,
             rssi: Int8
         ) {
@@ -98,22 +98,22 @@ public struct LEDirectedAdvertisingReports: LEEventParameters {
     }
 
     /// In the order heard.
-    public var reports: [Report]
+    package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
-    public init(reports: [Report]) { self.reports = reports }
+    package init(reports: [Report]) { self.reports = reports }
 }
 
 /// What advertisers of both families said, to a scanner of the extended one. Laid out report after report,
 /// as in `LEAdvertisingReports`.
-public struct LEExtendedAdvertisingReports: LEEventParameters {
+package struct LEExtendedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
-    public static let definition = event(.extendedAdvertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.extendedAdvertisingReport, "reports", Self.init) { $0.reports }
 
     /// One report.
-    public struct Report: HCIParameters, HCIField {
+    package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        public static let layout = HCILayout(
+        package static let layout = HCILayout(
             """
             event type, address, primary PHY, secondary PHY, SID, TX power, RSSI, periodic interval, \
             direct address, data
@@ -130,31 +130,31 @@ public struct LEExtendedAdvertisingReports: LEEventParameters {
             )
         }
         /// For errors.
-        public static let packetName = "LE Extended Advertising Report"
+        package static let packetName = "LE Extended Advertising Report"
 
         /// What was heard.
-        public var type: AdvertisingEventType
+        package var type: AdvertisingEventType
         /// From whom.
-        public var address: HCIAddress
+        package var address: HCIAddress
         /// Where the advertising was announced.
-        public var primaryPHY: PHY
+        package var primaryPHY: PHY
         /// Where its data were; none for legacy advertising.
-        public var secondaryPHY: PHY
+        package var secondaryPHY: PHY
         /// The number of the advertising set, 0x00 to 0x0f; 0xff when there is none.
-        public var sid: UInt8
+        package var sid: UInt8
         /// dBm; 127 when the advertiser does not say.
-        public var txPower: Int8
+        package var txPower: Int8
         /// dBm; 127 when it is not known.
-        public var rssi: Int8
+        package var rssi: Int8
         /// The interval of periodic advertising; zero when there is none.
-        public var periodicInterval: ConnectionInterval
+        package var periodicInterval: ConnectionInterval
         /// At whom directed advertising is directed.
-        public var direct: HCIAddress
+        package var direct: HCIAddress
         /// What it says, or a part of it, at most 229 octets.
-        public var data: [UInt8]
+        package var data: [UInt8]
 
         /// That report.
-        public init(
+        package init(
             type: AdvertisingEventType, address: HCIAddress, primaryPHY: PHY = .le1M,
             secondaryPHY: PHY = .none, sid: UInt8 = 0xff, txPower: Int8 = 127, rssi: Int8,
             periodicInterval: ConnectionInterval = ConnectionInterval(rawValue: 0),
@@ -167,10 +167,10 @@ public struct LEExtendedAdvertisingReports: LEEventParameters {
     }
 
     /// In the order heard.
-    public var reports: [Report]
+    package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
-    public init(reports: [Report]) { self.reports = reports }
+    package init(reports: [Report]) { self.reports = reports }
 }
 
 /// Scanning for a limited time is over.

@@ -1,14 +1,14 @@
 import BLECore
 
 /// A command: opcode, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.1).
-public struct HCICommandPacket: Hashable, Sendable {
+package struct HCICommandPacket: Hashable, Sendable {
     /// What to do.
-    public let opcode: HCIOpcode
+    package let opcode: HCIOpcode
     /// With what: at most 255 octets.
-    public let parameters: [UInt8]
+    package let parameters: [UInt8]
 
     /// A command of these parameters. More than 255 octets of them are a programming error.
-    public init(opcode: HCIOpcode, parameters: [UInt8] = []) {
+    package init(opcode: HCIOpcode, parameters: [UInt8] = []) {
         precondition(parameters.count <= 255, "a command takes at most 255 octets of parameters")
         self.opcode = opcode
         self.parameters = parameters
@@ -18,7 +18,7 @@ public struct HCICommandPacket: Hashable, Sendable {
 extension HCICommandPacket {
     /// Whether it does something to that connection, or asks about it: of the commands that begin with a connection handle
     /// and that this library's host sends.
-    public func concerns(_ connection: ConnectionHandle) -> Bool {
+    package func concerns(_ connection: ConnectionHandle) -> Bool {
         let opcodes: [HCIOpcode] = [
             .disconnect, .readRemoteVersionInformation, .readTransmitPowerLevel, .readRSSI,
             .leConnectionUpdate, .leReadChannelMap, .leReadRemoteFeatures, .leEnableEncryption,
@@ -34,19 +34,19 @@ extension HCICommandPacket {
 
 extension HCICommandPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "HCI command"
+    package static let packetName = "HCI command"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         opcode = HCIOpcode(rawValue: try reader.u16("opcode"))
         parameters = try reader.bytes(Int(try reader.u8("parameter length")), "parameters")
     }
 
     /// The header's 3 octets and the parameters.
-    public var encodedCount: Int { 3 + parameters.count }
+    package var encodedCount: Int { 3 + parameters.count }
 
     /// Writes the header and the parameters.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(opcode.rawValue)
         output.u8(UInt8(clamping: parameters.count))
         output.bytes(parameters)

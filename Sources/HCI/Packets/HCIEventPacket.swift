@@ -1,14 +1,14 @@
 import BLECore
 
 /// An event: code, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.4).
-public struct HCIEventPacket: Hashable, Sendable {
+package struct HCIEventPacket: Hashable, Sendable {
     /// What happened.
-    public let code: HCIEventCode
+    package let code: HCIEventCode
     /// The details: at most 255 octets.
-    public let parameters: [UInt8]
+    package let parameters: [UInt8]
 
     /// An event of these parameters. More than 255 octets of them are a programming error.
-    public init(code: HCIEventCode, parameters: [UInt8]) {
+    package init(code: HCIEventCode, parameters: [UInt8]) {
         precondition(parameters.count <= 255, "an event has at most 255 octets of parameters")
         self.code = code
         self.parameters = parameters
@@ -17,19 +17,19 @@ public struct HCIEventPacket: Hashable, Sendable {
 
 extension HCIEventPacket: PacketCodable {
     /// For errors.
-    public static let packetName = "HCI event"
+    package static let packetName = "HCI event"
 
     /// Reads the header and the octets that it counts.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         code = HCIEventCode(rawValue: try reader.u8("event code"))
         parameters = try reader.bytes(Int(try reader.u8("parameter length")), "parameters")
     }
 
     /// The header's 2 octets and the parameters.
-    public var encodedCount: Int { 2 + parameters.count }
+    package var encodedCount: Int { 2 + parameters.count }
 
     /// Writes the header and the parameters.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(code.rawValue)
         output.u8(UInt8(clamping: parameters.count))
         output.bytes(parameters)

@@ -23,15 +23,15 @@ public struct HCIPacketType: HCICode {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A command.
-    public static let command = HCIPacketType(rawValue: 0x01)
+    package static let command = HCIPacketType(rawValue: 0x01)
     /// ACL data.
-    public static let acl = HCIPacketType(rawValue: 0x02)
+    package static let acl = HCIPacketType(rawValue: 0x02)
     /// Synchronous data.
-    public static let synchronous = HCIPacketType(rawValue: 0x03)
+    package static let synchronous = HCIPacketType(rawValue: 0x03)
     /// An event.
-    public static let event = HCIPacketType(rawValue: 0x04)
+    package static let event = HCIPacketType(rawValue: 0x04)
     /// Isochronous data.
-    public static let iso = HCIPacketType(rawValue: 0x05)
+    package static let iso = HCIPacketType(rawValue: 0x05)
 }
 
 extension HCIPacket: PacketCodable {

@@ -8,19 +8,19 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Done.
-    public static let success = ManagementStatus(rawValue: 0x00)
+    package static let success = ManagementStatus(rawValue: 0x00)
     /// It failed; the kernel says no more.
-    public static let failed = ManagementStatus(rawValue: 0x03)
+    package static let failed = ManagementStatus(rawValue: 0x03)
     /// The pairing failed.
-    public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    package static let authenticationFailed = ManagementStatus(rawValue: 0x05)
     /// The adapter is doing something else.
-    public static let busy = ManagementStatus(rawValue: 0x0a)
+    package static let busy = ManagementStatus(rawValue: 0x0a)
     /// There is no such adapter.
-    public static let invalidIndex = ManagementStatus(rawValue: 0x11)
+    package static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill holds the radio off.
-    public static let rfkilled = ManagementStatus(rawValue: 0x12)
+    package static let rfkilled = ManagementStatus(rawValue: 0x12)
     /// The caller lacks CAP_NET_ADMIN.
-    public static let permissionDenied = ManagementStatus(rawValue: 0x14)
+    package static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
 
 extension ManagementStatus: CustomStringConvertible {

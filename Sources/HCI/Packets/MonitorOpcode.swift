@@ -2,53 +2,53 @@ import BLECore
 
 /// What a record of the Linux monitor channel is; the low half of the flags in btsnoop files of datalink
 /// 2001.
-public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     /// The number.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The opcode with that number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// An adapter was registered.
-    public static let newIndex = MonitorOpcode(rawValue: 0)
+    package static let newIndex = MonitorOpcode(rawValue: 0)
     /// An adapter is gone.
-    public static let deleteIndex = MonitorOpcode(rawValue: 1)
+    package static let deleteIndex = MonitorOpcode(rawValue: 1)
     /// HCI command.
-    public static let command = MonitorOpcode(rawValue: 2)
+    package static let command = MonitorOpcode(rawValue: 2)
     /// HCI event.
-    public static let event = MonitorOpcode(rawValue: 3)
+    package static let event = MonitorOpcode(rawValue: 3)
     /// ACL data of the host.
-    public static let aclTransmit = MonitorOpcode(rawValue: 4)
+    package static let aclTransmit = MonitorOpcode(rawValue: 4)
     /// ACL data of the controller.
-    public static let aclReceive = MonitorOpcode(rawValue: 5)
+    package static let aclReceive = MonitorOpcode(rawValue: 5)
     /// Synchronous data of the host.
-    public static let synchronousTransmit = MonitorOpcode(rawValue: 6)
+    package static let synchronousTransmit = MonitorOpcode(rawValue: 6)
     /// Synchronous data of the controller.
-    public static let synchronousReceive = MonitorOpcode(rawValue: 7)
+    package static let synchronousReceive = MonitorOpcode(rawValue: 7)
     /// An adapter was opened.
-    public static let openIndex = MonitorOpcode(rawValue: 8)
+    package static let openIndex = MonitorOpcode(rawValue: 8)
     /// An adapter was closed.
-    public static let closeIndex = MonitorOpcode(rawValue: 9)
+    package static let closeIndex = MonitorOpcode(rawValue: 9)
     /// An adapter's address and manufacturer.
-    public static let indexInfo = MonitorOpcode(rawValue: 10)
+    package static let indexInfo = MonitorOpcode(rawValue: 10)
     /// Diagnostics of the controller's vendor.
-    public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
+    package static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
     /// Text of the kernel.
-    public static let systemNote = MonitorOpcode(rawValue: 12)
+    package static let systemNote = MonitorOpcode(rawValue: 12)
     /// Text of a program.
-    public static let userLogging = MonitorOpcode(rawValue: 13)
+    package static let userLogging = MonitorOpcode(rawValue: 13)
     /// A mgmt socket was opened.
-    public static let controlOpen = MonitorOpcode(rawValue: 14)
+    package static let controlOpen = MonitorOpcode(rawValue: 14)
     /// A mgmt socket was closed.
-    public static let controlClose = MonitorOpcode(rawValue: 15)
+    package static let controlClose = MonitorOpcode(rawValue: 15)
     /// mgmt command.
-    public static let controlCommand = MonitorOpcode(rawValue: 16)
+    package static let controlCommand = MonitorOpcode(rawValue: 16)
     /// mgmt event.
-    public static let controlEvent = MonitorOpcode(rawValue: 17)
+    package static let controlEvent = MonitorOpcode(rawValue: 17)
     /// Isochronous data of the host.
-    public static let isochronousTransmit = MonitorOpcode(rawValue: 18)
+    package static let isochronousTransmit = MonitorOpcode(rawValue: 18)
     /// Isochronous data of the controller.
-    public static let isochronousReceive = MonitorOpcode(rawValue: 19)
+    package static let isochronousReceive = MonitorOpcode(rawValue: 19)
 
     private static let names = [
         "New Index", "Delete Index", "Command", "Event", "ACL TX", "ACL RX", "SCO TX", "SCO RX", "Open Index",
@@ -70,13 +70,13 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         ]
 
     /// The direction and type of the packets that this opcode stands for; nil for notes.
-    public var packet: (direction: HCIDirection, type: HCIPacketType)? {
+    package var packet: (direction: HCIDirection, type: HCIPacketType)? {
         Self.packets.first { $0.opcode == self }.map { ($0.direction, $0.type) }
     }
 
     /// The opcode for packets of that direction and type; nil where the monitor has none, as for an
     /// event of the host.
-    public init?(direction: HCIDirection, type: HCIPacketType) {
+    package init?(direction: HCIDirection, type: HCIPacketType) {
         let row = Self.packets.first { $0.direction == direction && $0.type == type }
         guard let row else { return nil }
         self = row.opcode
@@ -85,7 +85,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
 
 extension MonitorOpcode: CustomStringConvertible {
     /// A name like btmon's, or `0x0014` for an unknown opcode.
-    public var description: String {
+    package var description: String {
         rawValue < Self.names.count ? Self.names[Int(rawValue)] : "0x" + rawValue.hex
     }
 }

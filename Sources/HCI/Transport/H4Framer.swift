@@ -119,11 +119,11 @@ extension H4FramingError: CustomStringConvertible {
 
 extension HCIPacketType {
     /// All types.
-    public static let all: Set<HCIPacketType> = [.command, .acl, .synchronous, .event, .iso]
+    package static let all: Set<HCIPacketType> = [.command, .acl, .synchronous, .event, .iso]
     /// The types that a host sends.
-    public static let fromHost = all.subtracting([.event])
+    package static let fromHost = all.subtracting([.event])
     /// The types that a controller sends.
-    public static let fromController = all.subtracting([.command])
+    package static let fromController = all.subtracting([.command])
 
     /// Where the length stands, counted from the type octet on, how wide it is, and what it can be (Core
     /// Specification 5.4, Vol 4, Part E, 5.4).

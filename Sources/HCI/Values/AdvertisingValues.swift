@@ -39,17 +39,17 @@ public struct AdvertisingChannels: OptionSet, HCICode {
 }
 
 /// Whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
-public struct AdvertisingFilterPolicy: OptionSet, HCICode {
+package struct AdvertisingFilterPolicy: OptionSet, HCICode {
     /// The bits.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The policy of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Scan requests only of devices in the filter accept list.
-    public static let filterScanRequests = AdvertisingFilterPolicy(rawValue: 1 << 0)
+    package static let filterScanRequests = AdvertisingFilterPolicy(rawValue: 1 << 0)
     /// Connection requests only of devices in the filter accept list.
-    public static let filterConnections = AdvertisingFilterPolicy(rawValue: 1 << 1)
+    package static let filterConnections = AdvertisingFilterPolicy(rawValue: 1 << 1)
 }
 
 /// Whether a scanner asks for scan responses (Core Specification 5.4, Vol 4, Part E, 7.8.10).

@@ -1,32 +1,32 @@
 import BLECore
 
 /// What a connection should be like (Core Specification 5.4, Vol 4, Part E, 7.8.12).
-public struct ConnectionParameters: HCIParameters, HCIField {
+package struct ConnectionParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout(
+    package static let layout = HCILayout(
         "interval min, interval max, latency, supervision timeout, min CE length, max CE length", Self.init
     ) {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout, $0.eventMin, $0.eventMax)
     }
     /// For errors.
-    public static let packetName = "connection parameters"
+    package static let packetName = "connection parameters"
 
     /// The least interval between connection events.
-    public var intervalMin: ConnectionInterval
+    package var intervalMin: ConnectionInterval
     /// The greatest interval between connection events.
-    public var intervalMax: ConnectionInterval
+    package var intervalMax: ConnectionInterval
     /// How many connection events the peripheral may skip, 0 to 499.
-    public var latency: UInt16
+    package var latency: UInt16
     /// How long a peer may be silent before the link counts as lost; more than twice
     /// `(1 + latency) * intervalMax`.
-    public var supervisionTimeout: Centiseconds
+    package var supervisionTimeout: Centiseconds
     /// The least length of a connection event, for the controller's information.
-    public var eventMin: Slots
+    package var eventMin: Slots
     /// The greatest length of a connection event, for the controller's information.
-    public var eventMax: Slots
+    package var eventMax: Slots
 
     /// Parameters of these values.
-    public init(
+    package init(
         intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16 = 0,
         supervisionTimeout: Centiseconds, eventMin: Slots = Slots(rawValue: 0),
         eventMax: Slots = Slots(rawValue: 0)
@@ -64,9 +64,9 @@ extension ConnectionRole: CustomStringConvertible {
 /// The greatest size of data packets one way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
 public struct DataLength: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("octets, time", Self.init) { ($0.octets, $0.time) }
+    package static let layout = HCILayout("octets, time", Self.init) { ($0.octets, $0.time) }
     /// For errors.
-    public static let packetName = "data length"
+    package static let packetName = "data length"
 
     /// Octets of payload in a packet, 27 to 251.
     public var octets: UInt16
@@ -94,7 +94,7 @@ public struct ChannelMap: HCIField, RawRepresentable {
     }
 
     /// Reads five octets.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining >= 5 else {
             throw reader.failure("", .truncated(needed: 5, available: reader.remaining))
         }
@@ -103,10 +103,10 @@ public struct ChannelMap: HCIField, RawRepresentable {
     }
 
     /// 5.
-    public var fieldWidth: Int { 5 }
+    package var fieldWidth: Int { 5 }
 
     /// Writes five octets.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         output.u32(UInt32(truncatingIfNeeded: rawValue))
         output.u8(UInt8(truncatingIfNeeded: rawValue >> 32))
     }

@@ -1,12 +1,12 @@
 import BLECore
 
 /// The number that a host gives an advertising set, 0x00 to 0xef.
-public struct AdvertisingHandle: HCICode {
+package struct AdvertisingHandle: HCICode {
     /// The number.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The set of that number.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
 /// What an extended advertising report reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
@@ -51,7 +51,7 @@ public struct AdvertisingEventType: OptionSet, HCICode {
     }
 
     /// The same type with that data status.
-    public func with(_ status: DataStatus) -> AdvertisingEventType {
+    package func with(_ status: DataStatus) -> AdvertisingEventType {
         AdvertisingEventType(rawValue: rawValue & ~0x60 | UInt16(status.rawValue) << 5)
     }
 }

@@ -1,65 +1,65 @@
 import BLECore
 
 /// What kind of address an address is that HCI names (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
-public struct HCIAddressType: HCICode {
+package struct HCIAddressType: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The type of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A public device address.
-    public static let `public` = HCIAddressType(rawValue: 0x00)
+    package static let `public` = HCIAddressType(rawValue: 0x00)
     /// A random device address.
-    public static let random = HCIAddressType(rawValue: 0x01)
+    package static let random = HCIAddressType(rawValue: 0x01)
     /// A public identity address: the controller resolved a private address to it.
-    public static let publicIdentity = HCIAddressType(rawValue: 0x02)
+    package static let publicIdentity = HCIAddressType(rawValue: 0x02)
     /// A random static identity address: the controller resolved a private address to it.
-    public static let randomIdentity = HCIAddressType(rawValue: 0x03)
+    package static let randomIdentity = HCIAddressType(rawValue: 0x03)
     /// A private address that the controller could not resolve.
-    public static let unresolved = HCIAddressType(rawValue: 0xfe)
+    package static let unresolved = HCIAddressType(rawValue: 0xfe)
     /// No address: the advertiser is anonymous.
-    public static let anonymous = HCIAddressType(rawValue: 0xff)
+    package static let anonymous = HCIAddressType(rawValue: 0xff)
 }
 
 /// Whose address a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
-public struct OwnAddressType: HCICode {
+package struct OwnAddressType: HCICode {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The type of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The public address.
-    public static let `public` = OwnAddressType(rawValue: 0x00)
+    package static let `public` = OwnAddressType(rawValue: 0x00)
     /// The random address that the host has set.
-    public static let random = OwnAddressType(rawValue: 0x01)
+    package static let random = OwnAddressType(rawValue: 0x01)
     /// A resolvable private address of the controller's making, else the public address.
-    public static let resolvableOrPublic = OwnAddressType(rawValue: 0x02)
+    package static let resolvableOrPublic = OwnAddressType(rawValue: 0x02)
     /// A resolvable private address of the controller's making, else the random address.
-    public static let resolvableOrRandom = OwnAddressType(rawValue: 0x03)
+    package static let resolvableOrRandom = OwnAddressType(rawValue: 0x03)
 }
 
 /// An address as HCI carries it: a type octet, then 48 bits.
-public struct HCIAddress: HCIField {
+package struct HCIAddress: HCIField {
     /// What kind of address it is.
-    public let type: HCIAddressType
+    package let type: HCIAddressType
     /// The 48 bits.
-    public let value: UInt64
+    package let value: UInt64
 
     /// The address of the low 48 bits of `value`.
-    public init(_ value: UInt64, type: HCIAddressType) {
+    package init(_ value: UInt64, type: HCIAddressType) {
         self.value = value & 0xffff_ffff_ffff
         self.type = type
     }
 
     /// A device's address.
-    public init(_ address: DeviceAddress) {
+    package init(_ address: DeviceAddress) {
         self.init(address.value, type: address.type == .public ? .public : .random)
     }
 
     /// The device's address, if the type says that it is one.
-    public var deviceAddress: DeviceAddress? {
+    package var deviceAddress: DeviceAddress? {
         switch type {
         case .public, .publicIdentity: DeviceAddress(value, type: .public)
         case .random, .randomIdentity, .unresolved: DeviceAddress(value, type: .random)
@@ -68,19 +68,19 @@ public struct HCIAddress: HCIField {
     }
 
     /// Whether the controller resolved a private address, so that this is not the one on air.
-    public var isResolved: Bool { type == .publicIdentity || type == .randomIdentity }
+    package var isResolved: Bool { type == .publicIdentity || type == .randomIdentity }
 
     /// Reads type and address.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         type = try HCIAddressType(reading: &reader)
         value = try reader.u48("")
     }
 
     /// 7.
-    public var fieldWidth: Int { 7 }
+    package var fieldWidth: Int { 7 }
 
     /// Writes type and address.
-    public func write(into output: inout OutputSpan<UInt8>) {
+    package func write(into output: inout OutputSpan<UInt8>) {
         type.write(into: &output)
         output.u48(value)
     }

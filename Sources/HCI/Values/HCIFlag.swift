@@ -1,21 +1,21 @@
 import BLECore
 
 /// An octet that should be 0 or 1. Others are kept; a controller refuses them.
-public struct HCIFlag: HCICode, ExpressibleByBooleanLiteral {
+package struct HCIFlag: HCICode, ExpressibleByBooleanLiteral {
     /// The octet.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The flag of that octet.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// 1 for true, 0 for false.
-    public init(_ value: Bool) { rawValue = value ? 1 : 0 }
+    package init(_ value: Bool) { rawValue = value ? 1 : 0 }
 
     /// 1 for true, 0 for false.
-    public init(booleanLiteral value: Bool) { self.init(value) }
+    package init(booleanLiteral value: Bool) { self.init(value) }
 
     /// True for 1, false for 0, nil for what is neither.
-    public var value: Bool? {
+    package var value: Bool? {
         switch rawValue {
         case 0: false
         case 1: true
@@ -26,5 +26,5 @@ public struct HCIFlag: HCICode, ExpressibleByBooleanLiteral {
 
 extension HCIFlag: CustomStringConvertible {
     /// "false", "true" or the octet, "0x02".
-    public var description: String { value.map { "\($0)" } ?? "0x" + rawValue.hex }
+    package var description: String { value.map { "\($0)" } ?? "0x" + rawValue.hex }
 }

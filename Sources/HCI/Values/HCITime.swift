@@ -1,81 +1,81 @@
 import BLECore
 
 /// A time that HCI counts in steps.
-public protocol HCITime: HCICode, Comparable {
+package protocol HCITime: HCICode, Comparable {
     /// The length of one step.
     static var step: Duration { get }
 }
 
 extension HCITime {
     /// The steps' total.
-    public var duration: Duration { Self.step * rawValue }
+    package var duration: Duration { Self.step * rawValue }
 
     /// The number of steps nearest to `duration`, within what the field can hold. Which numbers make sense
     /// depends on the command.
-    public init(_ duration: Duration) {
+    package init(_ duration: Duration) {
         let (whole, rest) = duration.nanoseconds.quotientAndRemainder(dividingBy: Self.step.nanoseconds)
         let rounded = rest >= Self.step.nanoseconds - rest ? whole + 1 : whole
         self.init(rawValue: RawValue(clamping: rounded))
     }
 
     /// Orders by length.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Steps of 0.625 ms: intervals and windows of advertising and scanning, lengths of connection events.
-public struct Slots: HCITime {
+package struct Slots: HCITime {
     /// 0.625 ms.
-    public static let step = Duration.microseconds(625)
+    package static let step = Duration.microseconds(625)
     /// The number of steps.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// That many steps.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
 /// Steps of 0.625 ms in 24 bits: intervals of extended advertising, 20 ms to 10,485.759375 s.
-public struct LongSlots: HCITime {
+package struct LongSlots: HCITime {
     /// 0.625 ms.
-    public static let step = Duration.microseconds(625)
+    package static let step = Duration.microseconds(625)
     /// The number of steps, at most 0xffffff.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// That many steps, or as many as 24 bits hold.
-    public init(rawValue: UInt32) { self.rawValue = min(rawValue, 0xff_ffff) }
+    package init(rawValue: UInt32) { self.rawValue = min(rawValue, 0xff_ffff) }
 
     /// Reads three octets.
-    public init(reading reader: inout ByteReader) throws(DecodeError) {
+    package init(reading reader: inout ByteReader) throws(DecodeError) {
         rawValue = try reader.u24("")
     }
 
     /// 3.
-    public var fieldWidth: Int { 3 }
+    package var fieldWidth: Int { 3 }
 
     /// Writes three octets.
-    public func write(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
+    package func write(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
 }
 
 /// Steps of 1.25 ms: the interval of a connection (0x0006 to 0x0c80, 7.5 ms to 4 s) or of periodic
 /// advertising.
-public struct ConnectionInterval: HCITime {
+package struct ConnectionInterval: HCITime {
     /// 1.25 ms.
-    public static let step = Duration.microseconds(1250)
+    package static let step = Duration.microseconds(1250)
     /// The number of steps.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// That many steps.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
 /// Steps of 10 ms: a supervision timeout (0x000a to 0x0c80, 100 ms to 32 s), how long to advertise or scan.
-public struct Centiseconds: HCITime {
+package struct Centiseconds: HCITime {
     /// 10 ms.
-    public static let step = Duration.milliseconds(10)
+    package static let step = Duration.milliseconds(10)
     /// The number of steps.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// That many steps.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
 /// Steps of 1.28 s: the time from one start of scanning to the next.

@@ -9,7 +9,7 @@ public struct PHY: HCICode {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// No packets, in advertising reports.
-    public static let none = PHY(rawValue: 0x00)
+    package static let none = PHY(rawValue: 0x00)
     /// LE 1M.
     public static let le1M = PHY(rawValue: 0x01)
     /// LE 2M.
@@ -58,37 +58,37 @@ public struct PHYSet: OptionSet, HCICode {
 }
 
 /// Which PHYs a host would like (Core Specification 5.4, Vol 4, Part E, 7.8.48).
-public struct PHYPreference: HCIParameters, HCIField {
+package struct PHYPreference: HCIParameters, HCIField {
     /// The directions for which the host has no preference.
-    public struct Indifference: OptionSet, HCICode {
+    package struct Indifference: OptionSet, HCICode {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The directions of those bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Any PHY will do for sending.
-        public static let transmit = Indifference(rawValue: 1 << 0)
+        package static let transmit = Indifference(rawValue: 1 << 0)
         /// Any PHY will do for receiving.
-        public static let receive = Indifference(rawValue: 1 << 1)
+        package static let receive = Indifference(rawValue: 1 << 1)
     }
 
     /// The fields in the order of the wire.
-    public static let layout = HCILayout("all PHYs, TX PHYs, RX PHYs", Self.init) {
+    package static let layout = HCILayout("all PHYs, TX PHYs, RX PHYs", Self.init) {
         ($0.indifferent, $0.transmit, $0.receive)
     }
     /// For errors.
-    public static let packetName = "PHY preference"
+    package static let packetName = "PHY preference"
 
     /// Where the sets below do not count.
-    public var indifferent: Indifference
+    package var indifferent: Indifference
     /// For sending.
-    public var transmit: PHYSet
+    package var transmit: PHYSet
     /// For receiving.
-    public var receive: PHYSet
+    package var receive: PHYSet
 
     /// A preference for those sets; a direction without one is indifferent.
-    public init(transmit: PHYSet?, receive: PHYSet?) {
+    package init(transmit: PHYSet?, receive: PHYSet?) {
         var indifferent: Indifference = []
         if transmit == nil { indifferent.insert(.transmit) }
         if receive == nil { indifferent.insert(.receive) }

@@ -2,20 +2,20 @@ import BLECore
 
 /// Which commands a controller knows: 64 octets, a bit for each (Core Specification 5.4, Vol 4, Part E,
 /// 6.27).
-public struct SupportedCommands: HCIParameters, HCIField {
+package struct SupportedCommands: HCIParameters, HCIField {
     /// The 64 octets.
-    public static let layout = HCILayout("supported commands", Self.init) { $0.octets }
+    package static let layout = HCILayout("supported commands", Self.init) { $0.octets }
     /// For errors.
-    public static let packetName = "supported commands"
+    package static let packetName = "supported commands"
 
     /// The bits.
-    public let octets: FixedOctets<64>
+    package let octets: FixedOctets<64>
 
     /// The set of those bits.
-    public init(octets: FixedOctets<64>) { self.octets = octets }
+    package init(octets: FixedOctets<64>) { self.octets = octets }
 
     /// The set of those commands; what has no bit, as a vendor's command, is left out.
-    public init(_ opcodes: some Sequence<HCIOpcode>) {
+    package init(_ opcodes: some Sequence<HCIOpcode>) {
         var octets = FixedOctets<64>()
         for opcode in opcodes {
             if let (octet, bit) = Self.places[opcode] { octets[octet] |= 1 << UInt8(bit) }
@@ -25,12 +25,12 @@ public struct SupportedCommands: HCIParameters, HCIField {
 
     /// Whether the controller knows the command. False for those without a bit: a vendor's, and Read Local
     /// Supported Commands itself, which every controller must know.
-    public func contains(_ opcode: HCIOpcode) -> Bool {
+    package func contains(_ opcode: HCIOpcode) -> Bool {
         Self.places[opcode].map { contains(octet: $0.octet, bit: $0.bit) } ?? false
     }
 
     /// Whether bit `bit` (0 to 7) of octet `octet` (0 to 63) is set.
-    public func contains(octet: Int, bit: Int) -> Bool {
+    package func contains(octet: Int, bit: Int) -> Bool {
         (0..<64).contains(octet) && (0..<8).contains(bit) && octets[octet] >> UInt8(bit) & 1 == 1
     }
 

@@ -121,7 +121,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Whether the caller runs on the loop's thread.
-    public var isCurrent: Bool {
+    package var isCurrent: Bool {
         thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
@@ -140,7 +140,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Ends the loop after the work that is queued now, and waits for its thread. Close what lives on it
     /// first: an await that enters the loop later never returns. Not from the loop itself.
-    public func stop() {
+    package func stop() {
         precondition(!isCurrent, "a loop cannot wait for its own end")
         guard let ended = thread.withLock({ $0 }) else { return }
         inbox.withLock { $0.stopped = true }
@@ -252,7 +252,7 @@ extension EventLoop {
 extension EventLoop {
     /// Runs `body`, which waits for work on other threads, such as that of a disk: meanwhile a virtual clock stands
     /// still. A monotonic one cannot be held.
-    public nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
+    package nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
         _ body: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
         guard clock == .virtual else { return try await body() }
@@ -272,7 +272,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
     /// Runs `action` on the loop in its next turn, from whatever thread.
-    public func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action)) }
+    package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action)) }
 
     private func add(_ work: sending Work) {
         let mustWake = inbox.withLock { inbox -> Bool in

@@ -11,19 +11,19 @@ public struct Bond: Hashable, Sendable {
 
     /// What this host, as central, encrypts with: the key that the peer has distributed, or the one of LE Secure
     /// Connections.
-    public var centralKey: LongTermKey?
+    package var centralKey: LongTermKey?
     /// What this host, as peripheral, is asked for: the key that it has distributed, or the one of LE Secure
     /// Connections.
-    public var peripheralKey: LongTermKey?
+    package var peripheralKey: LongTermKey?
     /// What the peer's resolvable addresses are made with.
-    public var peerIdentityKey: UInt128?
+    package var peerIdentityKey: UInt128?
     /// What the peer signs its writes with.
-    public var peerSigningKey: UInt128?
+    package var peerSigningKey: UInt128?
     /// What this host signs its writes to the peer with.
-    public var localSigningKey: UInt128?
+    package var localSigningKey: UInt128?
 
     /// A bond without keys.
-    public init(with peer: DeviceAddress, as local: DeviceAddress, _ strength: PairingStrength) {
+    package init(with peer: DeviceAddress, as local: DeviceAddress, _ strength: PairingStrength) {
         self.peer = peer
         self.local = local
         self.strength = strength
@@ -31,14 +31,14 @@ public struct Bond: Hashable, Sendable {
 }
 
 /// What this host distributes of itself when it pairs: the same to every peer (2.4.2.1).
-public struct LocalIdentity: Hashable, Sendable {
+package struct LocalIdentity: Hashable, Sendable {
     /// The public or static address that stands for this host.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
     /// What its resolvable addresses are made with.
-    public var identityKey: UInt128
+    package var identityKey: UInt128
 
     /// An identity.
-    public init(address: DeviceAddress, identityKey: UInt128) {
+    package init(address: DeviceAddress, identityKey: UInt128) {
         self.address = address
         self.identityKey = identityKey
     }

@@ -1,16 +1,16 @@
 /// A key that encrypts the links with one peer (Core Specification 5.4, Vol 3, Part H, 2.4.4).
-public struct LongTermKey: Hashable, Sendable {
+package struct LongTermKey: Hashable, Sendable {
     /// The key; the most significant octets of one that is shorter than 16 are zero.
-    public var value: UInt128
+    package var value: UInt128
     /// What names it in LE legacy pairing; 0 after LE Secure Connections.
-    public var ediv: UInt16
+    package var ediv: UInt16
     /// The other half of that name; 0 after LE Secure Connections.
-    public var random: UInt64
+    package var random: UInt64
     /// Its octets, 7 to 16.
-    public var size: Int
+    package var size: Int
 
     /// A key of so many octets.
-    public init(_ value: UInt128, ediv: UInt16 = 0, random: UInt64 = 0, size: Int = 16) {
+    package init(_ value: UInt128, ediv: UInt16 = 0, random: UInt64 = 0, size: Int = 16) {
         self.value = value
         self.ediv = ediv
         self.random = random
@@ -28,14 +28,14 @@ public struct PairingStrength: Hashable, Sendable {
     public var keySize: Int
 
     /// The worth of a pairing.
-    public init(isAuthenticated: Bool, isSecureConnections: Bool, keySize: Int = 16) {
+    package init(isAuthenticated: Bool, isSecureConnections: Bool, keySize: Int = 16) {
         self.isAuthenticated = isAuthenticated
         self.isSecureConnections = isSecureConnections
         self.keySize = keySize
     }
 
     /// Whether a pairing of this worth takes something away from one of `other`.
-    public func isWeaker(than other: PairingStrength) -> Bool {
+    package func isWeaker(than other: PairingStrength) -> Bool {
         !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
             || keySize < other.keySize
     }

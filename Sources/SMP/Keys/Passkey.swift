@@ -19,7 +19,7 @@ public struct Passkey: Hashable, Sendable {
     }
 
     /// The lowest six digits of a number, as numeric comparison shows them.
-    public init(lowestDigitsOf value: UInt32) { self.value = value % (Self.maximum + 1) }
+    package init(lowestDigitsOf value: UInt32) { self.value = value % (Self.maximum + 1) }
 
     /// Any passkey, each as likely as another.
     public static func random(using generator: inout some RandomNumberGenerator) -> Passkey {

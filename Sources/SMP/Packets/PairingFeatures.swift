@@ -3,22 +3,22 @@ import BLECore
 /// What a device can do and wants when it pairs: the body of Pairing Request and Pairing Response (Core
 /// Specification 5.4, Vol 3, Part H, 3.5.1 and 3.5.2). Values out of range are kept as they came; judging
 /// them is the pairing's business, since each has its own reason to fail with.
-public struct PairingFeatures: Hashable, Sendable {
+package struct PairingFeatures: Hashable, Sendable {
     /// How the device talks with its user.
-    public var ioCapability: IOCapability
+    package var ioCapability: IOCapability
     /// Whether it has out-of-band data of the peer.
-    public var oobData: OOBData
+    package var oobData: OOBData
     /// What it demands.
-    public var authentication: AuthenticationRequirements
+    package var authentication: AuthenticationRequirements
     /// The longest key it takes: 7 to 16 octets.
-    public var maximumKeySize: UInt8
+    package var maximumKeySize: UInt8
     /// Keys that the initiator shall distribute.
-    public var initiatorKeys: KeyDistribution
+    package var initiatorKeys: KeyDistribution
     /// Keys that the responder shall distribute.
-    public var responderKeys: KeyDistribution
+    package var responderKeys: KeyDistribution
 
     /// Features with these values.
-    public init(
+    package init(
         ioCapability: IOCapability, oobData: OOBData = .notPresent,
         authentication: AuthenticationRequirements,
         maximumKeySize: UInt8 = 16, initiatorKeys: KeyDistribution = [], responderKeys: KeyDistribution = []
@@ -34,10 +34,10 @@ public struct PairingFeatures: Hashable, Sendable {
 
 extension PairingFeatures: PacketCodable {
     /// Pairing features.
-    public static var packetName: String { "Pairing features" }
+    package static var packetName: String { "Pairing features" }
 
     /// Reads the six octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         ioCapability = IOCapability(rawValue: try reader.u8("IO capability"))
         oobData = OOBData(rawValue: try reader.u8("OOB data flag"))
         authentication = AuthenticationRequirements(rawValue: try reader.u8("AuthReq"))
@@ -47,10 +47,10 @@ extension PairingFeatures: PacketCodable {
     }
 
     /// Six octets.
-    public var encodedCount: Int { 6 }
+    package var encodedCount: Int { 6 }
 
     /// Writes the six octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(ioCapability.rawValue)
         output.u8(oobData.rawValue)
         output.u8(authentication.rawValue)
@@ -92,53 +92,53 @@ extension IOCapability: CustomStringConvertible {
 }
 
 /// Whether a device has out-of-band data of its peer (3.5.1, Table 3.5).
-public struct OOBData: RawRepresentable, Hashable, Sendable {
+package struct OOBData: RawRepresentable, Hashable, Sendable {
     /// The value.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The flag with that value.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It has none.
-    public static let notPresent = OOBData(rawValue: 0x00)
+    package static let notPresent = OOBData(rawValue: 0x00)
     /// It has some.
-    public static let present = OOBData(rawValue: 0x01)
+    package static let present = OOBData(rawValue: 0x01)
 }
 
 /// What a device demands of a pairing: the AuthReq field (3.5.1, Figure 3.3).
-public struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
+package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     /// All eight bits, reserved ones included.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The requirements with these bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Keys are kept.
-    public static let bonding = AuthenticationRequirements(rawValue: 0x01)
+    package static let bonding = AuthenticationRequirements(rawValue: 0x01)
     /// Protection against a third party in between.
-    public static let mitm = AuthenticationRequirements(rawValue: 0x04)
+    package static let mitm = AuthenticationRequirements(rawValue: 0x04)
     /// LE Secure Connections.
-    public static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
+    package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     /// Key presses are told while a passkey is entered.
-    public static let keypress = AuthenticationRequirements(rawValue: 0x10)
+    package static let keypress = AuthenticationRequirements(rawValue: 0x10)
     /// The h7 function serves for keys of the other transport.
-    public static let ct2 = AuthenticationRequirements(rawValue: 0x20)
+    package static let ct2 = AuthenticationRequirements(rawValue: 0x20)
 }
 
 /// Keys that a device distributes (3.6.1, Figure 3.11).
-public struct KeyDistribution: OptionSet, Hashable, Sendable {
+package struct KeyDistribution: OptionSet, Hashable, Sendable {
     /// All eight bits, reserved ones included.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The keys with these bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The long term key; ignored with LE Secure Connections.
-    public static let encryption = KeyDistribution(rawValue: 0x01)
+    package static let encryption = KeyDistribution(rawValue: 0x01)
     /// The identity resolving key and the identity address.
-    public static let identity = KeyDistribution(rawValue: 0x02)
+    package static let identity = KeyDistribution(rawValue: 0x02)
     /// The connection signature resolving key.
-    public static let signing = KeyDistribution(rawValue: 0x04)
+    package static let signing = KeyDistribution(rawValue: 0x04)
     /// The BR/EDR link key derived from the long term key.
-    public static let link = KeyDistribution(rawValue: 0x08)
+    package static let link = KeyDistribution(rawValue: 0x08)
 }

@@ -2,28 +2,28 @@ import BLECore
 
 /// A public key on the P-256 curve: the body of Pairing Public Key (Core Specification 5.4, Vol 3, Part H,
 /// 3.5.6). Whether it lies on the curve is for the pairing to check (2.3.5.6.1).
-public struct PairingPublicKey: Hashable, Sendable {
+package struct PairingPublicKey: Hashable, Sendable {
     /// 256 bits in two halves, for lack of a wider integer.
-    public struct Coordinate: Hashable, Sendable {
+    package struct Coordinate: Hashable, Sendable {
         /// The most significant half.
-        public var high: UInt128
+        package var high: UInt128
         /// The least significant half.
-        public var low: UInt128
+        package var low: UInt128
 
         /// A coordinate of two halves.
-        public init(high: UInt128, low: UInt128) {
+        package init(high: UInt128, low: UInt128) {
             self.high = high
             self.low = low
         }
     }
 
     /// The X coordinate.
-    public var x: Coordinate
+    package var x: Coordinate
     /// The Y coordinate.
-    public var y: Coordinate
+    package var y: Coordinate
 
     /// The key at that point.
-    public init(x: Coordinate, y: Coordinate) {
+    package init(x: Coordinate, y: Coordinate) {
         self.x = x
         self.y = y
     }
@@ -31,19 +31,19 @@ public struct PairingPublicKey: Hashable, Sendable {
 
 extension PairingPublicKey: PacketCodable {
     /// Public key.
-    public static var packetName: String { "Public key" }
+    package static var packetName: String { "Public key" }
 
     /// Reads 64 octets, X before Y, each least significant octet first.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         x = try Coordinate(decoding: &reader, "X")
         y = try Coordinate(decoding: &reader, "Y")
     }
 
     /// 64 octets.
-    public var encodedCount: Int { 64 }
+    package var encodedCount: Int { 64 }
 
     /// Writes the 64 octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         x.encode(into: &output)
         y.encode(into: &output)
     }

@@ -12,9 +12,9 @@ public struct OutOfBandOffer: Hashable, Sendable {
     /// What the peer is to be given.
     public let data: OutOfBandData
     /// The key pair of that pairing; nil with LE legacy pairing, which has none.
-    public var keyPair: PairingKeyPair?
+    package var keyPair: PairingKeyPair?
     /// The random number r of LE Secure Connections.
-    public var random: UInt128
+    package var random: UInt128
 
     /// A new offer for LE Secure Connections, from the system's random numbers; nil in a build without LE Secure
     /// Connections.

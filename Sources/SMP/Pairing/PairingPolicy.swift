@@ -13,46 +13,46 @@ public struct PairingPolicy: Hashable, Sendable {
 
     /// How this host talks with its user. Other than `.noInputNoOutput`, a method that keeps third parties
     /// out is asked for wherever the peer can do it too.
-    public var ioCapability = IOCapability.noInputNoOutput
+    package var ioCapability = IOCapability.noInputNoOutput
     /// Whether keys are kept. If not, only the link is encrypted and no keys are distributed.
-    public var isBonding = true
+    package var isBonding = true
     /// Whether a pairing that a third party could take part in is refused.
-    public var requiresMITM = false
+    package var requiresMITM = false
     /// What becomes of LE Secure Connections.
-    public var secureConnections = SecureConnections.preferred
+    package var secureConnections = SecureConnections.preferred
     /// Octets under which a key is refused, 7 to 16.
-    public var minimumKeySize = 16
+    package var minimumKeySize = 16
     /// Octets of the longest key that is offered, 7 to 16.
-    public var maximumKeySize = 16
+    package var maximumKeySize = 16
     /// Whether key presses are told while a passkey is typed, if the peer does so too.
-    public var tellsKeypresses = false
+    package var tellsKeypresses = false
 
     /// Whether the owner is asked for the peer's out-of-band data before features are exchanged.
-    public var asksForOutOfBandData = false
+    package var asksForOutOfBandData = false
     /// The out-of-band data that is there already.
-    public var outOfBandData: OutOfBandData?
+    package var outOfBandData: OutOfBandData?
     /// What this host has given the peer out of band.
-    public var outOfBandOffer: OutOfBandOffer?
+    package var outOfBandOffer: OutOfBandOffer?
 
     /// Keys that this host distributes when it bonds.
-    public var keysToSend: KeyDistribution = [.encryption, .identity, .signing]
+    package var keysToSend: KeyDistribution = [.encryption, .identity, .signing]
     /// Keys that it takes then.
-    public var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
+    package var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
 
     /// A passkey to show in place of a random one. When a pairing has failed with it, the next ones of this
     /// link show random ones: each attempt tells an attacker some of its bits (Vol 3, Part H, 2.3.5.6.3).
-    public var fixedPasskey: Passkey?
+    package var fixedPasskey: Passkey?
     /// Whether peers may use the debug key, which everybody can listen to.
-    public var takesDebugKey = false
+    package var takesDebugKey = false
     /// What the bond with this peer is worth, if there is one. A weaker pairing would take that away and is
     /// refused.
-    public var existing: PairingStrength?
+    package var existing: PairingStrength?
 
     /// The policy of a device without input and output.
-    public init() {}
+    package init() {}
 
     /// The policy of a device that talks with its user so.
-    public init(ioCapability: IOCapability) { self.ioCapability = ioCapability }
+    package init(ioCapability: IOCapability) { self.ioCapability = ioCapability }
 }
 
 /// What a caller wants of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,

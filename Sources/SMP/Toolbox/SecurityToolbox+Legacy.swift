@@ -4,15 +4,15 @@ import BLECore
 /// H, 2.2).
 extension SecurityToolbox {
     /// The security function (2.2.1).
-    public func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(plaintext, key: key) }
+    package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(plaintext, key: key) }
 
     /// The random address hash function: 24 bits (2.2.2).
-    public func ah(_ k: UInt128, _ r: UInt32) -> UInt32 {
+    package func ah(_ k: UInt128, _ r: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: e(k, UInt128(r & 0xff_ffff)) & 0xff_ffff)
     }
 
     /// The confirm value of a random number, which binds it to the features and addresses of both (2.2.3).
-    public func c1(
+    package func c1(
         _ k: UInt128, _ r: UInt128, request: PairingFeatures, response: PairingFeatures,
         initiator: DeviceAddress, responder: DeviceAddress
     ) -> UInt128 {
@@ -24,7 +24,7 @@ extension SecurityToolbox {
     }
 
     /// The key of two random numbers, the responder's first (2.2.4).
-    public func s1(_ k: UInt128, _ r1: UInt128, _ r2: UInt128) -> UInt128 {
+    package func s1(_ k: UInt128, _ r1: UInt128, _ r2: UInt128) -> UInt128 {
         let half = UInt128(UInt64.max)
         return e(k, (r1 & half) << 64 | r2 & half)
     }

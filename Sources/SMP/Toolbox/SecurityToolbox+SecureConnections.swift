@@ -4,7 +4,7 @@ import BLECore
 /// Part H, 2.2.6 to 2.2.11).
 extension SecurityToolbox {
     /// The confirm value of a random number X, which binds it to two public keys (2.2.6).
-    public func f4(
+    package func f4(
         _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ z: UInt8
     ) -> UInt128 {
         var message = Message()
@@ -15,7 +15,7 @@ extension SecurityToolbox {
     }
 
     /// The key that the check is made with, and the long term key, of the Diffie-Hellman key W (2.2.7).
-    public func f5(
+    package func f5(
         _ w: PairingPublicKey.Coordinate, _ n1: UInt128, _ n2: UInt128, _ a1: DeviceAddress,
         _ a2: DeviceAddress
     ) -> (macKey: UInt128, longTermKey: UInt128) {
@@ -38,7 +38,7 @@ extension SecurityToolbox {
 
     /// The check value of one end (2.2.8). `features` are what that end sent, of which the check has three
     /// octets.
-    public func f6(
+    package func f6(
         _ w: UInt128, _ n1: UInt128, _ n2: UInt128, _ r: UInt128, _ features: PairingFeatures,
         _ a1: DeviceAddress, _ a2: DeviceAddress
     ) -> UInt128 {
@@ -55,7 +55,7 @@ extension SecurityToolbox {
     }
 
     /// The number whose six lowest digits both users compare (2.2.9).
-    public func g2(
+    package func g2(
         _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ y: UInt128
     ) -> UInt32 {
         var message = Message()
@@ -67,14 +67,14 @@ extension SecurityToolbox {
 
     /// The key of another purpose (2.2.10). Keys for the other transport are made with it; this library makes
     /// none.
-    public func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
+    package func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
         var message = Message()
         message.append(keyID)
         return aesCMAC(message.octets, key: w)
     }
 
     /// The same with a salt in place of the name (2.2.11).
-    public func h7(_ salt: UInt128, _ w: UInt128) -> UInt128 {
+    package func h7(_ salt: UInt128, _ w: UInt128) -> UInt128 {
         var message = Message()
         message.append(w)
         return aesCMAC(message.octets, key: salt)

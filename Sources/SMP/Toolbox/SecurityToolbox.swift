@@ -1,7 +1,7 @@
 /// The cryptography that pairing is made of (Core Specification 5.4, Vol 3, Part H, 2.2 and Vol 2, Part H,
 /// 7.6). Numbers have their most significant octet where the specification prints it first. The functions of
 /// pairing itself, `c1` to `h7`, are built on these four.
-public protocol SecurityToolbox: Sendable {
+package protocol SecurityToolbox: Sendable {
     /// AES-128 of one block.
     func aes128(_ block: UInt128, key: UInt128) -> UInt128
 
@@ -12,20 +12,20 @@ public protocol SecurityToolbox: Sendable {
     /// one of 2^32 random numbers.
     func keyPair(_ privateKey: PairingPublicKey.Coordinate) -> PairingKeyPair?
 
-    /// The X coordinate of the point that both ends reach, DHKey; nil when the peer's public key is no point
+    /// The X coordinate of the point that both ends reach, DHKey; nil when the peer's package key is no point
     /// of the curve, which an attacker would send to learn the private key.
     func sharedSecret(of own: PairingKeyPair, with peer: PairingPublicKey) -> PairingPublicKey.Coordinate?
 }
 
 /// A private key and the public key that goes with it.
-public struct PairingKeyPair: Hashable, Sendable {
+package struct PairingKeyPair: Hashable, Sendable {
     /// The number that stays here.
-    public var privateKey: PairingPublicKey.Coordinate
+    package var privateKey: PairingPublicKey.Coordinate
     /// The point that the peer is told.
-    public var publicKey: PairingPublicKey
+    package var publicKey: PairingPublicKey
 
     /// A pair that somebody has made with `SecurityToolbox.keyPair(_:)`.
-    public init(privateKey: PairingPublicKey.Coordinate, publicKey: PairingPublicKey) {
+    package init(privateKey: PairingPublicKey.Coordinate, publicKey: PairingPublicKey) {
         self.privateKey = privateKey
         self.publicKey = publicKey
     }
@@ -50,7 +50,7 @@ extension RandomNumberGenerator {
 extension PairingPublicKey {
     /// The key whose private half the specification prints, for those who debug on air: it protects nothing
     /// (2.3.5.6.1).
-    public static let debug = PairingPublicKey(
+    package static let debug = PairingPublicKey(
         x: Coordinate(
             high: 0x20b0_03d2_f297_be2c_5e2c_83a7_e9f9_a5b9, low: 0xeff4_9111_acf4_fddb_cc03_0148_0e35_9de6),
         y: Coordinate(

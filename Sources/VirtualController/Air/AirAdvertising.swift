@@ -4,49 +4,49 @@ import HCI
 extension AirSignal {
     /// An advertising event on all its channels with all that belongs to it, or the answer to a scan request
     /// (Core Specification 5.4, Vol 6, Part B, 2.3.1 and 2.3.2).
-    public struct Advertising: Hashable, Sendable {
+    package struct Advertising: Hashable, Sendable {
         /// What kind of advertising it is.
-        public var properties: LESetExtendedAdvertisingParameters.Properties
+        package var properties: LESetExtendedAdvertisingParameters.Properties
         /// Which of the advertiser's sets; nil for the one of its legacy commands. It stands for the moment at
         /// which an answer must be sent.
-        public var set: AdvertisingHandle?
+        package var set: AdvertisingHandle?
         /// Who advertises; nil for anonymous advertising.
-        public var advertiser: DeviceAddress?
+        package var advertiser: DeviceAddress?
         /// At whom directed advertising is directed.
-        public var target: DeviceAddress?
+        package var target: DeviceAddress?
         /// The number of the set that scanners learn; nil in legacy packets.
-        public var sid: UInt8?
+        package var sid: UInt8?
         /// Differs when the data differ; zero in legacy packets.
-        public var dataID: UInt16
+        package var dataID: UInt16
         /// Where it is announced.
-        public var primaryPHY: PHY
+        package var primaryPHY: PHY
         /// Where the data are; none for legacy packets.
-        public var secondaryPHY: PHY
+        package var secondaryPHY: PHY
         /// How strong it is sent, where it says so.
-        public var txPower: Int8?
+        package var txPower: Int8?
         /// Whether it answers a scan request.
-        public var isResponse: Bool
+        package var isResponse: Bool
         /// Whether the advertiser knows channel selection algorithm #2.
-        public var knowsAlgorithm2: Bool
+        package var knowsAlgorithm2: Bool
         /// The periodic train of the set, if there is one.
-        public var train: Train?
+        package var train: Train?
         /// What it says.
-        public var data: [UInt8]
+        package var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` are only a beginning.
-        public var isCut = false
+        package var isCut = false
 
         /// Whether it is of packets that every controller knows.
-        public var isLegacy: Bool { properties.contains(.legacy) }
+        package var isLegacy: Bool { properties.contains(.legacy) }
     }
 
     /// SCAN_REQ or AUX_SCAN_REQ.
-    public struct ScanRequest: Hashable, Sendable {
+    package struct ScanRequest: Hashable, Sendable {
         /// Who asks.
-        public var scanner: DeviceAddress
+        package var scanner: DeviceAddress
         /// Whom.
-        public var advertiser: DeviceAddress
+        package var advertiser: DeviceAddress
         /// Which of the advertiser's sets.
-        public var set: AdvertisingHandle?
+        package var set: AdvertisingHandle?
     }
 }
 

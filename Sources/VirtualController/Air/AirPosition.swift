@@ -1,16 +1,16 @@
 import BLECore
 
 /// Where a controller is, in metres.
-public struct AirPosition: Hashable, Sendable {
+package struct AirPosition: Hashable, Sendable {
     /// East.
-    public var x: Double
+    package var x: Double
     /// North.
-    public var y: Double
+    package var y: Double
     /// Up.
-    public var z: Double
+    package var z: Double
 
     /// That place; what is no finite number counts as zero.
-    public init(x: Double, y: Double = 0, z: Double = 0) {
+    package init(x: Double, y: Double = 0, z: Double = 0) {
         self.x = x.isFinite ? x : 0
         self.y = y.isFinite ? y : 0
         self.z = z.isFinite ? z : 0
@@ -50,7 +50,7 @@ extension VirtualAir {
     /// The air is free: 40 dB are lost on the first metre and 20 dB with each factor of ten, whatever the
     /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a metre, -60 dBm over
     /// ten, and not at all beyond a kilometre. No distance is less than 10 cm.
-    public mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
+    package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
         guard let index = index(of: id) else { return }
         seats[index].position = position
         for other in seats where other.controller.id != id {

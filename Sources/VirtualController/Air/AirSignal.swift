@@ -3,7 +3,7 @@ import HCI
 
 /// What simulated controllers send each other. It stands for the packets of the link layer (Core
 /// Specification 5.4, Vol 6, Part B, 2.3 and 2.4), without their bits.
-public enum AirSignal: Hashable, Sendable {
+package enum AirSignal: Hashable, Sendable {
     /// An advertising event on all its channels: ADV_IND, ADV_DIRECT_IND, ADV_SCAN_IND, ADV_NONCONN_IND, or
     /// ADV_EXT_IND with AUX_ADV_IND and its chain.
     case advertising(Advertising)
@@ -19,46 +19,46 @@ public enum AirSignal: Hashable, Sendable {
     case link(AirLinkID, LinkSignal)
 
     /// A wish for a connection.
-    public struct ConnectionRequest: Hashable, Sendable {
+    package struct ConnectionRequest: Hashable, Sendable {
         /// The connection that it makes.
-        public var link: AirLinkID
+        package var link: AirLinkID
         /// Who wants it.
-        public var initiator: DeviceAddress
+        package var initiator: DeviceAddress
         /// With whom.
-        public var advertiser: DeviceAddress
+        package var advertiser: DeviceAddress
         /// Which of the advertiser's sets.
-        public var set: AdvertisingHandle?
+        package var set: AdvertisingHandle?
         /// How it keeps time.
-        public var timing: LinkTiming
+        package var timing: LinkTiming
         /// The channels that it uses.
-        public var channels: ChannelMap
+        package var channels: ChannelMap
         /// The PHY both ways in the beginning.
-        public var phy: PHY
+        package var phy: PHY
         /// Whether it hops by channel selection algorithm #2.
-        public var usesAlgorithm2: Bool
+        package var usesAlgorithm2: Bool
     }
 }
 
 /// Names a connection on the air, for both of its ends: an access address.
-public struct AirLinkID: Hashable, Sendable {
+package struct AirLinkID: Hashable, Sendable {
     /// The central.
-    public let central: VirtualController.ID
+    package let central: VirtualController.ID
     /// The central's count of its connections.
-    public let serial: UInt64
+    package let serial: UInt64
 }
 
 /// How a connection keeps time.
-public struct LinkTiming: Hashable, Sendable {
+package struct LinkTiming: Hashable, Sendable {
     /// The time between connection events.
-    public var interval: ConnectionInterval
+    package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
-    public var latency: UInt16
+    package var latency: UInt16
     /// How long a peer may be silent.
-    public var supervisionTimeout: Centiseconds
+    package var supervisionTimeout: Centiseconds
 }
 
 /// What the ends of a connection send each other: data, and what stands for LL control PDUs.
-public enum LinkSignal: Hashable, Sendable {
+package enum LinkSignal: Hashable, Sendable {
     /// The peripheral's first packet, by which the central knows that the connection is made.
     case established
     /// A fragment of an L2CAP frame.
@@ -105,13 +105,13 @@ public enum LinkSignal: Hashable, Sendable {
 }
 
 /// Where a controller sends a signal.
-public struct Transmission: Hashable, Sendable {
+package struct Transmission: Hashable, Sendable {
     /// The controller that is meant; nil for all.
-    public var receiver: VirtualController.ID?
+    package var receiver: VirtualController.ID?
     /// What is sent.
-    public var signal: AirSignal
+    package var signal: AirSignal
     /// How strong it is sent, in dBm.
-    public var power: Int8 = 0
+    package var power: Int8 = 0
     /// How the connection keeps time that it belongs to, if it does to one.
-    public var timing: LinkTiming?
+    package var timing: LinkTiming?
 }

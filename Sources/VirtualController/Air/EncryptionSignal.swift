@@ -2,7 +2,7 @@ import HCI
 
 /// What the ends of a connection send each other to encrypt it (Core Specification 5.4, Vol 6, Part B, 5.1.3).
 /// The key itself never is on air; `proof` is what only its owner can make.
-public enum EncryptionSignal: Hashable, Sendable {
+package enum EncryptionSignal: Hashable, Sendable {
     /// LL_ENC_REQ: what names the key, and the central's half of the session key diversifier.
     case request(random: UInt64, diversifier: UInt16, half: UInt64)
     /// LL_ENC_RSP: the peripheral's half.

@@ -18,7 +18,7 @@ import HCI
 /// more or less than 0 dBm arrive by as much stronger or weaker.
 public struct VirtualAir: Sendable {
     /// Names a controller on the air.
-    public typealias ControllerID = VirtualController.ID
+    package typealias ControllerID = VirtualController.ID
 
     /// What the medium does to signals.
     public struct Conditions: Hashable, Sendable {
@@ -47,13 +47,13 @@ public struct VirtualAir: Sendable {
     }
 
     /// How strong signals of 0 dBm arrive when nothing else was said, in dBm.
-    public static let defaultRSSI: Int8 = -50
+    package static let defaultRSSI: Int8 = -50
     /// What is weaker is not heard, in dBm. Connections are spared: they fall silent only when the two do not
     /// hear each other at all.
-    public static let sensitivity: Int8 = -100
+    package static let sensitivity: Int8 = -100
 
     /// What the medium does to signals from now on.
-    public var conditions: Conditions {
+    package var conditions: Conditions {
         didSet {
             for index in seats.indices { seats[index].controller.adopt(conditions) }
             if conditions.isDead != oldValue.isDead { reach(none: conditions.isDead) }
@@ -69,7 +69,7 @@ public struct VirtualAir: Sendable {
     private var medium = Medium()
 
     /// An air without controllers. The seed decides on everything random in it.
-    public init(seed: UInt64, conditions: Conditions = Conditions()) {
+    package init(seed: UInt64, conditions: Conditions = Conditions()) {
         random = SplitMix64(seed: seed)
         self.conditions = conditions
     }
@@ -79,15 +79,15 @@ public struct VirtualAir: Sendable {
 
 extension VirtualAir {
     /// The controllers, oldest first.
-    public var controllers: [ControllerID] { seats.map(\.controller.id) }
+    package var controllers: [ControllerID] { seats.map(\.controller.id) }
 
     /// A controller as it is now.
-    public func controller(_ id: ControllerID) -> VirtualController? {
+    package func controller(_ id: ControllerID) -> VirtualController? {
         index(of: id).map { seats[$0].controller }
     }
 
     /// The controller with that address, public or random static.
-    public func controller(with address: DeviceAddress) -> ControllerID? {
+    package func controller(with address: DeviceAddress) -> ControllerID? {
         seats.first {
             $0.controller.configuration.publicAddress == address
                 || $0.controller.settings.randomAddress == address
@@ -96,7 +96,7 @@ extension VirtualAir {
 
     /// Adds a controller, as it is after power-on. The process, if it is known, is told to others that want
     /// a name which this controller holds.
-    public mutating func add(
+    package mutating func add(
         _ configuration: VirtualController.Configuration = .init(), processID: UInt32? = nil
     ) -> ControllerID {
         lastNumber += 1
@@ -108,7 +108,7 @@ extension VirtualAir {
     }
 
     /// Removes a controller without a word, as when its power fails. To its peers it falls silent.
-    public mutating func remove(_ id: ControllerID, at now: Instant) {
+    package mutating func remove(_ id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
         seats.remove(at: index)
@@ -122,7 +122,7 @@ extension VirtualAir {
 
     /// Sets how strong two controllers hear what the other sends with 0 dBm, in dBm; nil when they do not hear
     /// each other. Links between them then fall silent, and go on if they hear each other again before the supervision timeout.
-    public mutating func setRSSI(
+    package mutating func setRSSI(
         _ rssi: Int8?, between one: ControllerID, and other: ControllerID, at now: Instant
     ) {
         advance(to: now)
@@ -165,7 +165,7 @@ extension VirtualAir {
 
 extension VirtualAir {
     /// Takes a packet from a controller's host: the type octet, then the packet.
-    public mutating func receive(_ packet: Span<UInt8>, from id: ControllerID, at now: Instant) {
+    package mutating func receive(_ packet: Span<UInt8>, from id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
         if !claim(packet, for: index) { seats[index].controller.receive(packet, at: self.now) }
@@ -176,7 +176,7 @@ extension VirtualAir {
 
     /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a host has taken
     /// are acknowledged to their sender. When one that took none does so again, call `resume`.
-    public mutating func nextPacket(
+    package mutating func nextPacket(
         where hostTakes: (ControllerID) -> Bool = { _ in true }
     ) -> (ControllerID, [UInt8])? {
         while let id = agenda.nextTalker() {
@@ -187,12 +187,12 @@ extension VirtualAir {
     }
 
     /// The host of controller `id` takes packets again.
-    public mutating func resume(_ id: ControllerID) {
+    package mutating func resume(_ id: ControllerID) {
         if let index = index(of: id) { note(index) }
     }
 
     /// The next packet for the host of controller `id`.
-    public mutating func nextPacket(for id: ControllerID) -> [UInt8]? {
+    package mutating func nextPacket(for id: ControllerID) -> [UInt8]? {
         index(of: id).flatMap { nextPacket(at: $0) }
     }
 
@@ -208,10 +208,10 @@ extension VirtualAir {
 
 extension VirtualAir {
     /// When `expire(at:)` wants to be called, if nothing else happens before.
-    public var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
+    package var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
 
     /// Lets everything happen that is due by `now`, in its order.
-    public mutating func expire(at now: Instant) { advance(to: now) }
+    package mutating func expire(at now: Instant) { advance(to: now) }
 
     private mutating func advance(to now: Instant) {
         while let due = deadline, due <= now, due < .never {

@@ -188,7 +188,7 @@ extension VirtualController {
 extension VirtualController {
     /// The controller `peer` cannot be heard from `now` on: for ever when it `isGone`, else until
     /// `peerReturned`.
-    public mutating func peerFellSilent(_ peer: ID, isGone: Bool, at now: Instant) {
+    package mutating func peerFellSilent(_ peer: ID, isGone: Bool, at now: Instant) {
         for index in links.indices where links[index].peer == peer {
             links[index].silence = links[index].silence ?? now
             if isGone { links[index].isLost = true }
@@ -196,7 +196,7 @@ extension VirtualController {
     }
 
     /// The controller `peer` can be heard again. What was held back for it is sent.
-    public mutating func peerReturned(_ peer: ID) {
+    package mutating func peerReturned(_ peer: ID) {
         for link in links where link.peer == peer && !link.isLost {
             guard let index = links.firstIndex(where: { $0.id == link.id }) else { continue }
             links[index].silence = nil
@@ -205,7 +205,7 @@ extension VirtualController {
     }
 
     /// The signals of `peer` arrive with `rssi` dBm now.
-    public mutating func peerChanged(_ peer: ID, rssi: Int8) {
+    package mutating func peerChanged(_ peer: ID, rssi: Int8) {
         for index in links.indices where links[index].peer == peer { links[index].rssi = rssi }
     }
 

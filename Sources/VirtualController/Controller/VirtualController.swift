@@ -28,17 +28,17 @@ import HCI
 ///   length is; start and continuation are told apart by the flags that a controller uses.
 public struct VirtualController: Sendable {
     /// What it is and has.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// Its name on the air.
-    public let id: ID
+    package let id: ID
 
     /// How long signals take to others and back.
-    public var roundTrip = Duration.zero
+    package var roundTrip = Duration.zero
     /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
     /// once.
-    public var packetsPerConnectionEvent: Int?
+    package var packetsPerConnectionEvent: Int?
     /// Advertising reports that were dropped because the host did not take them.
-    public internal(set) var droppedReports = 0
+    package internal(set) var droppedReports = 0
 
     /// What Reset brings back to its beginning.
     struct Settings: Sendable {
@@ -84,22 +84,22 @@ public struct VirtualController: Sendable {
     var random: SplitMix64
 
     /// A controller after power-on. The seed decides on all that is random in it.
-    public init(_ configuration: Configuration = Configuration(), id: ID, seed: UInt64) {
+    package init(_ configuration: Configuration = Configuration(), id: ID, seed: UInt64) {
         self.configuration = configuration
         self.id = id
         random = SplitMix64(seed: seed)
     }
 
     /// The connections that it has, oldest first.
-    public var connections: [ConnectionHandle] { links.map(\.handle) }
+    package var connections: [ConnectionHandle] { links.map(\.handle) }
 
     /// Whether a connection is encrypted; false for one that it does not have.
-    public func isEncrypted(_ connection: ConnectionHandle) -> Bool {
+    package func isEncrypted(_ connection: ConnectionHandle) -> Bool {
         links.contains { $0.handle == connection && $0.encryption.isOn }
     }
 
     /// Whether the link layer does anything: advertises, scans, connects, follows trains, or has links.
-    public var isActive: Bool {
+    package var isActive: Bool {
         settings.advertisers.contains(where: \.isSent) || listens || !links.isEmpty
     }
 
@@ -113,7 +113,7 @@ public struct VirtualController: Sendable {
 
 extension VirtualController {
     /// When `expire(at:)` wants to be called, if nothing else happens before.
-    public var deadline: Instant? {
+    package var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
         // By index: closures get copies of links, and this is asked for with every packet.
@@ -126,7 +126,7 @@ extension VirtualController {
 
     /// Acts on what was due by `now`: advertising events, packets of trains, the end of advertising and
     /// scanning, links and trains that were silent too long.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         advertise(at: now)
         endScan(at: now)
         endSyncs(at: now)
@@ -160,7 +160,7 @@ enum HostPacket: Sendable {
 extension VirtualController {
     /// Takes a packet from the host: the type octet, then the packet. One that is none is told by a Hardware
     /// Error event, as a controller on a UART does that has lost its place in the stream (Vol 4, Part A, 4).
-    public mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
+    package mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
         switch try? HCIPacket(packet) {
         case .command(let command)?: perform(command, at: now)
         case .acl(let data)?: take(data, at: now)
@@ -171,7 +171,7 @@ extension VirtualController {
     }
 
     /// The next packet for the host, oldest first.
-    public mutating func nextPacket() -> [UInt8]? {
+    package mutating func nextPacket() -> [UInt8]? {
         if let data = settings.hostFlow.next() { return give(data) }
         while let packet = toHost.popFirst() {
             switch packet {
@@ -212,10 +212,10 @@ extension VirtualController {
 
 extension VirtualController {
     /// The next signal for other controllers, oldest first.
-    public mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
+    package mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
 
     /// Takes a signal of another controller, which arrives with `rssi` dBm.
-    public mutating func hear(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
+    package mutating func hear(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
         switch signal {
         case .advertising(let advertising): hear(advertising, from: sender, rssi: rssi, at: now)
         case .scanRequest(let request): answerScan(request, from: sender)

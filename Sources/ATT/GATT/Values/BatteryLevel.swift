@@ -15,7 +15,7 @@ public struct BatteryLevel: Hashable, PacketCodable {
     public static let packetName = "Battery Level"
 
     /// Reads one octet.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u8("level")
         guard value <= 100 else { throw reader.invalid("level", value: value, width: 1) }
         percent = value

@@ -32,7 +32,7 @@ public struct CharacteristicKey<Value: Sendable>: Sendable {
 
 extension CharacteristicKey where Value: PacketCodable {
     /// A characteristic whose value reads and writes itself.
-    public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
+    package init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service,
             decode: { (octets) throws(DecodeError) in try Value(octets) }, encode: { $0.encoded })

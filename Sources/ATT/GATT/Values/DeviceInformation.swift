@@ -36,7 +36,7 @@ public struct DeviceInformation: Hashable, Sendable {
     }
 
     /// What there is, as values of characteristics.
-    public var values: [(characteristic: BluetoothUUID, value: [UInt8])] {
+    package var values: [(characteristic: BluetoothUUID, value: [UInt8])] {
         let texts: [(BluetoothUUID, String?)] = [
             (.manufacturerName, manufacturer), (.modelNumber, model), (.serialNumber, serialNumber),
             (.hardwareRevision, hardware), (.firmwareRevision, firmware), (.softwareRevision, software),
@@ -50,7 +50,7 @@ public struct DeviceInformation: Hashable, Sendable {
     }
 
     /// Takes the value of one of the service's characteristics; false when it is none that is known.
-    public mutating func take(
+    package mutating func take(
         _ characteristic: BluetoothUUID, _ value: [UInt8]
     ) throws(DecodeError) -> Bool {
         let text = CharacteristicKey<String>(characteristic)
@@ -87,7 +87,7 @@ public struct SystemID: Hashable, PacketCodable {
     public static let packetName = "System ID"
 
     /// Reads eight octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u64("system ID")
         manufacturer = value & 0xff_ffff_ffff
         organization = UInt32(value >> 40)
@@ -125,7 +125,7 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
     public static let packetName = "PnP ID"
 
     /// Reads seven octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         vendorSource = try reader.u8("vendor ID source")
         vendor = try reader.u16("vendor ID")
         product = try reader.u16("product ID")

@@ -38,7 +38,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
     public static let packetName = "Heart Rate Measurement"
 
     /// Reads the fields in order; the intervals are all that is left.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = Flags(rawValue: try reader.u8("flags"))
         beatsPerMinute =
             flags.contains(.wideRate) ? try reader.u16("heart rate") : UInt16(try reader.u8("heart rate"))

@@ -53,7 +53,7 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     public static let packetName = "Temperature Measurement"
 
     /// Reads the fields in order.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = Flags(rawValue: try reader.u8("flags"))
         value = MedicalFloat(bits: try reader.u32("temperature"), width: .four)
         unit = flags.contains(.fahrenheit) ? .fahrenheit : .celsius
@@ -103,7 +103,7 @@ public struct CalendarTime: Hashable, PacketCodable {
     public static let packetName = "Date Time"
 
     /// Reads seven octets.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         year = try reader.u16("year")
         month = try reader.u8("month")
         day = try reader.u8("day")

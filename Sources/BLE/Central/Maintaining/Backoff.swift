@@ -21,7 +21,7 @@ public struct Backoff: Hashable, Sendable {
     }
 
     /// The pause after so many failures in a row; none after none.
-    public func pause(after failures: Int) -> Duration {
+    package func pause(after failures: Int) -> Duration {
         guard failures > 0 else { return .zero }
         var pause = min(first, longest)
         for _ in 1..<max(failures, 1) {

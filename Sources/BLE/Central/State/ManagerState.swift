@@ -21,7 +21,7 @@ extension BLEError {
     /// ```swift
     /// do { adapter = try await Adapter.open(.kernel(.index(0))) } catch { show(error.managerState) }
     /// ```
-    public var managerState: ManagerState {
+    package var managerState: ManagerState {
         switch self {
         case .permission, .fileAccess: .unauthorized
         case .adapter(let problem): problem.managerState

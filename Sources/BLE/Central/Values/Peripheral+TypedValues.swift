@@ -78,7 +78,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = BLEError
 
     /// The octets, with what else is known of them.
-    public let received: BoundedStream<ReceivedValue>
+    package let received: BoundedStream<ReceivedValue>
     private let key: CharacteristicKey<Value>
 
     init(_ key: CharacteristicKey<Value>, _ received: BoundedStream<ReceivedValue>) {

@@ -9,7 +9,7 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     case high
 
     /// The connection parameters that are asked for.
-    public var timing: ConnectionOptions.Timing {
+    package var timing: ConnectionOptions.Timing {
         switch self {
         case .low: .init(interval: .milliseconds(15) ... .milliseconds(30))
         case .medium: .init(interval: .milliseconds(60) ... .milliseconds(90))

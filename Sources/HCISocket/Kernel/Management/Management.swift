@@ -3,58 +3,58 @@ import BLECore
 /// The kernel's Bluetooth management protocol as far as this host needs it: which adapters there are, what they
 /// are set to, power and LE, and how the kernel pairs. libbluetooth has no header for it; the numbers are those of
 /// BlueZ's `doc/mgmt-api.txt`.
-public enum Management {
+package enum Management {
     /// What an adapter can be, and is, set to.
-    public struct Settings: OptionSet, Hashable, Sendable {
+    package struct Settings: OptionSet, Hashable, Sendable {
         /// The kernel's bits.
-        public let rawValue: UInt32
+        package let rawValue: UInt32
         /// The settings with those bits.
-        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The radio is on.
-        public static let powered = Settings(rawValue: 1 << 0)
+        package static let powered = Settings(rawValue: 1 << 0)
         /// Other devices may connect.
-        public static let connectable = Settings(rawValue: 1 << 1)
+        package static let connectable = Settings(rawValue: 1 << 1)
         /// Other devices may find it.
-        public static let discoverable = Settings(rawValue: 1 << 3)
+        package static let discoverable = Settings(rawValue: 1 << 3)
         /// Pairing makes bonds.
-        public static let bondable = Settings(rawValue: 1 << 4)
+        package static let bondable = Settings(rawValue: 1 << 4)
         /// Secure Simple Pairing is on, without which a dual-mode adapter has no LE Secure Connections.
-        public static let secureSimplePairing = Settings(rawValue: 1 << 6)
+        package static let secureSimplePairing = Settings(rawValue: 1 << 6)
         /// Bluetooth Classic is on.
-        public static let classic = Settings(rawValue: 1 << 7)
+        package static let classic = Settings(rawValue: 1 << 7)
         /// LE is on.
-        public static let lowEnergy = Settings(rawValue: 1 << 9)
+        package static let lowEnergy = Settings(rawValue: 1 << 9)
         /// The kernel advertises.
-        public static let advertising = Settings(rawValue: 1 << 10)
+        package static let advertising = Settings(rawValue: 1 << 10)
         /// LE Secure Connections are on.
-        public static let secureConnections = Settings(rawValue: 1 << 11)
+        package static let secureConnections = Settings(rawValue: 1 << 11)
         /// The kernel uses private addresses.
-        public static let privacy = Settings(rawValue: 1 << 13)
+        package static let privacy = Settings(rawValue: 1 << 13)
         /// The adapter's identity is a static random address.
-        public static let staticAddress = Settings(rawValue: 1 << 15)
+        package static let staticAddress = Settings(rawValue: 1 << 15)
     }
 
     /// What the kernel knows of an adapter.
-    public struct Information: Hashable, Sendable, PacketDecodable {
+    package struct Information: Hashable, Sendable, PacketDecodable {
         /// For errors.
-        public static let packetName = "Read Controller Information"
+        package static let packetName = "Read Controller Information"
 
         /// The public address; all zeros when there is none.
-        public var address: UInt64
+        package var address: UInt64
         /// The HCI version.
-        public var version: UInt8
+        package var version: UInt8
         /// The manufacturer's company identifier.
-        public var manufacturer: UInt16
+        package var manufacturer: UInt16
         /// What can be set.
-        public var supported: Settings
+        package var supported: Settings
         /// What is set.
-        public var current: Settings
+        package var current: Settings
         /// The name.
-        public var name: String
+        package var name: String
 
         /// Reads the fields in order.
-        public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        package init(decoding reader: inout ByteReader) throws(DecodeError) {
             address = try reader.u48("address")
             version = try reader.u8("HCI version")
             manufacturer = try reader.u16("manufacturer")
@@ -67,38 +67,38 @@ public enum Management {
     }
 
     /// A packet of the socket.
-    public struct Packet: Hashable, Sendable, PacketCodable {
+    package struct Packet: Hashable, Sendable, PacketCodable {
         /// For errors.
-        public static let packetName = "management packet"
+        package static let packetName = "management packet"
         /// The index of packets that are about no adapter.
-        public static let noIndex: UInt16 = 0xffff
+        package static let noIndex: UInt16 = 0xffff
 
         /// A command's or event's code.
-        public var code: UInt16
+        package var code: UInt16
         /// The adapter.
-        public var index: UInt16
+        package var index: UInt16
         /// What follows the header.
-        public var parameters: [UInt8]
+        package var parameters: [UInt8]
 
         /// A packet.
-        public init(code: UInt16, index: UInt16, parameters: [UInt8]) {
+        package init(code: UInt16, index: UInt16, parameters: [UInt8]) {
             self.code = code
             self.index = index
             self.parameters = parameters
         }
 
         /// Reads the fields in order.
-        public init(decoding reader: inout ByteReader) throws(DecodeError) {
+        package init(decoding reader: inout ByteReader) throws(DecodeError) {
             code = try reader.u16("code")
             index = try reader.u16("index")
             parameters = try reader.bytes(Int(try reader.u16("length")), "parameters")
         }
 
         /// The header and the parameters.
-        public var encodedCount: Int { 6 + parameters.count }
+        package var encodedCount: Int { 6 + parameters.count }
 
         /// Writes the header and the parameters.
-        public func encode(into output: inout OutputSpan<UInt8>) {
+        package func encode(into output: inout OutputSpan<UInt8>) {
             output.u16(code)
             output.u16(index)
             output.u16(UInt16(truncatingIfNeeded: parameters.count))

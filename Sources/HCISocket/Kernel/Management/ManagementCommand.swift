@@ -46,15 +46,15 @@ package enum ManagementCommand: Hashable, Sendable {
 
 extension Management {
     /// A command's code.
-    public struct Opcode: RawRepresentable, Hashable, Sendable {
+    package struct Opcode: RawRepresentable, Hashable, Sendable {
         /// The number.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
         /// The command with that number.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
     }
 
     /// What Set Secure Connections sets.
-    public enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
+    package enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
         /// LE legacy pairing.
         case off = 0
         /// Where the peer has them too.
@@ -64,7 +64,7 @@ extension Management {
     }
 
     /// What Set Privacy sets.
-    public enum Privacy: UInt8, Hashable, Sendable, CaseIterable {
+    package enum Privacy: UInt8, Hashable, Sendable, CaseIterable {
         /// The identity address is used.
         case off = 0
         /// A resolvable private address is.

@@ -3,43 +3,43 @@ import BLECore
 extension Management {
     /// A key that encrypts links with a device, as the kernel keeps it. Key values have the most significant octet
     /// first, as everywhere here.
-    public struct LongTermKey: Hashable, Sendable {
+    package struct LongTermKey: Hashable, Sendable {
         /// How a key came about.
-        public struct Kind: RawRepresentable, Hashable, Sendable {
+        package struct Kind: RawRepresentable, Hashable, Sendable {
             /// The number.
-            public let rawValue: UInt8
+            package let rawValue: UInt8
             /// The kind with that number.
-            public init(rawValue: UInt8) { self.rawValue = rawValue }
+            package init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// LE legacy pairing, Just Works.
-            public static let unauthenticated = Kind(rawValue: 0)
+            package static let unauthenticated = Kind(rawValue: 0)
             /// LE legacy pairing with a passkey.
-            public static let authenticated = Kind(rawValue: 1)
+            package static let authenticated = Kind(rawValue: 1)
             /// LE Secure Connections, Just Works.
-            public static let unauthenticatedP256 = Kind(rawValue: 2)
+            package static let unauthenticatedP256 = Kind(rawValue: 2)
             /// LE Secure Connections with a person or another channel to authenticate it.
-            public static let authenticatedP256 = Kind(rawValue: 3)
+            package static let authenticatedP256 = Kind(rawValue: 3)
             /// LE Secure Connections with the debug key, which the whole world knows.
-            public static let debugP256 = Kind(rawValue: 4)
+            package static let debugP256 = Kind(rawValue: 4)
         }
 
         /// The peer's identity.
-        public var peer: DeviceAddress
+        package var peer: DeviceAddress
         /// How it came about.
-        public var kind: Kind
+        package var kind: Kind
         /// Whether this host uses it as central. Keys of LE Secure Connections serve both roles and say false.
-        public var isForCentral: Bool
+        package var isForCentral: Bool
         /// Its octets, 7 to 16.
-        public var size: UInt8
+        package var size: UInt8
         /// What names it after LE legacy pairing.
-        public var ediv: UInt16
+        package var ediv: UInt16
         /// The other half of that name.
-        public var random: UInt64
+        package var random: UInt64
         /// The key.
-        public var value: UInt128
+        package var value: UInt128
 
         /// A key with these values.
-        public init(
+        package init(
             peer: DeviceAddress, kind: Kind, isForCentral: Bool = false, size: UInt8 = 16, ediv: UInt16 = 0,
             random: UInt64 = 0, value: UInt128
         ) {
@@ -54,32 +54,32 @@ extension Management {
     }
 
     /// What a device's resolvable addresses are made with.
-    public struct IdentityKey: Hashable, Sendable {
+    package struct IdentityKey: Hashable, Sendable {
         /// The device's identity.
-        public var peer: DeviceAddress
+        package var peer: DeviceAddress
         /// The key.
-        public var value: UInt128
+        package var value: UInt128
 
         /// A key with these values.
-        public init(peer: DeviceAddress, value: UInt128) {
+        package init(peer: DeviceAddress, value: UInt128) {
             self.peer = peer
             self.value = value
         }
     }
 
     /// A key that writes are signed with.
-    public struct SigningKey: Hashable, Sendable {
+    package struct SigningKey: Hashable, Sendable {
         /// The peer's identity.
-        public var peer: DeviceAddress
+        package var peer: DeviceAddress
         /// Whether this host signs with it; else the peer does.
-        public var isLocal: Bool
+        package var isLocal: Bool
         /// Whether the pairing that made it was authenticated.
-        public var isAuthenticated: Bool
+        package var isAuthenticated: Bool
         /// The key.
-        public var value: UInt128
+        package var value: UInt128
 
         /// A key with these values.
-        public init(peer: DeviceAddress, isLocal: Bool, isAuthenticated: Bool, value: UInt128) {
+        package init(peer: DeviceAddress, isLocal: Bool, isAuthenticated: Bool, value: UInt128) {
             self.peer = peer
             self.isLocal = isLocal
             self.isAuthenticated = isAuthenticated
@@ -90,18 +90,18 @@ extension Management {
 
 extension Management.LongTermKey: PacketCodable {
     /// For errors.
-    public static var packetName: String { "long term key of the kernel" }
+    package static var packetName: String { "long term key of the kernel" }
     static let encodedCount = 36
     /// As many as one Load Long Term Keys takes: the parameters have 16 bits for their length.
-    public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
+    package static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
 
     /// As many as one Load Long Term Keys of at most so many octets has.
-    public static func maximumCount(within octets: Int) -> Int {
+    package static func maximumCount(within octets: Int) -> Int {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }
 
     /// Reads the fields in order.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         kind = Kind(rawValue: try reader.u8("key type"))
         isForCentral = try reader.u8("role") != 0
@@ -112,10 +112,10 @@ extension Management.LongTermKey: PacketCodable {
     }
 
     /// Always 36.
-    public var encodedCount: Int { Self.encodedCount }
+    package var encodedCount: Int { Self.encodedCount }
 
     /// Writes the fields in order.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.peer(peer)
         output.u8(kind.rawValue)
         output.u8(isForCentral ? 1 : 0)
@@ -128,27 +128,27 @@ extension Management.LongTermKey: PacketCodable {
 
 extension Management.IdentityKey: PacketCodable {
     /// For errors.
-    public static var packetName: String { "identity key of the kernel" }
+    package static var packetName: String { "identity key of the kernel" }
     static let encodedCount = 23
     /// As many as one Load Identity Resolving Keys takes.
-    public static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
+    package static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
 
     /// As many as one Load Identity Resolving Keys of at most so many octets has.
-    public static func maximumCount(within octets: Int) -> Int {
+    package static func maximumCount(within octets: Int) -> Int {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }
 
     /// Reads the fields in order.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         value = try reader.u128("value")
     }
 
     /// Always 23.
-    public var encodedCount: Int { Self.encodedCount }
+    package var encodedCount: Int { Self.encodedCount }
 
     /// Writes the fields in order.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.peer(peer)
         output.u128(value)
     }
@@ -156,10 +156,10 @@ extension Management.IdentityKey: PacketCodable {
 
 extension Management.SigningKey: PacketDecodable {
     /// For errors.
-    public static var packetName: String { "signing key of the kernel" }
+    package static var packetName: String { "signing key of the kernel" }
 
     /// Reads the fields in order.
-    public init(decoding reader: inout ByteReader) throws(DecodeError) {
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         let type = try reader.u8("key type")
         guard type <= 3 else { throw reader.invalid("key type", value: type, width: 1) }
