@@ -7,7 +7,8 @@ import ExampleSupport
 @main enum Beacon {
     static func main() async {
         await Program.run { adapter, arguments in
-            let uuid = arguments.first.flatMap { BluetoothUUID($0) } ?? 0xf7826da6_4fa2_4e98_8024_bc5b71e0893e
+            let uuid =
+                try arguments.first.map { try BluetoothUUID($0) } ?? 0xf7826da6_4fa2_4e98_8024_bc5b71e0893e
             let manager = PeripheralManager(adapter)
 
             var beacon = AdvertisingContent()

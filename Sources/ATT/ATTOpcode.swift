@@ -116,7 +116,7 @@ extension ATTOpcode {
     @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }
 
     /// The specification's name, without "ATT_" and in words; nil for opcodes that it does not define.
-    public var name: String? {
+    package var name: String? {
         switch self {
         case .errorResponse: "Error Response"
         case .exchangeMTURequest: "Exchange MTU Request"

@@ -32,25 +32,50 @@ public struct BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID {
-    /// The UUID that text spells: `180f`, `0x180f`, `0000180f` or 128 bits with dashes, in either case.
-    public init?(_ text: some StringProtocol) {
+    /// Reads a UUID from text: 4 or 8 hexadecimal digits, which `0x` may precede, or 32 with dashes, in either case.
+    ///
+    /// ```swift
+    /// let service = try BluetoothUUID("6e400001-b5a3-f393-e0a9-e50e24dcca9e")
+    /// let battery = try BluetoothUUID("180f")
+    /// let checkedByTheCompiler: BluetoothUUID = 0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e
+    /// ```
+    public init(_ text: some StringProtocol) throws(InvalidUUID) {
+        guard let uuid = Self.read(text) else { throw InvalidUUID(text: String(text)) }
+        self = uuid
+    }
+
+    private static func read(_ text: some StringProtocol) -> BluetoothUUID? {
         let utf8 = Array(text.utf8)
         if utf8.count == 36 {
             let dashes = [8, 13, 18, 23]
             guard dashes.allSatisfy({ utf8[$0] == UInt8(ascii: "-") }) else { return nil }
             let digits = utf8.enumerated().filter { !dashes.contains($0.offset) }.map(\.element)
-            guard let value = Self.number(digits) else { return nil }
-            self.init(value)
-            return
+            guard let value = number(digits) else { return nil }
+            return BluetoothUUID(value)
         }
         let digits =
             utf8.starts(with: "0x".utf8) || utf8.starts(with: "0X".utf8) ? utf8.dropFirst(2)[...] : utf8[...]
-        guard digits.count == 4 || digits.count == 8, let value = Self.number(digits) else { return nil }
-        self.init(uint32: UInt32(truncatingIfNeeded: value))
+        guard digits.count == 4 || digits.count == 8, let value = number(digits) else { return nil }
+        return BluetoothUUID(uint32: UInt32(truncatingIfNeeded: value))
     }
 
     private static func number(_ digits: some Collection<UInt8>) -> UInt128? {
         [UInt8](hex: String(decoding: digits, as: UTF8.self))?.reduce(0) { $0 << 8 | UInt128($1) }
+    }
+}
+
+/// A text that spells no UUID.
+public struct InvalidUUID: Error, Hashable, Sendable {
+    /// The text.
+    public let text: String
+
+    package init(text: String) { self.text = text }
+}
+
+extension InvalidUUID: CustomStringConvertible {
+    /// What was read, and what a UUID is.
+    public var description: String {
+        "\(text.debugDescription) is no UUID: 4 or 8 hexadecimal digits, or 32 with dashes"
     }
 }
 

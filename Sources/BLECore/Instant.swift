@@ -6,10 +6,10 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// The instant `nanoseconds` after the origin.
     @inlinable
-    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// The origin.
-    public static let zero = Instant(nanoseconds: 0)
+    package static let zero = Instant(nanoseconds: 0)
 
     /// This instant moved by `duration`, which may be negative.
     @inlinable
@@ -36,7 +36,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// `instant` moved by `duration`.
     @inlinable
-    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+    package static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
 }
 
 extension Duration {

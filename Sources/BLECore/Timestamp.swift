@@ -25,7 +25,7 @@ extension Timestamp: CustomStringConvertible {
     }
 
     /// The moment that RFC 3339 in UTC spells, with or without a fraction of a second; nil for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let octets = Array(text.utf8)
         guard octets.count >= 20, octets.last == UInt8(ascii: "Z") else { return nil }
         func number(_ range: Range<Int>) -> Int64? {

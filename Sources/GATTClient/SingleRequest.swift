@@ -12,12 +12,12 @@ protocol SingleRequest: GATTProcedure {
 
 extension SingleRequest {
     /// The request, or the result.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         result.map { .done($0) } ?? .ask(request)
     }
 
     /// Takes the response.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         if case .error(let error) = response { throw .att(error) }
         guard let result = try result(of: response) else {
             throw .misbehaving(request.opcode, .unexpectedResponse(response.opcode))

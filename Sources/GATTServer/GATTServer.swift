@@ -5,22 +5,11 @@ import DequeModule
 /// A GATT server without I/O: one database and what it knows of each client (Core Specification 5.4, Vol
 /// 3, Part G). The connection of each client brings it requests and takes its answers; what clients did is
 /// told by `nextEvent()`. Nothing is copied between a frame and a handler but the value that a write carries.
-public struct GATTServer: Sendable {
-    /// What the owner of a server chooses.
-    public struct Configuration: Sendable {
-        /// Prepared writes that one central may queue.
-        public var prepareQueueLimit = 64
-        /// Asked where an attribute's permissions want authorization; without it, all such are refused.
-        public var authorize: (@Sendable (GATTAuthorizationRequest) -> Bool)?
-
-        /// The defaults.
-        public init() {}
-    }
-
+package struct GATTServer: Sendable {
     /// What all links share.
     struct Shared: Sendable {
         var database: AttributeDatabase
-        var configuration: Configuration
+        var configuration: ServerOptions
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
@@ -88,11 +77,14 @@ public struct GATTServer: Sendable {
         }
     }
 
+    /// The address of a client of which none was told.
+    package static let noAddress = DeviceAddress(0, type: .public)
+
     private var shared: Shared
     private var clients: [ClientID: Client] = [:]
 
     /// A server of `database`.
-    package init(_ database: AttributeDatabase, _ configuration: Configuration = Configuration()) {
+    package init(_ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()) {
         shared = Shared(database: database, configuration: configuration)
     }
 
@@ -108,15 +100,17 @@ public struct GATTServer: Sendable {
     ///
     /// - Parameters:
     ///   - client: the client.
+    ///   - address: its address on the link, for handlers.
     ///   - security: how safe its link is.
     ///   - current: asks how safe it is now, where that changes without a word; nil while that is uncertain. Only asked when
     ///     the security that is known is not enough. It must not call the server.
     ///   - record: what `disconnect` gave.
     package mutating func connect(
-        _ client: ClientID, security: LinkSecurity = .none, current: (@Sendable () -> LinkSecurity?)? = nil,
-        record: GATTClientRecord? = nil
+        _ client: ClientID, at address: DeviceAddress = Self.noAddress, security: LinkSecurity = .none,
+        current: (@Sendable () -> LinkSecurity?)? = nil, record: GATTClientRecord? = nil
     ) {
-        var state = ClientState(client, security: security, asking: current)
+        let central = Central(address: address, client: client)
+        var state = ClientState(central, security: security, asking: current)
         if let record { state.restore(record, &shared) }
         clients[client] = Client(state)
     }
@@ -178,15 +172,15 @@ public struct GATTServer: Sendable {
 
     /// A client that speaks before it was told as connected.
     private static func stranger(_ client: ClientID) -> Client {
-        Client(ClientState(client, security: .none, asking: nil))
+        Client(ClientState(Central(address: noAddress, client: client), security: .none, asking: nil))
     }
 
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
-    /// Gives what is to be sent to `pending.central` on `pending.bearer`; nil when nobody waits for it any more.
+    /// Gives what is to be sent to `pending.client` on `pending.bearer`; nil when nobody waits for it any more.
     package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
     ) -> GATTAnswer? {
-        clients[pending.central]?.complete(pending, with: result, &shared) ?? nil
+        clients[pending.client]?.complete(pending, with: result, &shared) ?? nil
     }
 
     /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
@@ -211,7 +205,7 @@ extension GATTServer {
     /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
     /// all affected: see `serviceChange`.
     package mutating func publish(
-        _ database: AttributeDatabase, _ configuration: Configuration = Configuration()
+        _ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()
     ) {
         for client in centrals { clients[client]?.state.forget(.all, &shared) }
         shared.database = database
@@ -268,7 +262,7 @@ extension GATTServer {
     /// What a central is to be told by an indication of Service Changed: the range of handles that changed.
     /// Nil when it did not ask for it, when nothing changed, or while it has not confirmed the last one.
     package mutating func serviceChange(
-        for central: CentralID
+        for central: ClientID
     ) -> (handle: AttributeHandle, value: [UInt8])? {
         let service = shared.database.attributes.first { $0.role == .serviceChanged }
         guard let handle = service?.handle, let range = clients[central]?.state.nextReport(handle) else {
@@ -281,7 +275,7 @@ extension GATTServer {
     }
 
     /// The central confirmed the indication of Service Changed that is on its way.
-    package mutating func confirmServiceChange(for central: CentralID) {
+    package mutating func confirmServiceChange(for central: ClientID) {
         clients[central]?.state.confirmReport()
     }
 }
@@ -391,7 +385,7 @@ extension GATTServer {
 
     /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
     package func configuration(
-        of handle: AttributeHandle, for central: CentralID
+        of handle: AttributeHandle, for central: ClientID
     ) -> ClientCharacteristicConfiguration {
         clients[central]?.state.configurations[handle] ?? []
     }
@@ -407,9 +401,9 @@ package enum GATTAnswer: Hashable, Sendable {
 
 /// A client wants what the application must allow.
 public struct GATTAuthorizationRequest: Hashable, Sendable {
-    /// Who.
-    public let central: CentralID
-    /// Which attribute.
+    /// The central that wants it.
+    public let central: Central
+    /// The attribute.
     public let handle: AttributeHandle
     /// Whether it is to be written; else read.
     public let isWrite: Bool
@@ -418,29 +412,29 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
 /// What a central did.
 package enum GATTServerEvent: Hashable, Sendable {
     /// Read a value; parts of it that follow are not told again.
-    case read(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
+    case read(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
     /// Signed a write; a bonded central's next counter is to be kept, so that no write is taken twice.
-    case signed(central: CentralID, nextCounter: UInt32)
+    case signed(central: ClientID, nextCounter: UInt32)
     /// Wrote a value, and it was accepted.
-    case write(central: CentralID, GATTWrite, kind: GATTWriteKind)
+    case write(central: ClientID, GATTWrite, kind: GATTWriteKind)
     /// Subscribed to the characteristic with this value handle, or changed how.
     case subscribed(
-        central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
+        central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
     /// Unsubscribed, or went away.
-    case unsubscribed(central: CentralID, handle: AttributeHandle, uuid: BluetoothUUID)
+    case unsubscribed(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID)
     /// Said that it can do something that it had not said before.
-    case features(central: CentralID, ClientSupportedFeatures)
+    case features(central: ClientID, ClientSupportedFeatures)
 }
 
 /// A central that wants a characteristic's values.
 package struct GATTSubscriber: Hashable, Sendable {
     /// Who.
-    package let central: CentralID
+    package let central: ClientID
     /// How.
     package let configuration: ClientCharacteristicConfiguration
 
     /// A central that wants values in a way.
-    package init(central: CentralID, configuration: ClientCharacteristicConfiguration) {
+    package init(central: ClientID, configuration: ClientCharacteristicConfiguration) {
         self.central = central
         self.configuration = configuration
     }

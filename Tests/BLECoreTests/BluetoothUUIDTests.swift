@@ -33,10 +33,10 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
             ("0000180f-0000-1000-8000-00805f9b34fb", 0x180f, "180f"),
             ("6E400001-B5A3-F393-E0A9-E50E24DCCA9E", vendor, "6e400001-b5a3-f393-e0a9-e50e24dcca9e"),
         ] as [(String, BluetoothUUID, String)])
-    func text(_ text: String, _ uuid: BluetoothUUID, _ shortest: String) {
-        #expect(BluetoothUUID(text) == uuid)
+    func text(_ text: String, _ uuid: BluetoothUUID, _ shortest: String) throws {
+        #expect(try BluetoothUUID(text) == uuid)
         #expect(uuid.description == shortest)
-        #expect(BluetoothUUID(uuid.dashed) == uuid)
+        #expect(try BluetoothUUID(uuid.dashed) == uuid)
         #expect(uuid.dashed.utf8.count == 36)
     }
 
@@ -46,7 +46,9 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         "１８０ｆ",
         "-180", "+18f", "0x0x180f", "é80f", "6e400001-b5a3-f393-e0a9-e50e24dcca-e",
     ])
-    func notUUIDs(_ text: String) { #expect(BluetoothUUID(text) == nil) }
+    func notUUIDs(_ text: String) {
+        #expect(throws: InvalidUUID(text: text)) { try BluetoothUUID(text) }
+    }
 
     @Test(arguments: [0x180f, BluetoothUUID(uint32: 0x1234_5678), vendor, 0x0000, BluetoothUUID(UInt128.max)])
     func onTheWire(_ uuid: BluetoothUUID) throws {
@@ -79,7 +81,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
                 == "9ecadc240ee5a9e093f3a3b50100406e")
     }
 
-    @Test func randomTextNeverTraps() {
+    @Test func randomTextNeverTraps() throws {
         var random = SplitMix64(seed: 5)
         let alphabet = Array("0123456789abcdefABCDEFxX-g é")
         for _ in 0..<20_000 {
@@ -87,12 +89,12 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
                 (0..<Int.random(in: 0...40, using: &random)).map { _ in
                     alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
                 })
-            guard let uuid = BluetoothUUID(text) else { continue }
-            #expect(BluetoothUUID(uuid.description) == uuid)
+            guard let uuid = try? BluetoothUUID(text) else { continue }
+            #expect(try BluetoothUUID(uuid.description) == uuid)
         }
         for _ in 0..<2_000 {
             let uuid = BluetoothUUID(UInt128.random(in: 0...UInt128.max, using: &random))
-            #expect(BluetoothUUID(uuid.description) == uuid)
+            #expect(try BluetoothUUID(uuid.description) == uuid)
         }
     }
 }

@@ -26,16 +26,63 @@ struct AdapterSpecificationTests {
         #expect(try AdapterSpecification(adapter.description) == adapter)
     }
 
+    private static let long = String(repeating: "a", count: 201)
+
+    @Test(
+        "what is no adapter is refused, with what is wrong",
+        arguments: [
+            ("user:", .kernelAdapter(""), #""" is not a kernel adapter"#),
+            ("user:virtual", .kernelAdapter("virtual"), #""virtual" is not a kernel adapter"#),
+            ("serial:", .emptyPath, "the path is empty"), ("serial:?baud=1", .emptyPath, "the path is empty"),
+            (
+                "serial:/dev/x?baud=1", .optionValue("1", of: .baud),
+                #"baud must be 1200 to 20000000, not "1""#
+            ),
+            (
+                "serial:/dev/x?flow=maybe", .optionValue("maybe", of: .flow),
+                #"flow is on or off, not "maybe""#
+            ),
+            ("serial:/dev/x?speed=9600", .option("speed"), #"there is no option "speed""#),
+            ("serial:/dev/x?", .option(""), #"there is no option """#),
+            ("tcp:", .missingPort(""), #""" has no port"#),
+            ("tcp:host", .missingPort("host"), #""host" has no port"#),
+            ("tcp:host:0", .port("0"), #"the port must be 1 to 65535, not "0""#),
+            ("tcp:host:65536", .port("65536"), #"the port must be 1 to 65535, not "65536""#),
+            ("tcp::9000", .emptyHost, "the host is empty"),
+            ("tcp:::1:9000", .unbracketed("::1"), #""::1" needs brackets"#),
+            ("unix:", .emptyPath, "the path is empty"),
+            (
+                "unix:/" + long, .path("/" + long, limit: 107),
+                "\"/\(long)\" is too long for a socket: 107 octets at most"
+            ),
+            (
+                "virtual:", .name("", limit: 200),
+                #""" is no name for an adapter: 1 to 200 octets without control characters"#
+            ),
+            (
+                "virtual:a\u{1b}", .name("a\u{1b}", limit: 200),
+                #""a\u{1B}" is no name for an adapter: 1 to 200 octets without control characters"#
+            ),
+            (
+                "virtual:" + long, .name(long, limit: 200),
+                "\"\(long)\" is no name for an adapter: 1 to 200 octets without control characters"
+            ),
+        ] as [(String, AdapterSpecificationError, String)])
+    func refuses(text: String, error: AdapterSpecificationError, message: String) {
+        #expect(throws: error) { try AdapterSpecification(text) }
+        #expect(error.description == message)
+    }
+
     @Test(arguments: [
-        "", "hci", "hci-1", "hci65535", "hci0x1", "hci01", "hci0:", "hci:AA:BB", "user:", "user:virtual",
-        "serial:", "serial:?baud=1",
-        "serial:/dev/x?baud=1", "serial:/dev/x?flow=maybe", "serial:/dev/x?speed=9600", "serial:/dev/x?",
-        "tcp:", "tcp:host",
-        "tcp:host:0", "tcp:host:65536", "tcp::9000", "tcp:::1:9000", "unix:", "virtual:", "virtual:a\u{1b}",
-        "usb:0", "hci:usb:", "hci:usb:1", "hci:usb:1-", "hci:usb:1-1.", "hci:usb:../1-1",
-        "unix:/" + String(repeating: "a", count: 107), "virtual:" + String(repeating: "a", count: 201),
+        "", "hci", "hci-1", "hci65535", "hci0x1", "hci01", "hci0:", "hci:AA:BB", "usb:0", "hci:usb:",
+        "hci:usb:1", "hci:usb:1-", "hci:usb:1-1.", "hci:usb:../1-1",
     ])
-    func refuses(text: String) {
-        #expect(throws: AdapterSpecificationError.self) { try AdapterSpecification(text) }
+    func isNoAdapter(text: String) {
+        #expect(throws: AdapterSpecificationError.adapter(text)) { try AdapterSpecification(text) }
+    }
+
+    @Test func isNoPlaceOfASocket() {
+        #expect(throws: AdapterSpecificationError.place("hci0")) { try StreamAddress("hci0") }
+        #expect(AdapterSpecificationError.place("hci0").description == #""hci0" is no place for a socket"#)
     }
 }

@@ -75,9 +75,9 @@ struct ConnectStateTests {
         options.phys = [.leCoded]
         _ = state.wait(.init(ticket: state.nextTicket(), options: options), for: lamp)
         state.search(for: lock)
-        #expect(state.search?.phys.contains(.coded) == false)
+        #expect(state.search?.phys.contains(.leCoded) == false)
         state.search(for: lamp)
-        #expect(state.search?.phys.contains(.coded) == true)
+        #expect(state.search?.phys.contains(.leCoded) == true)
         #expect(state.endSearches() == [lamp, lock] && state.search == nil)
     }
 }

@@ -372,15 +372,15 @@ struct ConnectingTests {
             let server = try await bed.host("server")
             try await server.serve()
             var options = ConnectionOptions()
-            options.timing = .init(interval: .milliseconds(50) ... .milliseconds(50))
+            options.parameters = .init(interval: .milliseconds(50) ... .milliseconds(50))
             let one = try await client.connect(to: server, options: options)
             #expect(try await one.connection.parameters.timing?.interval == .milliseconds(50))
-            options.timing = .init(interval: .milliseconds(100) ... .milliseconds(100))
+            options.parameters = .init(interval: .milliseconds(100) ... .milliseconds(100))
             let two = try await client.connect(to: server, options: options)
             #expect(try await one.connection.parameters.timing?.interval == .milliseconds(100))
             await one.disconnect()
             await two.disconnect()
-            options.timing = .init(interval: .milliseconds(5) ... .milliseconds(5))
+            options.parameters = .init(interval: .milliseconds(5) ... .milliseconds(5))
             let wrong = await failure { () throws(BLEError) in
                 _ = try await client.connect(to: server, options: options)
             }

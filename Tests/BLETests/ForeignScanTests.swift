@@ -55,7 +55,7 @@ struct ForeignScanTests {
     @Test("who listens on LE 1M is not joined by who listens on LE Coded")
     func coded() throws {
         var options = ScanOptions()
-        options.phys = [.oneMegabit, .coded]
+        options.phys = [.le1M, .leCoded]
         let (one, on) = ("412008" + "0000010160003000", "422006" + "010000000000")
         let both = "41200d" + "000005" + "0160003000" + "0160003000"
         expect(try told(one, on, wanting: options), 1, .takeOver)

@@ -68,7 +68,7 @@ import VirtualController
             }
             func update() -> Task<LinkParameters, any Error> {
                 Task(executorPreference: loop) {
-                    try await connection.setPHYs(transmit: .le2M, receive: .le2M)
+                    try await connection.setPHYs(transmit: [.le2M], receive: [.le2M])
                 }
             }
             func told(_ phy: PHY, _ status: HCIStatus = .success) -> HCIEventPacket {
@@ -120,7 +120,7 @@ import VirtualController
             port.forget()
             let updates = (0..<2).map { _ in
                 Task(executorPreference: loop) {
-                    try await connection.setPHYs(transmit: .le2M, receive: .le2M)
+                    try await connection.setPHYs(transmit: [.le2M], receive: [.le2M])
                 }
             }
             await hosts.bed.wait(.seconds(1))
@@ -173,7 +173,7 @@ import VirtualController
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
             }
             var options = ConnectionOptions()
-            options.phys = .le2M
+            options.phys = [.le2M]
             let begun = bed.loop.now
             let address = await server.address
             let error = await failure { [options] () throws(BLEError) in

@@ -34,8 +34,8 @@ private struct PlayedProcedures {
         MachineCommand(LEConnectionUpdate(connection: handle, parameters: parameters(latency)))
     }
 
-    private static func parameters(_ latency: UInt16 = 0) -> ConnectionParameters {
-        ConnectionParameters(
+    private static func parameters(_ latency: UInt16 = 0) -> LEConnectionParameters {
+        LEConnectionParameters(
             intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
             latency: latency, supervisionTimeout: Centiseconds(rawValue: 42))
     }

@@ -58,27 +58,31 @@ struct LinkRadioTests {
     @Test func physChangeOnBothSides() async throws {
         try await LinkedHosts.run(extended: true) { hosts in
             let connection = hosts.device.connection
-            let now = try await connection.setPHYs(transmit: .le2M, receive: .le2M)
+            let now = try await connection.setPHYs(transmit: [.le2M], receive: [.le2M])
             #expect(now.phys?.transmit == .le2M && now.phys?.receive == .le2M)
             #expect(try await hosts.connection.phys() == now.phys)
             // What one side asks for is given, LE Coded as well: a host begins with all that its controller has.
-            let coded = try await connection.setPHYs(transmit: .leCoded, receive: .leCoded, coding: .s8)
+            let coded = try await connection.setPHYs(transmit: [.leCoded], receive: [.leCoded], coding: .s8)
             #expect(coded.phys?.transmit == .leCoded && coded.phys?.receive == .leCoded)
             #expect(try await hosts.connection.phys() == coded.phys)
             // Who has said what it wants does not get anything else.
-            let kept = try await hosts.connection.setPHYs(transmit: .le1M, receive: .le1M)
+            let kept = try await hosts.connection.setPHYs(transmit: [.le1M], receive: [.le1M])
             #expect(kept.phys == coded.phys)
             let none = await failure { () throws(BLEError) in
                 try await connection.setPHYs(transmit: [], receive: nil)
             }
             #expect(none == .invalidRequest(.noPHY))
+            let unknown = await failure { () throws(BLEError) in
+                try await connection.setPHYs(transmit: [.le1M, PHY(rawValue: 9)], receive: nil)
+            }
+            #expect(unknown == .invalidRequest(.phy(PHY(rawValue: 9))))
         }
     }
 
     @Test func aControllerOfLE1MHasNoOther() async throws {
         try await LinkedHosts.run { hosts in
             let refused = await failure { () throws(BLEError) in
-                try await hosts.connection.setPHYs(transmit: .le2M, receive: .le2M)
+                try await hosts.connection.setPHYs(transmit: [.le2M], receive: [.le2M])
             }
             #expect(refused == .adapter(.unsupported(.phy(.le2M))))
         }
@@ -91,29 +95,29 @@ struct LinkRadioTests {
             try await server.serve()
             var options = ConnectionOptions()
             // A wish: the link stays on LE 1M.
-            options.phys = .le2M
+            options.phys = [.le2M]
             let device = try await client.connect(to: server, options: options)
             #expect(try await device.connection.parameters.phys?.transmit == .le1M)
             let refused = await failure { () throws(BLEError) in
-                try await device.connection.setPHYs(transmit: .le2M, receive: .le2M)
+                try await device.connection.setPHYs(transmit: [.le2M], receive: [.le2M])
             }
             #expect(refused == .hci(.unsupportedRemoteFeature, command: .leSetPHY))
             await device.disconnect()
         }
     }
 
-    @Test(arguments: [PHYSet.le2M, .le1M]) func aLinkBeginsOnThePHYThatIsWanted(
-        _ wanted: PHYSet
+    @Test(arguments: [PHY.le2M, .le1M]) func aLinkBeginsOnThePHYThatIsWanted(
+        _ wanted: PHY
     ) async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client", extended: true)
             let server = try await bed.host("server", extended: true)
             try await server.serve()
             var options = ConnectionOptions()
-            options.phys = wanted
+            options.phys = [wanted]
             let device = try await client.connect(to: server, options: options)
             let phys = try #require(try await device.connection.parameters.phys)
-            #expect(wanted.contains(PHYSet(phys.transmit)) && wanted.contains(PHYSet(phys.receive)))
+            #expect(phys.transmit == wanted && phys.receive == wanted)
             await device.disconnect()
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Parameter updates from both sides.
 struct LinkTimingTests {
-    private static let slow = ConnectionOptions.Timing(
+    private static let slow = ConnectionParameters(
         interval: .milliseconds(50) ... .milliseconds(100), latency: 2, supervisionTimeout: .seconds(6))
 
     @Test(arguments: [false, true]) func aCentralChangesThem(_ extended: Bool) async throws {
@@ -14,7 +14,7 @@ struct LinkTimingTests {
             let device = hosts.device
             var changes = device.connection.changes().makeAsyncIterator()
             await hosts.bed.wait(.milliseconds(1))
-            let told = try await device.connection.setTiming(Self.slow)
+            let told = try await device.connection.setParameters(Self.slow)
             let timing = try #require(told.timing)
             #expect(timing.interval == .milliseconds(50))
             #expect(timing.latency == 2 && timing.supervisionTimeout == .seconds(6))
@@ -28,11 +28,11 @@ struct LinkTimingTests {
         try await LinkedHosts.run(extended: extended) { hosts in
             let device = hosts.device
             let connection = hosts.connection
-            let told = try await connection.setTiming(Self.slow)
+            let told = try await connection.setParameters(Self.slow)
             #expect(told.timing?.interval == .milliseconds(50) && told.timing?.latency == 2)
             #expect(try await device.connection.parameters.timing == told.timing)
             // As it is already: nothing changes, and nobody waits for an event that does not come.
-            #expect(try await connection.setTiming(Self.slow).timing == told.timing)
+            #expect(try await connection.setParameters(Self.slow).timing == told.timing)
         }
     }
 
@@ -42,12 +42,13 @@ struct LinkTimingTests {
             let before = try await device.connection.parameters.timing
             await hosts.client.setParameterRequestPolicy(.refuse)
             let connection = hosts.connection
-            let refused = await failure { () throws(BLEError) in try await connection.setTiming(Self.slow) }
+            let refused = await failure { () throws(BLEError) in try await connection.setParameters(Self.slow)
+            }
             #expect(refused == .parametersRefused)
             #expect(try await device.connection.parameters.timing == before)
             await hosts.client.setParameterRequestPolicy(
                 .limited(interval: .milliseconds(50) ... .milliseconds(100)))
-            #expect(try await connection.setTiming(Self.slow).timing?.interval == .milliseconds(50))
+            #expect(try await connection.setParameters(Self.slow).timing?.interval == .milliseconds(50))
         }
     }
 
@@ -58,9 +59,10 @@ struct LinkTimingTests {
             var wrong = Self.slow
             wrong.latency = 500
             let connection = hosts.connection
-            let asked = await failure { () throws(BLEError) in try await connection.setTiming(wrong) }
+            let asked = await failure { () throws(BLEError) in try await connection.setParameters(wrong) }
             #expect(asked == .outOfRange(.latency, allowed: 0...499, value: 500))
-            let changed = await failure { () throws(BLEError) in try await device.connection.setTiming(wrong)
+            let changed = await failure { () throws(BLEError) in
+                try await device.connection.setParameters(wrong)
             }
             #expect(changed == .outOfRange(.latency, allowed: 0...499, value: 500))
             #expect(port.commands.isEmpty)
@@ -104,10 +106,11 @@ struct LinkTimingTests {
             let device = try await client.connect(to: server)
             guard case .connected(let central, _)? = try await events.next() else { return }
             let connection = PeripheralManager(server).connection(of: central)
-            let refused = await failure { () throws(BLEError) in try await connection.setTiming(Self.slow) }
+            let refused = await failure { () throws(BLEError) in try await connection.setParameters(Self.slow)
+            }
             #expect(refused == .parametersRefused)
             answer.withLock { $0 = .success }
-            #expect(try await connection.setTiming(Self.slow).timing?.interval == .milliseconds(50))
+            #expect(try await connection.setParameters(Self.slow).timing?.interval == .milliseconds(50))
             // The peer's host has heard nothing of it by L2CAP.
             #expect(try await device.connection.parameters.timing?.latency == 0)
         }

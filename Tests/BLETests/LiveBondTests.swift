@@ -40,7 +40,9 @@ struct LiveBondTests {
             try stores.0.insert(.sample(with: here, as: there))
             try stores.1.insert(.sample(with: there, as: here))
             _ = await hosts.server.loop.sleep(for: .seconds(1))
-            #expect(try await device.pair(.fips) == LinkSecurity(level: .secureConnections, isBonded: true))
+            #expect(
+                try await device.pair(.secureConnections)
+                    == LinkSecurity(level: .secureConnections, isBonded: true))
             #expect(try await hosts.read(0xaa03, of: device) == [3])
         }
     }

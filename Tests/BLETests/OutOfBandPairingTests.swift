@@ -24,7 +24,7 @@ struct OutOfBandPairingTests {
             #expect(record == OutOfBandRecord(offer.data, of: hosts.address, role: .peripheralPreferred))
             #expect(await hosts.client.outOfBandRecord == nil)
 
-            try await hosts.pair(after: record, to: .fips)
+            try await hosts.pair(after: record, to: .secureConnections)
         }
     }
 
@@ -34,14 +34,14 @@ struct OutOfBandPairingTests {
         } _: { hosts in
             let record = try #require(await hosts.server.outOfBandRecord)
             #expect(record.data == .temporaryKey(0x1234))
-            try await hosts.pair(after: record, to: .high)
+            try await hosts.pair(after: record, to: .authenticated)
         }
     }
 }
 
 extension PairedHosts {
     /// A third host pairs with the server by its record.
-    fileprivate func pair(after record: OutOfBandRecord, to level: LinkSecurityLevel) async throws {
+    fileprivate func pair(after record: OutOfBandRecord, to level: SecurityLevel) async throws {
         var options = SecurityOptions()
         options.delegate = OutOfBandPairingTests.Reader(record: record)
         options.asksForOutOfBandData = true
@@ -51,7 +51,8 @@ extension PairedHosts {
         let device = try await CentralManager(reader).connect(to: address, timeout: .seconds(5))
         #expect(
             try await device.pair(level)
-                == LinkSecurity(level: level == .fips ? .secureConnections : .authenticated, isBonded: true))
+                == LinkSecurity(
+                    level: level == .secureConnections ? .secureConnections : .authenticated, isBonded: true))
         await reader.close()
     }
 }

@@ -97,7 +97,7 @@ extension PeripheralManager {
     /// Values that want more and more: 0xAA00 nothing, 0xAA01 encryption, 0xAA02 authentication, 0xAA03 LE Secure
     /// Connections; 0xAA04 takes signed writes.
     fileprivate func serveSecrets() async throws {
-        let wants: [AttributeAccess] = [.open, .encrypted, .authenticated, .secureConnections]
+        let wants: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
         try await publish([
             GATTService(
                 0xaaff,

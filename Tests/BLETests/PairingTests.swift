@@ -24,7 +24,7 @@ struct PairingTests {
             #expect(try await hosts.read(0xaa01, of: second) == [1])
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
             // More than the bond has is asked for in vain: neither side can show or ask anything.
-            let refused = await failure { () throws(BLEError) in _ = try await second.pair(.high) }
+            let refused = await failure { () throws(BLEError) in _ = try await second.pair(.authenticated) }
             #expect(refused == .cannotPair(.requirements))
         }
     }
@@ -63,7 +63,9 @@ struct PairingTests {
     ) async throws {
         try await PairedHosts.run(server: server, client: client) { hosts in
             let device = try await hosts.connect()
-            #expect(try await device.pair(.fips) == LinkSecurity(level: .secureConnections, isBonded: true))
+            #expect(
+                try await device.pair(.secureConnections)
+                    == LinkSecurity(level: .secureConnections, isBonded: true))
             #expect(try await hosts.read(0xaa03, of: device) == [3])
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"] + serverAsked)
             #expect(hosts.clientUser.asked.withLock { $0 } == clientAsked)
@@ -73,7 +75,7 @@ struct PairingTests {
     @Test func bothUsersCompareTheSameNumber() async throws {
         try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
             let device = try await hosts.connect()
-            #expect(try await device.pair(.high).level == .secureConnections)
+            #expect(try await device.pair(.authenticated).level == .secureConnections)
             let asked = hosts.clientUser.asked.withLock { $0 }
             #expect(asked.count == 1)
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"] + asked)
@@ -85,7 +87,7 @@ struct PairingTests {
         try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in
             hosts.serverUser.slip.withLock { $0 = slip }
             let device = try await hosts.connect()
-            let refused = await failure { () throws(BLEError) in _ = try await device.pair(.high) }
+            let refused = await failure { () throws(BLEError) in _ = try await device.pair(.authenticated) }
             guard case .pairing = refused else {
                 Issue.record("\(String(describing: refused))")
                 return

@@ -171,7 +171,7 @@ struct PeriodicTests {
 
     @Test("a train on a PHY that the controller has not is refused, and scans that run go on")
     func refusedPHY() async throws {
-        try await ScanHosts.run(.init(extended: .init(phys: .le2M))) { hosts in
+        try await ScanHosts.run(.init(extended: .init(phys: [.le2M]))) { hosts in
             let lamp = try await hosts.advertiser(named: "Lamp")
             let scan = hosts.central.scan()
             let hearing = Task(executorPreference: hosts.loop) {
@@ -179,7 +179,7 @@ struct PeriodicTests {
                 return false
             }
             var options = PeriodicSyncOptions()
-            options.phys = [.coded]
+            options.phys = [.leCoded]
             let refused = hosts.central.periodicAdvertising(of: await lamp.address, set: 1, options: options)
             #expect(
                 await failure(of: refused) == .adapter(.unsupported(.scanning(on: .leCoded))))

@@ -184,7 +184,7 @@ struct PlayedKernelProtection {
         if told != protection.security { faults.append("\(told) told") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
         guard let used else { return }
-        if step == .asked || step == .on, told.level == .none { faults.append("encryption is not told") }
+        if step == .asked || step == .on, told.level == .open { faults.append("encryption is not told") }
         if told.isBonded, !stored.contains(used) { faults.append("bonded with a key that no bond has") }
         if step == .bonded || step == .yes, claim == nil, !told.isBonded { faults.append("not bonded") }
         if step == .paired, told.isBonded { faults.append("bonded without a bond") }

@@ -218,7 +218,7 @@ extension PlayedProtection {
             let isOwn = bond == protection.bond
             protection.keyMissing(.bond(bond))
             if isOwn, !protection.isBondLost { faults.append("the bond is lost") }
-            if isOwn, case .encryption = protection.way(to: .medium) {
+            if isOwn, case .encryption = protection.way(to: .encrypted) {
                 faults.append("a lost bond is used")
             }
         } else {
@@ -331,10 +331,10 @@ extension PlayedProtection {
         if protection.security != worth { faults.append("\(protection.security) for \(worth)") }
         if told != worth { faults.append("\(told) told for \(worth)") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
-        if isPairing, used == .pairing(pairings), served.level == .none {
+        if isPairing, used == .pairing(pairings), served.level == .open {
             faults.append("what only wants encryption is not served")
         }
-        if used == nil, served.level != .none { faults.append("served without encryption") }
+        if used == nil, served.level != .open { faults.append("served without encryption") }
         if recognized.count > 1 { faults.append("recognized twice") }
         if worth.isBonded, recognized.isEmpty { faults.append("not recognized") }
         if protection.claim != claim?.bond { faults.append("the claim") }

@@ -74,7 +74,7 @@ struct PrivacyTests {
     @Test(arguments: radios) func aKnownPeerPairsForMoreBehindItsNextAddress(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
-        for secureConnections in [PairingPolicy.SecureConnections.off, .preferred] {
+        for secureConnections in [SecureConnectionsUse.off, .preferred] {
             try await PairedHosts.run(
                 server: .displayOnly, client: .keyboardOnly, serverRadio: hidden, clientRadio: hidden
             ) { server, client in
@@ -83,16 +83,16 @@ struct PrivacyTests {
             } _: { hosts in
                 let shown = try #require(await hosts.server.privateAddress)
                 let first = try await hosts.connect(to: shown)
-                _ = try await first.pair(.high)
+                _ = try await first.pair(.authenticated)
                 await first.disconnect()
                 try await hosts.pass(.seconds(61))
                 try await hosts.server.forgetPeers()
 
                 let second = try await hosts.connect()
-                let lost = await failure { () throws(BLEError) in _ = try await second.pair(.high) }
+                let lost = await failure { () throws(BLEError) in _ = try await second.pair(.authenticated) }
                 #expect(lost == .bondLost(hosts.address))
                 await hosts.client.removeBond(with: hosts.address)
-                #expect(try await second.pair(.high).isBonded)
+                #expect(try await second.pair(.authenticated).isBonded)
             }
         }
     }

@@ -26,7 +26,7 @@ import VirtualController
             }
             if !atOnce { _ = await hosts.loop.sleep(for: .seconds(1)) }
             var options = ScanOptions()
-            options.phys = [.oneMegabit, .coded]
+            options.phys = [.le1M, .leCoded]
             let coded = central.scan(options)
             let refused = await failure { () throws(BLEError) in for try await _ in coded {} }
             #expect(refused == .hci(.invalidCommandParameters, command: .leSetExtendedScanParameters))
@@ -36,15 +36,18 @@ import VirtualController
         }
     }
 
-    @Test("no PHY at all is refused before it reaches the controller") func nowhere() async throws {
+    @Test(
+        "no PHY at all, or one on which advertising does not begin, is refused before it reaches the controller",
+        arguments: [
+            ([], .invalidRequest(.noPHY)), ([.le1M, .le2M], .invalidRequest(.scanning(on: .le2M))),
+        ] as [(Set<PHY>, BLEError)])
+    func nowhere(_ phys: Set<PHY>, _ error: BLEError) async throws {
         try await ScanHosts.run { hosts in
             hosts.forget()
             var options = ScanOptions()
-            options.phys = []
+            options.phys = phys
             let nowhere = hosts.central.scan(options)
-            #expect(
-                await failure { () throws(BLEError) in for try await _ in nowhere {} }
-                    == .invalidRequest(.noPHY))
+            #expect(await failure { () throws(BLEError) in for try await _ in nowhere {} } == error)
             #expect(hosts.commands.isEmpty)
         }
     }

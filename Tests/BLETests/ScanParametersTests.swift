@@ -59,17 +59,17 @@ struct ScanParametersTests {
     @Test("PHYs have shares of their own, and share what there is")
     func phys() {
         let coded = options {
-            $0.phys = [.coded]
+            $0.phys = [.leCoded]
             $0.timing = timing(160, 16)
         }
         #expect(parameters([coded])?.coded == timing(160, 16))
         #expect(parameters([coded])?.oneMegabit == nil)
         #expect(parameters([coded, options { $0.preset = .balanced }])?.oneMegabit == .balanced)
-        let both = options { $0.phys = [.oneMegabit, .coded] }
+        let both = options { $0.phys = [.le1M, .leCoded] }
         #expect(parameters([both])?.oneMegabit == timing(96, 48))
         #expect(parameters([both])?.coded == timing(96, 48))
         let uneven = options {
-            $0.phys = [.oneMegabit, .coded]
+            $0.phys = [.le1M, .leCoded]
             $0.timing = timing(160, 40)
             $0.codedTiming = timing(320, 160)
         }
@@ -81,7 +81,7 @@ struct ScanParametersTests {
     func connecting() {
         #expect(parameters([options()], connecting: true)?.oneMegabit == timing(96, 48))
         #expect(parameters([options { $0.preset = .lowPower }], connecting: true)?.oneMegabit == .lowPower)
-        let both = options { $0.phys = [.oneMegabit, .coded] }
+        let both = options { $0.phys = [.le1M, .leCoded] }
         #expect(parameters([both], connecting: true)?.oneMegabit == timing(96, 24))
         let slow = options { $0.timing = timing(16_384, 16_384) }
         #expect(parameters([slow], connecting: true)?.oneMegabit == timing(96, 48))

@@ -337,7 +337,7 @@ struct ScannerTests {
         var played = PlayedScanner(isShared: true)
         played.others(all)
         var coded = ScanOptions()
-        coded.phys = [.oneMegabit, .coded]
+        coded.phys = [.le1M, .leCoded]
         played.conditions.limits.hasExtendedFamily = true
         let id = played.scan(coded)
         #expect(played.settle(disallowed).count == 4)

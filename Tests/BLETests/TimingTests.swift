@@ -6,10 +6,11 @@ import Testing
 
 /// Ranges of connection parameters (Core Specification 5.4, Vol 4, Part E, 7.8.12).
 struct TimingTests {
-    typealias Timing = ConnectionOptions.Timing
 
-    private static func timing(_ least: Int, _ most: Int, _ latency: Int, _ timeout: Int) -> Timing {
-        Timing(
+    private static func timing(_ least: Int, _ most: Int, _ latency: Int, _ timeout: Int)
+        -> ConnectionParameters
+    {
+        ConnectionParameters(
             interval: .microseconds(least) ... .microseconds(most), latency: latency,
             supervisionTimeout: .milliseconds(timeout))
     }
@@ -23,7 +24,9 @@ struct TimingTests {
         // The nearest steps.
         (timing(8000, 8200, 0, 104), 6, 7, 0, 10),
     ])
-    func allowed(_ timing: Timing, _ least: Int, _ most: Int, _ latency: Int, _ timeout: Int) throws {
+    func allowed(_ timing: ConnectionParameters, _ least: Int, _ most: Int, _ latency: Int, _ timeout: Int)
+        throws
+    {
         let parameters = try timing.checked()
         #expect(Int(parameters.intervalMin.rawValue) == least)
         #expect(Int(parameters.intervalMax.rawValue) == most)
@@ -48,7 +51,7 @@ struct TimingTests {
             .invalidRequest(.supervisionTimeoutTooShort(.seconds(2), moreThan: .seconds(2)))
         ),
     ])
-    func refused(_ timing: Timing, _ error: BLEError) { #expect(problem(of: timing) == error) }
+    func refused(_ timing: ConnectionParameters, _ error: BLEError) { #expect(problem(of: timing) == error) }
 
     private static func interval(_ value: Duration) -> BLEError {
         .timeOutOfRange(.connectionInterval, allowed: .microseconds(7500) ... .seconds(4), value: value)
@@ -58,7 +61,7 @@ struct TimingTests {
         .timeOutOfRange(.supervisionTimeout, allowed: .milliseconds(100) ... .seconds(32), value: value)
     }
 
-    private func problem(of timing: Timing) -> BLEError? {
+    private func problem(of timing: ConnectionParameters) -> BLEError? {
         do throws(BLEError) {
             _ = try timing.checked()
             return nil
@@ -70,9 +73,9 @@ struct TimingTests {
     @Test func policies() {
         let peer = DeviceAddress(0xc000_0000_0001, type: .random)
         func wanted(_ least: UInt16, _ most: UInt16, _ latency: UInt16, _ timeout: UInt16)
-            -> ConnectionParameters
+            -> LEConnectionParameters
         {
-            ConnectionParameters(
+            LEConnectionParameters(
                 intervalMin: ConnectionInterval(rawValue: least),
                 intervalMax: ConnectionInterval(rawValue: most), latency: latency,
                 supervisionTimeout: Centiseconds(rawValue: timeout))

@@ -200,14 +200,14 @@ struct TransactionTests {
 
     @Test func securityRisesAStepAtATimeAndOnlyWhereItHelps() {
         let authentication = ATTErrorCode.insufficientAuthentication
-        #expect(LinkSecurityLevel.low.level(after: authentication) == .medium)
-        #expect(LinkSecurityLevel.medium.level(after: authentication) == .high)
-        #expect(LinkSecurityLevel.high.level(after: authentication) == .fips)
-        #expect(LinkSecurityLevel.fips.level(after: authentication) == nil)
-        #expect(LinkSecurityLevel.low.level(after: .insufficientEncryption) == .medium)
-        #expect(LinkSecurityLevel.medium.level(after: .insufficientEncryption) == nil)
+        #expect(SecurityLevel.open.level(after: authentication) == .encrypted)
+        #expect(SecurityLevel.encrypted.level(after: authentication) == .authenticated)
+        #expect(SecurityLevel.authenticated.level(after: authentication) == .secureConnections)
+        #expect(SecurityLevel.secureConnections.level(after: authentication) == nil)
+        #expect(SecurityLevel.open.level(after: .insufficientEncryption) == .encrypted)
+        #expect(SecurityLevel.encrypted.level(after: .insufficientEncryption) == nil)
         for code in [ATTErrorCode.readNotPermitted, .encryptionKeySizeTooShort, .insufficientAuthorization] {
-            #expect(LinkSecurityLevel.low.level(after: code) == nil)
+            #expect(SecurityLevel.open.level(after: code) == nil)
         }
     }
 }

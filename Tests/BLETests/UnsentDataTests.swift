@@ -32,7 +32,7 @@ struct UnsentDataTests {
         try await VirtualTestbed.run(conditions: .init(packetsPerConnectionEvent: 3)) { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             var options = ConnectionOptions()
-            options.timing = .init(interval: .milliseconds(30) ... .milliseconds(30))
+            options.parameters = .init(interval: .milliseconds(30) ... .milliseconds(30))
             let hosts = Hosts(
                 bed: bed, central: CentralManager(try await bed.host("client")),
                 server: try await bed.host("server", on: port), port: port, options: options)

@@ -20,7 +20,7 @@ struct ServedConfiguration {
         }
         server = GATTServer(
             try AttributeDatabase(services, generic: configuration.generic),
-            GATTServer.Configuration(configuration))
+            ServerOptions(configuration))
         receiveMTU = ATTMTU(UInt16(configuration.mtu))
     }
 }

@@ -43,3 +43,11 @@ private let database = RemoteDatabase(services: [battery, access])
     #expect(database.descriptor(0x0022) == nil)
     #expect(RemoteDatabase().service(containing: 1) == nil)
 }
+
+@Test func describeThemselvesInOneLine() {
+    #expect("\(database)" == "2 services: 1800, 180f")
+    #expect("\(RemoteDatabase(services: []))" == "0 services")
+    #expect("\(RemoteDatabase(services: [battery]))" == "1 service: 180f")
+    #expect("\(battery)" == "service 180f at 0x0020...0xffff: 2a19")
+    #expect("\(level)" == "characteristic 2a19 at 0x0022: read|notify")
+}

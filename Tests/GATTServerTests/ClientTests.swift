@@ -87,7 +87,7 @@ private final class Link: Sendable {
         let record = server.disconnect(client)
         let current: (@Sendable () -> LinkSecurity)? = if isAsked { { link.ask() } } else { nil }
         server.connect(
-            client, security: LinkSecurity(level: .none, isBonded: true), current: current, record: record)
+            client, security: LinkSecurity(level: .open, isBonded: true), current: current, record: record)
         #expect(server.subscribers(of: 3) == [])
         link.secure(LinkSecurity(level: .encrypted, isBonded: true))
         if !isAsked { server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client) }

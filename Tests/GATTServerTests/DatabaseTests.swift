@@ -37,8 +37,7 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
 }
 
 @Test func theGenericServicesComeFirst() throws {
-    let wish = GenericServices.PreferredConnection(
-        minimumInterval: 6, maximumInterval: 12, latency: 0, timeout: 400)
+    let wish = ConnectionParameters(interval: .microseconds(7500) ... .milliseconds(15))
     let generic = GenericServices(deviceName: "Thermo", appearance: 0x0300, preferredConnection: wish)
     let database = try AttributeDatabase([GATTService(0x1809, handle: 0x0020)], generic: generic)
     let types = database.attributes.map(\.type)
@@ -168,7 +167,7 @@ private func characteristic(
             "service ff00, characteristic ff01: the key size 17 is not within 7 to 16"
         ),
         (
-            characteristic { $0.permissions = AttributePermissions(read: .none) },
+            characteristic { $0.permissions = AttributePermissions(read: nil) },
             "service ff00, characteristic ff01: the properties offer read, the permissions let nobody do it"
         ),
         (

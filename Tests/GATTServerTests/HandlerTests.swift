@@ -38,7 +38,7 @@ private struct NoCode: Error {}
             Exchange("0e03000300", "0f0404"), Exchange("060100ffff01ff05", "0703000300"),
         ])
     #expect(log.allReads.count == 5)
-    #expect(log.allReads.allSatisfy { $0.central == central && $0.handle == 3 && $0.uuid == 0xff01 })
+    #expect(log.allReads.allSatisfy { $0.central.client == central && $0.handle == 3 && $0.uuid == 0xff01 })
 }
 
 @Test func aLongValueOfAHandlerIsReadInOnePiece() throws {
@@ -164,7 +164,7 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })))
-    let other = CentralID(rawValue: 2)
+    let other = ClientID(rawValue: 2)
     dialogue.server.connect(other)
     speak(&dialogue, [Exchange("120300aa", "")])
     #expect(dialogue.server.handle(.read(3), from: other, mtu: 23) == .respond(.read([])))

@@ -6,7 +6,7 @@ import Testing
 private let value: [UInt8] = [0x5e, 0xc7]
 
 /// A value at 0x0003 that wants `access` of a link, and one at 0x0005 that anybody may read.
-private func guarded(_ access: AttributeAccess, keySize: Int = 7, authorize: Bool = false) -> [GATTService] {
+private func guarded(_ access: SecurityLevel, keySize: Int = 7, authorize: Bool = false) -> [GATTService] {
     several(
         GATTCharacteristic(
             0xff01, properties: [.read, .write, .writeWithoutResponse],
@@ -27,10 +27,10 @@ private let paths: [(opcode: String, request: String)] = [
 @Test("GATT/SR/GAR/BI-04-C, BI-05-C, GAW/SR/BI-05-C, BI-06-C: a link that is not safe enough, on every path")
 func linksThatAreNotSafeEnough() throws {
     let weak = LinkSecurity(level: .secureConnections, keySize: 7)
-    let cases: [(AttributeAccess, LinkSecurity, String)] = [
-        (.encrypted, .none, "05"), (.encrypted, LinkSecurity(level: .none, isBonded: true), "0f"),
+    let cases: [(SecurityLevel, LinkSecurity, String)] = [
+        (.encrypted, .none, "05"), (.encrypted, LinkSecurity(level: .open, isBonded: true), "0f"),
         (.encrypted, weak, "0c"), (.authenticated, .none, "05"),
-        (.authenticated, LinkSecurity(level: .none, isBonded: true), "0f"),
+        (.authenticated, LinkSecurity(level: .open, isBonded: true), "0f"),
         (.authenticated, LinkSecurity(level: .encrypted), "05"),
         (.authenticated, LinkSecurity(level: .encrypted, isBonded: true), "05"), (.authenticated, weak, "0c"),
         (.secureConnections, LinkSecurity(level: .authenticated), "05"), (.secureConnections, weak, "0c"),
@@ -54,8 +54,8 @@ func linksThatAreNotSafeEnough() throws {
 }
 
 @Test func linksThatAreSafeEnough() throws {
-    let levels: [LinkSecurity.Level] = [.none, .encrypted, .authenticated, .secureConnections]
-    let accesses: [AttributeAccess] = [.open, .encrypted, .authenticated, .secureConnections]
+    let levels: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
+    let accesses: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
     for (least, access) in accesses.enumerated() {
         for level in levels[least...] {
             var dialogue = try ServerDialogue(guarded(access), security: LinkSecurity(level: level))
@@ -67,6 +67,15 @@ func linksThatAreNotSafeEnough() throws {
                     Exchange("120300" + value.hex, "13"),
                 ])
         }
+    }
+}
+
+/// Level 4 is a key of 16 octets, whatever the least length is elsewhere (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+@Test func levelFourWantsAKeyOfFullLength() throws {
+    for (keySize, answer) in [(15, "010a03000c"), (16, "0b" + value.hex)] {
+        let security = LinkSecurity(level: .secureConnections, keySize: keySize)
+        var dialogue = try ServerDialogue(guarded(.secureConnections), security: security)
+        speak(&dialogue, [Exchange("0a0300", answer)])
     }
 }
 
@@ -86,8 +95,8 @@ func authorization() throws {
     var dialogue = try ServerDialogue(guarded(.open, authorize: true))
     for path in paths { #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + "08") }
 
-    var configuration = GATTServer.Configuration()
-    configuration.authorize = { $0.central == ServerDialogue.central && !$0.isWrite && $0.handle == 3 }
+    var configuration = ServerOptions()
+    configuration.authorize = { $0.central.client == ServerDialogue.central && !$0.isWrite && $0.handle == 3 }
     var asked = try ServerDialogue(guarded(.open, authorize: true), configuration: configuration)
     speak(&asked, [Exchange("0a0300", "0b" + value.hex), Exchange("12030001", "0112030008")])
     // Safety comes before the question.
@@ -114,7 +123,7 @@ func authorization() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: .notify, subscription: .encrypted,
         descriptors: [
-            GATTDescriptor(0x2901, permissions: AttributePermissions(read: .none, write: .open), value: [1])
+            GATTDescriptor(0x2901, permissions: AttributePermissions(read: nil, write: .open), value: [1])
         ])
     var dialogue = try ServerDialogue(single(characteristic))
     speak(

@@ -6,7 +6,7 @@ import Testing
 
 /// A server with one link, to which tests speak in PDUs.
 struct ServerDialogue {
-    static let central = CentralID(rawValue: 1)
+    static let central = ClientID(rawValue: 1)
 
     var server: GATTServer
     var connection: GATTConnection
@@ -14,7 +14,7 @@ struct ServerDialogue {
 
     init(
         _ services: [GATTService], generic: GenericServices? = nil, mtu: UInt16 = 23,
-        security: LinkSecurity = .none, configuration: GATTServer.Configuration = GATTServer.Configuration()
+        security: LinkSecurity = .none, configuration: ServerOptions = ServerOptions()
     ) throws {
         server = GATTServer(try AttributeDatabase(services, generic: generic), configuration)
         connection = GATTConnection(Self.central)

@@ -64,7 +64,7 @@ struct ServiceChangeTests {
             dialogue.server.features(of: central) == [
                 .robustCaching, .enhancedBearer, .multipleNotifications,
             ])
-        let other = CentralID(rawValue: 2)
+        let other = ClientID(rawValue: 2)
         dialogue.server.connect(other)
         #expect(dialogue.server.handle(.read(11), from: other, mtu: 23) == .respond(.read([0])))
     }

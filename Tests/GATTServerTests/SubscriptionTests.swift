@@ -72,7 +72,7 @@ func improperConfigurations() throws {
 
 @Test func eachCentralHasConfigurationsOfItsOwn() throws {
     var dialogue = try ServerDialogue(pushing)
-    let other = CentralID(rawValue: 2)
+    let other = ClientID(rawValue: 2)
     dialogue.server.connect(other)
     speak(&dialogue, [Exchange("1204000100", "13")])
     #expect(dialogue.server.handle(.read(4), from: other, mtu: 23) == .respond(.read([0, 0])))

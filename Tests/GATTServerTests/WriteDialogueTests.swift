@@ -147,7 +147,7 @@ func reliableWrites() throws {
 
 @Test("The prepare queue is bounded (3.4.6.1)")
 func prepareQueueIsBounded() throws {
-    var configuration = GATTServer.Configuration()
+    var configuration = ServerOptions()
     configuration.prepareQueueLimit = 2
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: [.read, .write])), configuration: configuration)

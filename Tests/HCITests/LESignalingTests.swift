@@ -99,12 +99,12 @@ import Testing
 }
 
 @Suite struct LESignalingTests {
-    let parameters = ConnectionParameters(
+    let parameters = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 6), intervalMax: ConnectionInterval(rawValue: 12),
         latency: 1, supervisionTimeout: Centiseconds(rawValue: 200))
 
     /// What a side answers to a frame.
-    static func answers(_ role: ConnectionRole = .central, to hex: String) -> [String] {
+    static func answers(_ role: LinkRole = .central, to hex: String) -> [String] {
         var side = LESignaling(role: role)
         side.receive([UInt8](spelled: hex).span, at: .zero)
         return side.frames().map(\.hex)

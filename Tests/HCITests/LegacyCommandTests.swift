@@ -108,7 +108,7 @@ import Testing
         .init("2520 00", LEReadLocalP256PublicKey()),
     ]
 
-    static let parameters = ConnectionParameters(
+    static let parameters = LEConnectionParameters(
         intervalMin: ConnectionInterval(.milliseconds(30)),
         intervalMax: ConnectionInterval(.milliseconds(50)),
         latency: 4, supervisionTimeout: Centiseconds(.milliseconds(420)), eventMax: Slots(rawValue: 2))

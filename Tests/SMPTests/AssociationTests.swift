@@ -16,8 +16,8 @@ private let table = [
 ]
 
 private let methods: [Character: PairingMethod] = [
-    "J": .justWorks, "N": .numericComparison, "I": .passkeyShown(by: .initiator),
-    "R": .passkeyShown(by: .responder),
+    "J": .justWorks, "N": .numericComparison, "I": .passkeyShown(by: .central),
+    "R": .passkeyShown(by: .peripheral),
     "B": .passkeyEnteredByBoth,
 ]
 
@@ -50,16 +50,16 @@ func everyCellOfTheAssociationTable(initiator: UInt8, responder: UInt8, isSecure
     #expect(bond.strength == other.strength)
     #expect(bond.centralKey == other.peripheralKey && bond.centralKey != nil)
     #expect(bond.peripheralKey == other.centralKey)
-    #expect(pair.initiatorEvents.dialogue == expected.dialogue(of: .initiator))
-    #expect(pair.responderEvents.dialogue == expected.dialogue(of: .responder))
+    #expect(pair.initiatorEvents.dialogue == expected.dialogue(of: .central))
+    #expect(pair.responderEvents.dialogue == expected.dialogue(of: .peripheral))
 }
 
 extension PairingMethod {
     /// What the user of one end is asked.
-    fileprivate func dialogue(of role: PairingRole) -> String {
-        let first = role == .responder ? "requested " : ""
+    fileprivate func dialogue(of role: LinkRole) -> String {
+        let first = role == .peripheral ? "requested " : ""
         return switch self {
-        case .justWorks: first + (role == .initiator ? "confirm" : "")
+        case .justWorks: first + (role == .central ? "confirm" : "")
         case .numericComparison: first + "compare"
         case .passkeyShown(let other): first + (other == role ? "display" : "enter")
         case .passkeyEnteredByBoth: first + "enter"
@@ -93,7 +93,7 @@ extension [SecurityManager.Event] {
     request.oobData = .present
     #expect(PairingMethod(request: request, response: response) == .outOfBand)
     request.authentication = []
-    #expect(PairingMethod(request: request, response: response) == .passkeyShown(by: .initiator))
+    #expect(PairingMethod(request: request, response: response) == .passkeyShown(by: .central))
     response.oobData = .present
     response.authentication = []
     #expect(PairingMethod(request: request, response: response) == .outOfBand)

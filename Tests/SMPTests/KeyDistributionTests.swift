@@ -21,8 +21,8 @@ private func policy(
     let keys = pair.frames.filter { (6...10).contains($0.octets[0]) }
     #expect(keys.map(\.octets[0]) == [6, 7, 8, 9, 10, 6, 7, 8, 9, 10])
     #expect(
-        keys.map(\.from) == [PairingRole](repeating: .responder, count: 5)
-            + [PairingRole](repeating: .initiator, count: 5))
+        keys.map(\.from) == [LinkRole](repeating: .peripheral, count: 5)
+            + [LinkRole](repeating: .central, count: 5))
 
     let bond = try #require(pair.initiatorBond)
     let other = try #require(pair.responderBond)
@@ -62,7 +62,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
     for isSecure in [true, false] {
         var pair = PairedMachines(policy(secure: isSecure, send: keys), policy(take: .identity))
         try pair.pair()
-        let sent = pair.frames.filter { $0.from == .initiator && (6...10).contains($0.octets[0]) }.map(
+        let sent = pair.frames.filter { $0.from == .central && (6...10).contains($0.octets[0]) }.map(
             \.octets[0])
         #expect(sent == (keys.contains(.identity) ? [8, 9] : []))
         #expect((pair.responderBond?.peerIdentityKey != nil) == keys.contains(.identity))
@@ -74,7 +74,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
             + (keys.contains(.identity) ? [8, 9] : [])
             + (keys.contains(.signing) ? [10] : [])
         #expect(
-            pair.frames.filter { $0.from == .responder && (6...10).contains($0.octets[0]) }.map(\.octets[0])
+            pair.frames.filter { $0.from == .peripheral && (6...10).contains($0.octets[0]) }.map(\.octets[0])
                 == expected)
     }
 }
@@ -94,7 +94,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
 @Test func aZeroIdentityKeyIsNone() throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
-        frame.from == .initiator && frame.octets[0] == 8
+        frame.from == .central && frame.octets[0] == 8
             ? SMPCommand.identityInformation(identityResolvingKey: 0).encoded : nil
     }
     try pair.pair()

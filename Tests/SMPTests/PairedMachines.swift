@@ -15,7 +15,7 @@ struct User: Sendable {
 /// Two machines joined by a link whose frames and encryption the test sees. Frames take no time.
 struct PairedMachines {
     struct Frame: Equatable {
-        let from: PairingRole
+        let from: LinkRole
         let octets: [UInt8]
     }
 
@@ -62,10 +62,10 @@ struct PairedMachines {
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox
     ) {
         self.initiator = SecurityManager(
-            role: .initiator, own: Self.initiatorAddress, peer: Self.responderAddress, policy: initiator,
+            role: .central, own: Self.initiatorAddress, peer: Self.responderAddress, policy: initiator,
             identity: Self.initiatorIdentity, toolbox: toolbox, random: initiatorNumbers)
         self.responder = SecurityManager(
-            role: .responder, own: Self.responderAddress, peer: Self.initiatorAddress, policy: responder,
+            role: .peripheral, own: Self.responderAddress, peer: Self.initiatorAddress, policy: responder,
             identity: Self.responderIdentity, toolbox: toolbox, random: responderNumbers)
     }
 
@@ -80,20 +80,20 @@ struct PairedMachines {
             var moved = false
             while let event = initiator.nextEvent() {
                 initiatorEvents.append(event)
-                react(to: event, of: .initiator)
+                react(to: event, of: .central)
                 moved = true
             }
             while let event = responder.nextEvent() {
                 responderEvents.append(event)
-                react(to: event, of: .responder)
+                react(to: event, of: .peripheral)
                 moved = true
             }
             // One frame at a time, so that answers cross as little as they do on air.
             if let frame = initiator.frame() {
-                deliver(Frame(from: .initiator, octets: frame))
+                deliver(Frame(from: .central, octets: frame))
                 moved = true
             } else if let frame = responder.frame() {
-                deliver(Frame(from: .responder, octets: frame))
+                deliver(Frame(from: .peripheral, octets: frame))
                 moved = true
             }
             guard moved else { return }
@@ -105,20 +105,20 @@ struct PairedMachines {
         frames.append(frame)
         guard !octets.isEmpty else { return }
         switch frame.from {
-        case .initiator: responder.receive(octets, at: now)
-        case .responder: initiator.receive(octets, at: now)
+        case .central: responder.receive(octets, at: now)
+        case .peripheral: initiator.receive(octets, at: now)
         }
     }
 
-    private mutating func answer(_ answer: PairingAnswer, by role: PairingRole) {
+    private mutating func answer(_ answer: PairingAnswer, by role: LinkRole) {
         switch role {
-        case .initiator: initiator.answer(answer, at: now)
-        case .responder: responder.answer(answer, at: now)
+        case .central: initiator.answer(answer, at: now)
+        case .peripheral: responder.answer(answer, at: now)
         }
     }
 
-    private mutating func react(to event: SecurityManager.Event, of role: PairingRole) {
-        let user = role == .initiator ? initiatorUser : responderUser
+    private mutating func react(to event: SecurityManager.Event, of role: LinkRole) {
+        let user = role == .central ? initiatorUser : responderUser
         switch event {
         case .pairingRequested, .confirm:
             answer(user.accepts ? .accept : .refuse(.unspecifiedReason), by: role)
@@ -128,7 +128,7 @@ struct PairedMachines {
         case .enterPasskey:
             if let passkey = user.passkey { answer(.passkey(passkey), by: role) } else { typeWhatIsShown() }
         case .compare(let passkey):
-            let other = role == .initiator ? responderEvents : initiatorEvents
+            let other = role == .central ? responderEvents : initiatorEvents
             let isSame = !other.contains {
                 if case .compare(let theirs) = $0 { theirs != passkey } else { false }
             }

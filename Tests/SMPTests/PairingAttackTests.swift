@@ -13,7 +13,7 @@ private func legacy(_ policy: PairingPolicy) -> PairingPolicy {
 }
 
 /// Changes the lowest bit of the last octet of frames of one code from one end.
-private func flipping(_ code: SMPCode, of role: PairingRole, occurrence: Int = 0) -> (
+private func flipping(_ code: SMPCode, of role: LinkRole, occurrence: Int = 0) -> (
     PairedMachines.Frame, Int
 )
     -> [UInt8]?
@@ -33,8 +33,8 @@ private final class Counter { var value = 0 }
 
 // MARK: - Public keys
 
-@Test(arguments: [PairingRole.initiator, .responder])
-func pointsBesideTheCurveAreRefused(from role: PairingRole) throws {
+@Test(arguments: [LinkRole.central, .peripheral])
+func pointsBesideTheCurveAreRefused(from role: LinkRole) throws {
     var pair = PairedMachines()
     pair.meddle = flipping(.pairingPublicKey, of: role)
     try pair.pair()
@@ -49,7 +49,7 @@ func pointsBesideTheCurveAreRefused(from role: PairingRole) throws {
         var sent: [UInt8] = []
         pair.meddle = { frame, _ in
             guard frame.octets.first == SMPCode.pairingPublicKey.rawValue else { return nil }
-            if frame.from == .initiator {
+            if frame.from == .central {
                 sent = frame.octets
                 return nil
             }
@@ -84,7 +84,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
     initiator.outOfBandData = offer.data
     var pair = PairedMachines(initiator, policy)
     pair.meddle = { frame, _ in
-        frame.from == .initiator && frame.octets.first == 0x0c
+        frame.from == .central && frame.octets.first == 0x0c
             ? SMPCommand.pairingPublicKey(key).encoded : nil
     }
     try pair.pair()
@@ -94,7 +94,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
 @Test func theDebugKeyIsRefusedUnlessTheOwnerDebugs() throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
-        frame.from == .initiator && frame.octets.first == 0x0c
+        frame.from == .central && frame.octets.first == 0x0c
             ? SMPCommand.pairingPublicKey(.debug).encoded : nil
     }
     var debugging = pair
@@ -119,7 +119,7 @@ func shortKeysAreRefused(size: UInt8) throws {
             return octets
         }
         try pair.pair()
-        #expect(pair.failure(of: isRequest ? .responder : .initiator) == .local(.encryptionKeySize))
+        #expect(pair.failure(of: isRequest ? .peripheral : .central) == .local(.encryptionKeySize))
     }
 }
 
@@ -226,19 +226,19 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
 @Test func proofsOfPasskeyBitsAreNotTakenTwice() throws {
     var pair = PairedMachines(keyboard, display)
     try pair.pair()
-    for role in [PairingRole.initiator, .responder] {
+    for role in [LinkRole.central, .peripheral] {
         let numbers = pair.frames.filter { $0.from == role && $0.octets.first == 4 }.map(\.octets)
         #expect(numbers.count == 20)
         #expect(Set(numbers).count == 20)
     }
 
     // An initiator that saw the proofs of a pairing says them again in the next: the keys are others.
-    let recorded = pair.frames.filter { $0.from == .initiator && [3, 4].contains($0.octets.first) }.map(
+    let recorded = pair.frames.filter { $0.from == .central && [3, 4].contains($0.octets.first) }.map(
         \.octets)
     var next = 0
     pair.frames = []
     pair.meddle = { frame, _ in
-        guard frame.from == .initiator, [3, 4].contains(frame.octets.first), next < recorded.count else {
+        guard frame.from == .central, [3, 4].contains(frame.octets.first), next < recorded.count else {
             return nil
         }
         next += 1
@@ -257,7 +257,7 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
     var recorded: [UInt8: [UInt8]] = [:]
     var rounds = 0
     pair.meddle = { frame, _ in
-        guard frame.from == .initiator, let code = frame.octets.first, code == 3 || code == 4 else {
+        guard frame.from == .central, let code = frame.octets.first, code == 3 || code == 4 else {
             return nil
         }
         if code == 4 { rounds += 1 }
@@ -271,8 +271,8 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
 
 // MARK: - Proofs that are wrong
 
-@Test(arguments: [PairingRole.initiator, .responder], [true, false])
-func wrongConfirmAndRandomValuesAreRefused(from role: PairingRole, isSecure: Bool) throws {
+@Test(arguments: [LinkRole.central, .peripheral], [true, false])
+func wrongConfirmAndRandomValuesAreRefused(from role: LinkRole, isSecure: Bool) throws {
     for code in [SMPCode.pairingConfirm, .pairingRandom] {
         for occurrence in isSecure ? [0, 7, 19] : [0] {
             var pair = PairedMachines(
@@ -288,14 +288,14 @@ func wrongConfirmAndRandomValuesAreRefused(from role: PairingRole, isSecure: Boo
 @Test func aWrongCommitmentIsRefused() throws {
     for code in [SMPCode.pairingConfirm, .pairingRandom] {
         var pair = PairedMachines()
-        pair.meddle = flipping(code, of: .responder)
+        pair.meddle = flipping(code, of: .peripheral)
         try pair.pair()
         #expect(pair.initiatorFailure == .local(.confirmValueFailed))
     }
 }
 
-@Test(arguments: [PairingRole.initiator, .responder])
-func wrongDHKeyChecksAreRefused(from role: PairingRole) throws {
+@Test(arguments: [LinkRole.central, .peripheral])
+func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     for io in [IOCapability.noInputNoOutput, .displayYesNo] {
         var pair = PairedMachines(PairingPolicy(ioCapability: io), PairingPolicy(ioCapability: io))
         pair.meddle = flipping(.pairingDHKeyCheck, of: role)
@@ -313,8 +313,8 @@ func wrongDHKeyChecksAreRefused(from role: PairingRole) throws {
             frame.octets.first == (isRequest ? 1 : 2) ? frame.octets.replacing(3, with: 0x0d) : nil
         }
         try pair.pair()
-        #expect(pair.failure(of: isRequest ? .responder : .initiator) == .local(.dhKeyCheckFailed))
-        #expect(pair.failure(of: isRequest ? .initiator : .responder) == .peer(.dhKeyCheckFailed))
+        #expect(pair.failure(of: isRequest ? .peripheral : .central) == .local(.dhKeyCheckFailed))
+        #expect(pair.failure(of: isRequest ? .central : .peripheral) == .peer(.dhKeyCheckFailed))
     }
 }
 
@@ -323,7 +323,7 @@ func wrongDHKeyChecksAreRefused(from role: PairingRole) throws {
     var sent: [UInt8] = []
     pair.meddle = { frame, _ in
         guard frame.octets.first == 3 else { return nil }
-        if frame.from == .initiator { sent = frame.octets }
+        if frame.from == .central { sent = frame.octets }
         return sent
     }
     try pair.pair()
@@ -331,10 +331,10 @@ func wrongDHKeyChecksAreRefused(from role: PairingRole) throws {
 }
 
 @Test func numbersThatTheUserFindsDifferentEndIt() throws {
-    for role in [PairingRole.initiator, .responder] {
+    for role in [LinkRole.central, .peripheral] {
         var pair = PairedMachines(
             PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .keyboardDisplay))
-        if role == .initiator {
+        if role == .central {
             pair.initiatorUser.compares = false
         } else {
             pair.responderUser.compares = false
@@ -435,20 +435,20 @@ func keysOnALinkThatIsNotEncryptedAreRefused(code: SMPCode) throws {
 func anIdentityThatChangesIsRefused(address: UInt64) throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
-        frame.from == .initiator && frame.octets.first == 9
+        frame.from == .central && frame.octets.first == 9
             ? SMPCommand.identityAddressInformation(DeviceAddress(address, type: .random)).encoded : nil
     }
     try pair.pair()
     #expect(pair.responderFailure == .local(.invalidParameters))
 }
 
-extension PairingRole {
-    fileprivate var peer: PairingRole { self == .initiator ? .responder : .initiator }
+extension LinkRole {
+    fileprivate var peer: LinkRole { self == .central ? .peripheral : .central }
 }
 
 extension PairedMachines {
-    fileprivate func failure(of role: PairingRole) -> PairingFailure? {
-        role == .initiator ? initiatorFailure : responderFailure
+    fileprivate func failure(of role: LinkRole) -> PairingFailure? {
+        role == .central ? initiatorFailure : responderFailure
     }
 }
 

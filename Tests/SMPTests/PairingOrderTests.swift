@@ -58,7 +58,7 @@ func packetsOutOfOrderEndThePairing(kind: Int) throws {
             var pair = kinds[kind].pair()
             pair.meddle = { _, index in index == position ? packet.encoded : nil }
             try pair.pair()
-            let isInitiator = frame.from == .responder
+            let isInitiator = frame.from == .peripheral
             let (failure, bond) =
                 isInitiator
                 ? (pair.initiatorFailure, pair.initiatorBond) : (pair.responderFailure, pair.responderBond)
@@ -95,7 +95,7 @@ func whatIsCutOrTooLongEndsThePairing(kind: Int) throws {
             if position == 0 {
                 #expect(pair.responderEvents == [.refused(.pairingRequest, .invalidParameters)])
             } else {
-                let failure = frame.from == .responder ? pair.initiatorFailure : pair.responderFailure
+                let failure = frame.from == .peripheral ? pair.initiatorFailure : pair.responderFailure
                 #expect(failure == .local(.invalidParameters))
             }
         }
@@ -111,7 +111,7 @@ func silenceEndsThePairingAfterThirtySeconds(kind: Int) throws {
         var pair = kinds[kind].pair()
         pair.meddle = { _, index in index >= position ? [] : nil }
         try pair.pair()
-        var machine = frame.from == .responder ? pair.initiator : pair.responder
+        var machine = frame.from == .peripheral ? pair.initiator : pair.responder
         #expect(machine.isPairing)
         #expect(machine.deadline == pair.now + .seconds(30))
         machine.expire(at: pair.now + .milliseconds(29_999))
@@ -163,10 +163,10 @@ func silenceEndsThePairingAfterThirtySeconds(kind: Int) throws {
             for _ in 0..<100 { machine.receive(packet.encoded, at: .zero) }
             switch (packet, machine.role) {
             case (.pairingFailed, _): #expect(machine.frame() == nil)
-            case (.securityRequest, .initiator):
+            case (.securityRequest, .central):
                 #expect(machine.frame() == nil)
                 #expect(machine.nextEvent() == .securityRequested([]))
-            case (.pairingRequest, .responder):
+            case (.pairingRequest, .peripheral):
                 // The second ends the pairing that the first began; the others come too soon after that.
                 #expect(machine.frame() == [5, 8])
                 #expect(machine.frame() == [5, 9])

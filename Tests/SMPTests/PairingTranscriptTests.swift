@@ -17,7 +17,7 @@ private struct CountedNumbers: RandomNumberGenerator, Sendable {
 private func transcript(_ text: String) -> [PairedMachines.Frame] {
     text.split(separator: "\n").map { line in
         PairedMachines.Frame(
-            from: line.first == "i" ? .initiator : .responder, octets: [UInt8](hex: line.dropFirst(2)) ?? [])
+            from: line.first == "i" ? .central : .peripheral, octets: [UInt8](hex: line.dropFirst(2)) ?? [])
     }
 }
 

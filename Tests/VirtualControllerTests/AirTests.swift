@@ -54,8 +54,9 @@ import VirtualController
         slowest.intervalMin = ConnectionInterval(rawValue: 80)
         slowest.intervalMax = ConnectionInterval(rawValue: 80)
         slowest.supervisionTimeout = Centiseconds(rawValue: 3200)
-        for (parameters, interval): (ConnectionParameters, Int64) in [(Bench.parameters, 30), (slowest, 100)]
-        {
+        for (parameters, interval): (LEConnectionParameters, Int64) in [
+            (Bench.parameters, 30), (slowest, 100),
+        ] {
             var bench = Bench()
             let (central, peripheral) = (bench.join(), bench.join())
             let handles = try bench.connect(central, to: peripheral, parameters: parameters)

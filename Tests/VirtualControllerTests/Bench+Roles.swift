@@ -44,12 +44,12 @@ extension Bench {
         }
     }
 
-    static let parameters = ConnectionParameters(
+    static let parameters = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
         latency: 0, supervisionTimeout: Centiseconds(rawValue: 42))
 
     func creation(
-        to peer: ID, filter: InitiatorFilterPolicy = .peer, parameters: ConnectionParameters = parameters
+        to peer: ID, filter: InitiatorFilterPolicy = .peer, parameters: LEConnectionParameters = parameters
     ) -> LECreateConnection {
         LECreateConnection(
             scanInterval: Slots(rawValue: 16), scanWindow: Slots(rawValue: 16), filterPolicy: filter,
@@ -65,7 +65,7 @@ extension Bench {
 
     /// Connects, and drops all events about it.
     mutating func connect(
-        _ central: ID, to peripheral: ID, parameters: ConnectionParameters = parameters
+        _ central: ID, to peripheral: ID, parameters: LEConnectionParameters = parameters
     ) throws -> (central: ConnectionHandle, peripheral: ConnectionHandle) {
         advertise(on: peripheral)
         perform(creation(to: peripheral, parameters: parameters), on: central)

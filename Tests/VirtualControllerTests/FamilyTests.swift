@@ -49,8 +49,8 @@ import VirtualController
 
     /// What a controller tells of itself is what it does, whatever it has: a command has its bit where it is
     /// answered by more than Unknown HCI Command, and the features are exactly these.
-    @Test(arguments: [nil, [], .le2M, .leCoded, [.le2M, .leCoded]] as [PHYSet?], [0, 4] as [UInt8])
-    func supportedCommandsAndFeatures(_ phys: PHYSet?, _ count: UInt8) throws {
+    @Test(arguments: [nil, [], [.le2M], [.leCoded], [.le2M, .leCoded]] as [Set<PHY>?], [0, 4] as [UInt8])
+    func supportedCommandsAndFeatures(_ phys: Set<PHY>?, _ count: UInt8) throws {
         var configuration = VirtualController.Configuration(
             extended: phys.map { .init(phys: $0, periodicSyncs: count) })
         configuration.resolvingListSize = count

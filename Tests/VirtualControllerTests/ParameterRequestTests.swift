@@ -6,7 +6,7 @@ import VirtualController
 /// The Connection Parameters Request procedure: a peripheral asks, the central's host decides (Core Specification
 /// 5.4, Vol 6, Part B, 5.1.7).
 @Suite struct ParameterRequestTests {
-    static let wanted = ConnectionParameters(
+    static let wanted = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 80), intervalMax: ConnectionInterval(rawValue: 160),
         latency: 3, supervisionTimeout: Centiseconds(rawValue: 600))
 

@@ -221,7 +221,8 @@ struct CommandLineTests {
     @Test("levels of security are words, in help and in completion, too")
     func levelsOfSecurity() throws {
         #expect(
-            try GATTReadCommand.parse(["name:X", "2a19", "--security", "fips"]).options.link.security == .fips
+            try GATTReadCommand.parse(["name:X", "2a19", "--security", "fips"]).options.link.security
+                == .secureConnections
         )
         #expect(throws: (any Error).self) {
             try GATTReadCommand.parse(["name:X", "2a19", "--security", "4"])

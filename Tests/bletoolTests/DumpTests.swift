@@ -93,14 +93,14 @@ struct DumpTests {
 
     @Test(
         arguments: [
-            (ATTErrorCode.readNotPermitted, AccessLevel.open, nil),
+            (ATTErrorCode.readNotPermitted, SecurityLevel.open, nil),
             (.insufficientEncryption, .open, "{read: encrypted}"),
             (.insufficientAuthentication, .open, "{read: encrypted}"),
             (.insufficientAuthentication, .encrypted, "{read: authenticated}"),
             (.encryptionKeySizeTooShort, .encrypted, "{read: encrypted, keySize: 16}"),
             (.insufficientAuthorization, .open, nil),
-        ] as [(ATTErrorCode, AccessLevel, String?)])
-    func refusalsTellWhatReadingNeeds(_ code: ATTErrorCode, _ link: AccessLevel, _ permissions: String?)
+        ] as [(ATTErrorCode, SecurityLevel, String?)])
+    func refusalsTellWhatReadingNeeds(_ code: ATTErrorCode, _ link: SecurityLevel, _ permissions: String?)
         throws
     {
         var image = try image([service(at: 5, .read)])

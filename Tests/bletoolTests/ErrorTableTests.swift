@@ -3,6 +3,7 @@ import BLE
 import BLECore
 import Foundation
 import GATTClient
+import GATTServer
 import HCI
 import HCISocket
 import SMP
@@ -433,6 +434,15 @@ struct ErrorTableTests {
         Row(.overflow(.values(64)), .linkLost, "read: more than 64 values waited to be taken"),
         Row(.invalidRequest(.noPHY), .input, "read: no PHY is named: give one at least"),
         Row(
+            .invalidRequest(.phy(PHY(rawValue: 9))), .input,
+            "read: there is no PHY 0x09: LE 1M, LE 2M and LE Coded are those of links"),
+        Row(
+            .invalidRequest(.scanning(on: .le2M)), .input,
+            "read: there is nothing to scan for on LE 2M: advertising begins on LE 1M or LE Coded"),
+        Row(
+            .invalidRequest(.foreignCentral(Central(address: peer, client: ClientID(rawValue: 1)))), .input,
+            "read: C0:DE:00:00:00:01/random is a central of another adapter"),
+        Row(
             .invalidRequest(.supervisionTimeoutTooShort(.milliseconds(100), moreThan: .milliseconds(200))),
             .input,
             "read: a supervision timeout of 100 ms is too short: it must be more than twice the interval with the latency, 200 ms"
@@ -576,6 +586,9 @@ struct ErrorTableTests {
             "read: listing the links of hci0: what the kernel answers makes no sense: LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left"
         ),
         Row(
+            .bonds(.damaged(path: "/var/lib/bletool/bond", line: 3, .value("x", key: "peer"))), .input,
+            "read: /var/lib/bletool/bond: line 3: peer: x makes no sense"),
+        Row(
             .bonds(.newer(path: "/var/lib/bletool/bond", version: 9)), .input,
             "read: /var/lib/bletool/bond is of version 9, which a later release of this program has written"),
         Row(
@@ -624,8 +637,8 @@ struct ErrorTableTests {
             let text = try String(contentsOf: errors.appending(path: "\(file).swift"), encoding: .utf8)
             for name in text.matches(of: /(?m)^ +case (\w+)/).map(\.output.1) {
                 count += 1
-                // A central and a database error come from the library alone; of an errno the table has the status.
-                let isMade = ["foreignCentral", "database", "errno"].contains(name)
+                // A database error comes from the library alone; of an errno the table has the status.
+                let isMade = ["database", "errno"].contains(name)
                 #expect(isMade || table.contains(".\(name)"), "\(file): \(name)")
             }
         }

@@ -109,8 +109,8 @@ struct ServeConfigurationTests {
     @Test func saysHowLinksShouldKeepTime() throws {
         let told = try configuration(
             "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")
-        let wish = GenericServices.PreferredConnection(
-            minimumInterval: 24, maximumInterval: 40, latency: 4, timeout: 600)
+        let wish = ConnectionParameters(
+            interval: .milliseconds(30) ... .milliseconds(50), latency: 4, supervisionTimeout: .seconds(6))
         #expect(told.generic?.preferredConnection == wish)
         #expect(try configuration("services: []").generic?.preferredConnection == nil)
     }

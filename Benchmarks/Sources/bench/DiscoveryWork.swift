@@ -18,7 +18,7 @@ func measureDiscovery(_ meter: inout Meter) {
     for mtu in [23, 517] as [UInt16] {
         guard let database = try? AttributeDatabase(services) else { return }
         var server = GATTServer(database)
-        let central = CentralID(rawValue: 1)
+        let central = ClientID(rawValue: 1)
         server.connect(central)
         var requests = 0
         var found = 0

@@ -48,7 +48,7 @@ struct TourPeripheral {
             // The central decides.
             let link = try await manager.setDesiredConnectionLatency(
                 word == "slower" ? .high : .low, for: central)
-            return "latency \(link.timing?.latency ?? -1)"
+            return "latency \(link.latency ?? -1)"
         case "flood": return try await flood(central)
         case "add":
             let service = GATTService(.tourGuest) {

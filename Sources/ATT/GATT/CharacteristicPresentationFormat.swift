@@ -35,7 +35,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static var packetName: String { "characteristic presentation format" }
+    package static var packetName: String { "characteristic presentation format" }
 
     /// Reads the descriptor's value.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -47,10 +47,10 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     }
 
     /// 7.
-    public var encodedCount: Int { 7 }
+    package var encodedCount: Int { 7 }
 
     /// Writes the descriptor's value.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(format.rawValue)
         output.i8(exponent)
         output.u16(unit)

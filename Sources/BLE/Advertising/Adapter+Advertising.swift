@@ -18,6 +18,7 @@ extension Adapter {
             if let refusal { throw refusal }
             let id = try advertiser.advertise(
                 request, maximumLinks: maximumLinks, under: advertisingConditions)
+            takeName(of: request)
             record = AdvertisingRecord(id)
             advertising.records[id] = record
             return .pending(id)
@@ -35,7 +36,9 @@ extension Adapter {
             adapter.advertising.updated.resume(id, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
             if let end { throw end }
-            return .pending(try advertiser.update(record.id, to: request, under: advertisingConditions))
+            let update = try advertiser.update(record.id, to: request, under: advertisingConditions)
+            takeName(of: request)
+            return .pending(update)
         } then: {
             reconcileAdvertising()
         }

@@ -47,7 +47,7 @@ public actor AirServer {
     private static let kept = Lock<[AirServer]>([])
 
     /// Where the air of this user is: a socket in a folder that only the user can enter.
-    public static var defaultPath: String { UserFolder.runtime + "/air" }
+    package static var defaultPath: String { UserFolder.runtime + "/air" }
 
     static func keep(_ air: AirServer) { kept.withLock { $0.append(air) } }
 

@@ -74,10 +74,10 @@ extension BondStore {
                 switch section.kind {
                 case BondRecord.kind: records.append(try BondRecord(section))
                 case LocalIdentity.kind: identities.append(try LocalIdentity(section))
-                default: throw TextError(section.number, "nobody knows \(section.kind)")
+                default: throw TextError(section.number, .kind(String(section.kind), expected: nil))
                 }
             }
-            guard !reader.hasMore else { throw TextError(reader.number + 1, "the end is missing") }
+            guard !reader.hasMore else { throw TextError(reader.number + 1, .missingEnd) }
         } catch {
             throw .bonds(StateError(error, in: "import"))
         }

@@ -17,7 +17,7 @@ import SMP
 /// for it, as before a user is told that devices have paired.
 public final class BondStore: Sendable {
     /// Bonds that a store takes, so that peers with ever new identities cannot fill the disk.
-    public static let limit = 16_384
+    package static let limit = 16_384
 
     struct State: ~Copyable {
         var table = BondTable()

@@ -47,13 +47,13 @@ extension Adapter {
 
     /// Throws when a link cannot be like that.
     func check(_ options: ConnectionOptions) throws(BLEError) {
-        _ = try options.timing?.checked()
+        _ = try options.parameters?.checked()
         guard options.establishmentAttempts > 0 else {
             throw .outOfRange(
                 .establishmentAttempts, allowed: 1...(.max), value: options.establishmentAttempts)
         }
         guard let phys = options.phys else { return }
-        _ = try checked(PHYPreference(transmit: phys, receive: phys))
+        _ = try preference(transmit: phys, receive: phys)
     }
 
     private func request(
@@ -157,10 +157,10 @@ extension Adapter {
             // whose peer has lost its key.
             if kernel != nil { try await offerMTU(on: user.link) }
             if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
-            if let timing = options.timing, try !link.keepsTime(as: timing) {
-                _ = try await setTiming(timing, of: user.link)
+            if let wanted = options.parameters, try !link.keepsTime(as: wanted) {
+                _ = try await setParameters(wanted, of: user.link)
             }
-            if options.security > .low { try await secure(user.link, options.security) }
+            if options.security > .open { try await secure(user.link, options.security) }
             try await offerMTU(on: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
@@ -171,14 +171,12 @@ extension Adapter {
     }
 
     /// Has a link send on one of those PHYs, if the peer can.
-    private func prefer(_ phys: PHYSet, on id: LinkID) async throws(BLEError) {
-        if let now = try link(id).radio.phys, phys.contains(PHYSet(now.transmit)),
-            phys.contains(PHYSet(now.receive))
-        {
+    private func prefer(_ phys: Set<PHY>, on id: LinkID) async throws(BLEError) {
+        if let now = try link(id).radio.phys, phys.isSuperset(of: [now.transmit, now.receive]) {
             return
         }
         do throws(BLEError) {
-            _ = try await setPHYs(PHYPreference(transmit: phys, receive: phys), .any, of: id)
+            _ = try await setPHYs(transmit: phys, receive: phys, .any, of: id)
         } catch .hci(.unsupportedRemoteFeature, _) {
             log.info("the peer has LE 1M only")
         }

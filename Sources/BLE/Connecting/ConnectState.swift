@@ -113,7 +113,7 @@ struct ConnectState {
         options.isPassive = true
         options.repeats = .all
         if self.options(for: searched).contains(where: { $0.phys?.contains(.leCoded) ?? false }) {
-            options.phys.insert(.coded)
+            options.phys.insert(.leCoded)
         }
         return options
     }

@@ -295,8 +295,8 @@ extension Initiator {
         _ target: Target, _ options: [ConnectionOptions], _ conditions: Conditions
     ) throws(BLEError) -> MachineCommand {
         // Those who want another timing change that of their link.
-        let timing = options.lazy.compactMap(\.timing).first ?? ConnectionOptions.Timing()
-        let parameters = try timing.checked()
+        let wanted = options.lazy.compactMap(\.parameters).first ?? ConnectionParameters()
+        let parameters = try wanted.checked()
         let (policy, peer): (InitiatorFilterPolicy, HCIAddress) =
             switch target {
             case .device(let device): (.peer, HCIAddress(device))

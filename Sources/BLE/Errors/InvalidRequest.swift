@@ -7,6 +7,10 @@ extension BLEError {
     public enum InvalidRequest: Hashable, Sendable {
         /// No PHY is named.
         case noPHY
+        /// There is no such PHY.
+        case phy(PHY)
+        /// Advertising does not begin on that PHY, so that there is nothing to scan for.
+        case scanning(on: PHY)
         /// The supervision timeout is not longer than `moreThan`: twice the longest interval, times one more than the
         /// latency (Core Specification 5.4, Vol 4, Part E, 7.8.12).
         case supervisionTimeoutTooShort(Duration, moreThan: Duration)
@@ -72,6 +76,9 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noPHY: "no PHY is named: give one at least"
+        case .phy(let phy): "there is no PHY \(phy): LE 1M, LE 2M and LE Coded are those of links"
+        case .scanning(let phy):
+            "there is nothing to scan for on \(phy.phrase): advertising begins on LE 1M or LE Coded"
         case .supervisionTimeoutTooShort(let timeout, let least):
             "a supervision timeout of \(timeout.phrase) is too short: it must be more than twice the interval with "
                 + "the latency, \(least.phrase)"

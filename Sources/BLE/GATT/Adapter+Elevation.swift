@@ -12,7 +12,7 @@ extension Adapter {
     func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
         guard link.raisesSecurity else { return false }
         noteSecurity(of: link)
-        guard let wanted = LinkSecurityLevel(link.security).level(after: code) else { return false }
+        guard let wanted = link.security.reached.level(after: code) else { return false }
         do throws(BLEError) {
             try await secure(link.id, wanted)
             return true
@@ -32,14 +32,14 @@ extension Adapter {
     func isBonded(_ link: Link) -> Bool { link.security.isBonded }
 }
 
-extension LinkSecurityLevel {
+extension SecurityLevel {
     /// The level to reach when a server refuses a request with `code` on a link of this level; nil when more
     /// security would not help (Core Specification 5.4, Vol 3, Part C, 10.3.2).
-    package func level(after code: ATTErrorCode) -> LinkSecurityLevel? {
+    package func level(after code: ATTErrorCode) -> SecurityLevel? {
         switch code {
-        case .insufficientEncryption: self < .medium ? .medium : nil
+        case .insufficientEncryption: self < .encrypted ? .encrypted : nil
         // The code does not say which authentication it misses: the next level is tried.
-        case .insufficientAuthentication: LinkSecurityLevel(rawValue: rawValue + 1)
+        case .insufficientAuthentication: SecurityLevel(rawValue: rawValue + 1)
         default: nil
         }
     }

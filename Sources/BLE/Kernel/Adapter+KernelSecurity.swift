@@ -14,7 +14,7 @@ extension Adapter {
     /// A link whose security could not be raised is of no use: the kernel takes nothing for it any more. So it is
     /// ended. Connecting again at once is possible.
     func raise(
-        _ id: LinkID, on channel: L2CAPChannel, to level: LinkSecurityLevel
+        _ id: LinkID, on channel: L2CAPChannel, to level: SecurityLevel
     ) async throws(BLEError) {
         let link = try link(id)
         try await link.elevation.enter(self, of: id, at: \.elevation)
@@ -38,7 +38,7 @@ extension Adapter {
     }
 
     private func secured(
-        _ id: LinkID, _ channel: L2CAPChannel, _ level: LinkSecurityLevel
+        _ id: LinkID, _ channel: L2CAPChannel, _ level: SecurityLevel
     ) async throws(BLEError) {
         try await waitForKernel(on: id) { () throws(BLEError) in
             do throws(PortError) {
@@ -153,11 +153,11 @@ extension Adapter {
         guard case .socket(let channel) = link.channel else { return nil }
         let isBonded = link.protection.isBonded
         return { [port = channel.port] in
-            guard let (level, keySize) = try? port.security(), let level, level > .low else {
+            guard let (level, keySize) = try? port.security(), let level, level > .open else {
                 return LinkSecurity.none
             }
             guard keySize > 0 else { return nil }
-            return LinkSecurity(level: .init(level), keySize: keySize, isBonded: isBonded)
+            return LinkSecurity(level: level, keySize: keySize, isBonded: isBonded)
         }
     }
 

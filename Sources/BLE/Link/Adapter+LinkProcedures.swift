@@ -54,7 +54,7 @@ extension Adapter {
     }
 
     /// Sees to the connection parameters that a peripheral was promised.
-    func promise(_ wanted: ConnectionParameters, to link: Link) {
+    func promise(_ wanted: LEConnectionParameters, to link: Link) {
         guard let handle = link.handle else { return }
         let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
         link.procedures.promise(nextNumber(), by: .command(command))

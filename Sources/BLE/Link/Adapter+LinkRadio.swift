@@ -7,9 +7,9 @@ extension Adapter {
     func parameters(of id: LinkID) throws(BLEError) -> LinkParameters { try link(id).parameters }
 
     func setPHYs(
-        _ preference: PHYPreference, _ coding: PHYCoding, of id: LinkID
+        transmit: Set<PHY>?, receive: Set<PHY>?, _ coding: PHYCoding, of id: LinkID
     ) async throws(BLEError) -> LinkParameters {
-        let preference = try checked(preference)
+        let preference = try preference(transmit: transmit, receive: receive)
         try await run(.phys, on: id) {
             LESetPHY(connection: $0, preference: preference, coding: coding)
         }
@@ -17,17 +17,18 @@ extension Adapter {
     }
 
     /// The preference, if it says something and the controller has what it names.
-    func checked(_ preference: PHYPreference) throws(BLEError) -> PHYPreference {
-        let wanted = preference.transmit.union(preference.receive)
-        guard preference.indifferent.contains(.transmit) || !preference.transmit.isEmpty,
-            preference.indifferent.contains(.receive) || !preference.receive.isEmpty
-        else { throw .invalidRequest(.noPHY) }
-        for (phy, feature, name) in [
-            (PHYSet.le2M, LEFeatures.le2MPHY, PHY.le2M), (.leCoded, .leCodedPHY, .leCoded),
-        ] where wanted.contains(phy) && !capabilities.features.contains(feature) {
-            throw .adapter(.unsupported(.phy(name)))
+    func preference(transmit: Set<PHY>?, receive: Set<PHY>?) throws(BLEError) -> PHYPreference {
+        guard transmit?.isEmpty != true, receive?.isEmpty != true else { throw .invalidRequest(.noPHY) }
+        let wanted = (transmit ?? []).union(receive ?? [])
+        if let unknown = wanted.subtracting([.le1M, .le2M, .leCoded]).least {
+            throw .invalidRequest(.phy(unknown))
         }
-        return preference
+        for (phy, feature) in [(PHY.le2M, LEFeatures.le2MPHY), (.leCoded, .leCodedPHY)]
+        where wanted.contains(phy) && !capabilities.features.contains(feature) {
+            throw .adapter(.unsupported(.phy(phy)))
+        }
+        return PHYPreference(
+            transmit: transmit.map { PHYSet($0) }, receive: receive.map { PHYSet($0) })
     }
 
     func setDataLength(_ octets: Int, _ time: Duration?, of id: LinkID) async throws(BLEError) {

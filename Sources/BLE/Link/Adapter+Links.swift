@@ -283,9 +283,6 @@ extension Adapter {
         }
     }
 
-    /// Sets the largest ATT packet that new links take, for both roles.
-    public func setMTU(_ mtu: ATTMTU) { self.mtu = mtu }
-
     /// Who is at the other end of a link.
     func peer(of id: LinkID) -> DeviceAddress? { links[id]?.identity }
 

@@ -5,10 +5,10 @@ import Logging
 /// How links keep time, and who decides on it.
 extension Adapter {
     /// Asks for other connection parameters; what they are then.
-    func setTiming(
-        _ timing: ConnectionOptions.Timing, of id: LinkID
+    func setParameters(
+        _ wanted: ConnectionParameters, of id: LinkID
     ) async throws(BLEError) -> LinkParameters {
-        let parameters = try timing.checked()
+        let parameters = try wanted.checked()
         let link = try link(id)
         if link.role == .central {
             try await update(id, to: parameters)
@@ -25,7 +25,7 @@ extension Adapter {
     }
 
     /// Changes the parameters of a link by the controller.
-    private func update(_ id: LinkID, to parameters: ConnectionParameters) async throws(BLEError) {
+    private func update(_ id: LinkID, to parameters: LEConnectionParameters) async throws(BLEError) {
         do throws(BLEError) {
             try await run(.timing, on: id) {
                 LEConnectionUpdate(connection: $0, parameters: parameters)
@@ -53,11 +53,11 @@ extension Adapter {
 
     /// Asks the central by L2CAP signalling. Its no ends this, and after its yes the change, which is an event;
     /// there is none when all is as wanted already.
-    private func request(_ parameters: ConnectionParameters, on id: LinkID) async throws(BLEError) {
+    private func request(_ parameters: LEConnectionParameters, on id: LinkID) async throws(BLEError) {
         try await run(.timing, by: .request(parameters), on: id)
     }
 
-    func sendRequest(_ parameters: ConnectionParameters, on link: Link) throws(BLEError) {
+    func sendRequest(_ parameters: LEConnectionParameters, on link: Link) throws(BLEError) {
         do throws(LESignalingError) {
             try link.signaling.requestParameterUpdate(parameters, at: loop.now)
         } catch {
@@ -86,7 +86,7 @@ extension Adapter {
     /// The peer's controller asks for other parameters.
     func answer(_ event: LERemoteConnectionParameterRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
-        let wanted = ConnectionParameters(
+        let wanted = LEConnectionParameters(
             intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         let isAccepted = parameterRequests.admits(wanted, of: link.peer)
@@ -104,13 +104,13 @@ extension Adapter {
 
 extension Link {
     /// Whether it is known to keep time as somebody wants it.
-    func keepsTime(as wanted: ConnectionOptions.Timing) throws(BLEError) -> Bool {
+    func keepsTime(as wanted: ConnectionParameters) throws(BLEError) -> Bool {
         let parameters = try wanted.checked()
         return radio.timing.map { parameters.admit($0) } ?? false
     }
 }
 
-extension ConnectionParameters {
+extension LEConnectionParameters {
     /// Whether a link that keeps time so is what these ask for.
     func admit(_ timing: LinkParameters.Timing) -> Bool {
         (intervalMin.duration...intervalMax.duration).contains(timing.interval)

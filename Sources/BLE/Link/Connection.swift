@@ -7,8 +7,8 @@ import HCISocket
 ///
 /// ```swift
 /// let connection = peripheral.connection
-/// let now = try await connection.setTiming(.init(interval: .milliseconds(30) ... .milliseconds(50)))
-/// print(now.timing?.interval as Any, try await connection.rssi() as Any)
+/// let now = try await connection.setParameters(.init(interval: .milliseconds(30) ... .milliseconds(50)))
+/// print(now.interval as Any, try await connection.rssi() as Any)
 /// ```
 /// What asks the peer's controller takes at most 40 s, its own time limit (Core Specification 5.4, Vol 6,
 /// Part B, 5.2), and then fails with `BLEError.timedOut`; what asks this host's takes 2 s, 10 s where that is
@@ -44,8 +44,8 @@ extension Connection {
     /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is out of range,
     /// and nothing is sent; `parametersRefused` is the peer's no.
     @discardableResult
-    public func setTiming(_ timing: ConnectionOptions.Timing) async throws(BLEError) -> LinkParameters {
-        try await adapter.setTiming(timing, of: link)
+    public func setParameters(_ parameters: ConnectionParameters) async throws(BLEError) -> LinkParameters {
+        try await adapter.setParameters(parameters, of: link)
     }
 
     /// Says what the link should send and receive on; nil: whatever the controllers choose. Returns what it is
@@ -53,9 +53,9 @@ extension Connection {
     /// Unsupported Remote Feature.
     @discardableResult
     public func setPHYs(
-        transmit: PHYSet?, receive: PHYSet?, coding: PHYCoding = .any
+        transmit: Set<PHY>?, receive: Set<PHY>?, coding: PHYCoding = .any
     ) async throws(BLEError) -> LinkParameters {
-        try await adapter.setPHYs(PHYPreference(transmit: transmit, receive: receive), coding, of: link)
+        try await adapter.setPHYs(transmit: transmit, receive: receive, coding, of: link)
     }
 
     /// Lets packets of up to `octets` octets be sent, 27 to 251, which take at most `time` on air, 328 us to

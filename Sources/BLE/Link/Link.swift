@@ -18,14 +18,6 @@ struct LinkUser: Hashable, Sendable {
     let number: UInt64
 }
 
-/// Which part this host plays on a link.
-package enum LinkRole: Hashable, Sendable {
-    /// We connected to it.
-    case central
-    /// It connected to us.
-    case peripheral
-}
-
 /// One connection to one device: GATT with both roles on it, and the channel below.
 /// Confined to its adapter.
 final class Link {
@@ -110,7 +102,7 @@ final class Link {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = mtu
         gatt = GATTConnection(ClientID(id), configuration)
-        signaling = LESignaling(role: role == .central ? .central : .peripheral)
+        signaling = LESignaling(role: role)
         if case .acl(let handle) = channel { self.handle = handle }
     }
 

@@ -4,13 +4,10 @@ import HCI
 /// What a link was negotiated to be.
 public struct LinkParameters: Hashable, Sendable {
     /// How a link keeps time (Core Specification 5.4, Vol 6, Part B, 4.5.1).
-    public struct Timing: Hashable, Sendable {
-        /// Time between two connection events.
-        public var interval: Duration
-        /// Connection events in a row that the peripheral may leave out.
-        public var latency: Int
-        /// Silence after which the link counts as lost.
-        public var supervisionTimeout: Duration
+    package struct Timing: Hashable, Sendable {
+        package var interval: Duration
+        package var latency: Int
+        package var supervisionTimeout: Duration
     }
 
     /// The physical layers of a link, one for each way.
@@ -33,8 +30,13 @@ public struct LinkParameters: Hashable, Sendable {
             transmit: DataLength(octets: 27, time: 328), receive: DataLength(octets: 27, time: 328))
     }
 
-    /// How it keeps time; nil where the kernel does not tell.
-    public var timing: Timing?
+    /// The time between two connection events; nil where the kernel does not tell.
+    public var interval: Duration? { timing?.interval }
+    /// The number of connection events in a row that the peripheral may skip; nil where the kernel does not tell.
+    public var latency: Int? { timing?.latency }
+    /// The silence after which the link counts as lost; nil where the kernel does not tell.
+    public var supervisionTimeout: Duration? { timing?.supervisionTimeout }
+    package var timing: Timing?
     /// Its physical layers; nil where nobody has told yet.
     public var phys: PHYs?
     /// Its greatest packets; nil where the kernel does not tell.

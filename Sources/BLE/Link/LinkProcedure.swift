@@ -52,6 +52,3 @@ public struct TransmitPower: Hashable, Sendable {
     /// Those levels.
     package init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }
 }
-
-/// How LE Coded codes what this host sends (Core Specification 5.4, Vol 4, Part E, 7.8.49).
-public typealias PHYCoding = LESetPHY.Coding

@@ -23,7 +23,7 @@ struct LinkProcedures: Sendable {
         /// A command, whose answer comes to `answered`.
         case command(MachineCommand)
         /// A request for connection parameters over L2CAP signalling.
-        case request(ConnectionParameters)
+        case request(LEConnectionParameters)
         /// The command that encrypts the link with a key, which is worth that.
         case encryption(LongTermKey, GivenKey)
         /// Nothing: its turn is waited for.

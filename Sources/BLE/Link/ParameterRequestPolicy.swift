@@ -13,12 +13,12 @@ public enum ParameterRequestPolicy: Sendable {
     /// None is accepted.
     case refuse
     /// The closure says; it runs on the adapter's loop and must not block.
-    case decide(@Sendable (DeviceAddress, ConnectionOptions.Timing) -> Bool)
+    case decide(@Sendable (DeviceAddress, ConnectionParameters) -> Bool)
 
     /// Whether `peer` may have `wanted`.
-    func admits(_ wanted: ConnectionParameters, of peer: DeviceAddress) -> Bool {
+    func admits(_ wanted: LEConnectionParameters, of peer: DeviceAddress) -> Bool {
         guard wanted.isInRange else { return false }
-        let timing = ConnectionOptions.Timing(wanted)
+        let timing = ConnectionParameters(wanted)
         return switch self {
         case .accept: true
         case .refuse: false

@@ -9,12 +9,13 @@ extension Adapter {
     /// Takes services as this host's server, in place of those before. On kernel adapters it begins to
     /// take links. The first time links may be up, of the central role: their peers have seen nothing yet.
     func publish(
-        _ services: [GATTService], _ generic: GenericServices?, _ configuration: GATTServer.Configuration
+        _ services: [GATTService], _ generic: GenericServices?, _ options: ServerOptions
     ) throws(BLEError) {
         if let end { throw end }
         guard links.isEmpty || !server.isPublished else {
             throw .invalidRequest(.servicesInUse)
         }
+        _ = try generic?.preferredConnection?.checked()
         let database: AttributeDatabase
         do throws(DatabaseError) {
             let kept = server.kept?.state.value
@@ -23,8 +24,11 @@ extension Adapter {
         } catch {
             throw .database(error)
         }
-        server.gatt.publish(database, configuration)
+        server.gatt.publish(database, options)
+        mtu = options.mtu
         server.isPublished = true
+        server.isNamedByAdvertising = generic != nil && generic?.deviceName == nil
+        nameServer()
         keepServices()
         for link in links.values {
             if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
@@ -43,6 +47,25 @@ extension Adapter {
                 failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
         } catch {
             throw .kernel(error, operation: .listen, kernel.kernel.files)
+        }
+    }
+
+    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has given none
+    /// (Core Specification 5.4, Vol 3, Part C, 12.1).
+    func takeName(of request: AdvertisingRequest) {
+        guard request.isConnectable, let name = request.plan.name else { return }
+        server.advertisedName = name
+        nameServer()
+    }
+
+    private func nameServer() {
+        guard server.isNamedByAdvertising, let name = server.advertisedName,
+            let handle = server.gatt.database.valueHandle(of: .deviceName, in: .genericAccess)
+        else { return }
+        do throws(AttributeValueError) {
+            try server.gatt.setValue(Array(name.utf8), of: handle)
+        } catch {
+            log.warning("the name that is advertised is no Device Name: \(error)")
         }
     }
 
@@ -77,7 +100,8 @@ extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
     func greet(_ link: Link) {
         server.gatt.connect(
-            ClientID(link.id), security: link.protection.servedSecurity, current: currentSecurity(of: link))
+            ClientID(link.id), at: link.peer, security: link.protection.servedSecurity,
+            current: currentSecurity(of: link))
         checkSignatures(of: link)
         if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
         // The kernel may have encrypted it before.
@@ -100,11 +124,11 @@ extension Adapter {
 
 extension Adapter {
     /// The device at the other end of a link.
-    func central(_ id: CentralID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
+    func central(_ id: ClientID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
 
     /// Gives the answer that a handler promised. An answer to a request that is not open any more is dropped.
     func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) {
-        guard let link = links[LinkID(number: pending.central.rawValue)] else { return }
+        guard let link = links[LinkID(number: pending.client.rawValue)] else { return }
         link.gatt.complete(pending, with: result, serving: &server.gatt)
         pump(link)
     }
@@ -139,11 +163,13 @@ extension Adapter {
     }
 
     /// A central has subscribed, does so no more, or can do something else; of one that has left all is kept already.
-    private func noteClient(_ id: CentralID) {
+    private func noteClient(_ id: ClientID) {
         if let link = links[LinkID(number: id.rawValue)] { keepClient(of: link) }
     }
 }
 
 extension Central {
-    init(_ link: Link) { self.init(address: link.peer, link: link.id) }
+    init(_ link: Link) { self.init(address: link.peer, client: ClientID(link.id)) }
+
+    var link: LinkID { LinkID(number: client.rawValue) }
 }

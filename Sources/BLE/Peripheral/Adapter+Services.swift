@@ -6,7 +6,7 @@ import GATTServer
 extension Adapter {
     /// Publishes more services. Clients that asked for it are told by Service Changed.
     func add(_ services: [GATTService]) throws(BLEError) -> AttributeRange? {
-        if !server.isPublished { try publish([], GenericServices(), GATTServer.Configuration()) }
+        if !server.isPublished { try publish([], GenericServices(), ServerOptions()) }
         do throws(DatabaseError) {
             let kept = server.kept?.state.value
             let known = Set(server.gatt.database.attributes.map(\.handle))

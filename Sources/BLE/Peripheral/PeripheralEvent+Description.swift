@@ -24,11 +24,6 @@ extension PeripheralEvent: CustomStringConvertible {
     }
 }
 
-extension Central: CustomStringConvertible {
-    /// Its address.
-    public var description: String { address.description }
-}
-
 extension LinkParameters: CustomStringConvertible {
     /// What is known of them: `interval 0.015 seconds, latency 0, supervision time 4.0 seconds, 2m, MTU 517`.
     public var description: String {

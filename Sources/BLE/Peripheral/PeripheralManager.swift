@@ -27,16 +27,16 @@ public struct PeripheralManager: Sendable {
         restoration = nil
     }
 
-    /// Publishes services beside the generic ones, which tell the device's name; with `generic` nil the
-    /// database is exactly `services`. The first time also while links are up, as those that a central
+    /// Publishes services beside the generic ones, which tell the device's name: the one that is advertised, unless
+    /// `generic` has another. With `generic` nil the database is exactly `services`. The first time also while links are up, as those that a central
     /// manager of the same adapter has: bonded peers are subscribed to what they were, and those that asked
     /// for it are told by Service Changed. Again, in place of the services before, only while there is no
     /// link. What cannot work is told as `BLEError.database`.
     public func publish(
         _ services: [GATTService], generic: GenericServices? = GenericServices(),
-        configuration: GATTServer.Configuration = GATTServer.Configuration()
+        options: ServerOptions = ServerOptions()
     ) async throws(BLEError) {
-        try await adapter.publish(services, generic, configuration)
+        try await adapter.publish(services, generic, options)
         try await restoration?.published()
     }
 
@@ -125,11 +125,6 @@ public struct PeripheralManager: Sendable {
     /// Gives the answer that a handler promised with `.later`: a value for reads, anything for writes.
     public func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) async {
         await adapter.complete(pending, with: result)
-    }
-
-    /// Who a handler's request came from; nil when that link has ended.
-    public func central(_ id: CentralID) async -> Central? {
-        await adapter.central(id)
     }
 
     /// Whether any central wants the values of a characteristic.

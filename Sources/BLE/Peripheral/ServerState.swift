@@ -8,6 +8,10 @@ struct ServerState {
     var gatt: GATTServer
     /// Whether links of centrals are wanted.
     var isPublished = false
+    /// Whether the Device Name is the name that is advertised, since the application has given none.
+    var isNamedByAdvertising = false
+    /// The name of the connectable advertisement that was started last.
+    var advertisedName: String?
     /// What is kept for the next process; nil: nothing.
     var kept: KeptServing?
     /// What was changed since the last response to a write and the disk does not have yet.

@@ -29,7 +29,7 @@ public struct PrivacyOptions: Sendable, Hashable {
     }
 
     /// The addresses' possible lifetimes.
-    public static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
+    package static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
 
     /// Throws when no controller's user could want that.
     func check() throws(BLEError) {

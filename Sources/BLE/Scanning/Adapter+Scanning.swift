@@ -38,10 +38,13 @@ extension Adapter {
     func check(_ options: ScanOptions) throws(BLEError) {
         let isExtended = capabilities.hasExtendedFamily && options.extended != .off
         if options.extended == .on, !isExtended { throw .adapter(.unsupported(.extendedScanning)) }
-        if options.phys.contains(.coded), !isExtended || !capabilities.features.contains(.leCodedPHY) {
+        if options.phys.contains(.leCoded), !isExtended || !capabilities.features.contains(.leCodedPHY) {
             throw .adapter(.unsupported(.scanning(on: .leCoded)))
         }
         guard !options.phys.isEmpty else { throw .invalidRequest(.noPHY) }
+        if let other = options.phys.subtracting([.le1M, .leCoded]).least {
+            throw .invalidRequest(.scanning(on: other))
+        }
         if !capabilities.hasExtendedFamily { try options.timing?.checkLegacy() }
     }
 

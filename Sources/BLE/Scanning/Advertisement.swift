@@ -3,10 +3,10 @@ import HCI
 
 /// One advertising packet, with what is known of its sender from its other packets.
 public struct Advertisement: Hashable, Sendable {
-    /// The packet as the controller reported it. Its address is nil when the advertiser is anonymous.
-    public var report: AdvertisingReport
-    /// The bonded device that hides behind a private address. Where the controller resolves those, it is also the
-    /// report's address.
+    /// The packet as the controller reported it.
+    package var report: AdvertisingReport
+    /// The bonded device that hides behind a private address. Where the controller resolves those, it is also
+    /// `address`.
     public var identity: DeviceAddress?
     /// The sender's fields: of its last advertisement, then of its last scan response.
     public var fields: AdvertisingData
@@ -15,14 +15,30 @@ public struct Advertisement: Hashable, Sendable {
     /// When it was received, by the loop's clock.
     public var received: Instant
 
-    /// The sender.
+    /// The sender's address; nil when the advertiser is anonymous.
     public var address: DeviceAddress? { report.address }
-    /// Strength at the antenna in dBm; nil when the controller does not know.
-    public var rssi: Int8? { report.rssi }
-    /// Whether the end of the packet's data is missing: the controller lost it, or had no room for it.
-    public var isTruncated: Bool { report.dataStatus == .truncated }
     /// The name, whole or shortened.
     public var name: String? { fields.localName?.text }
+    /// The strength at the antenna in dBm; nil when the controller does not know.
+    public var rssi: Int8? { report.rssi }
+    /// The strength at which the packet was sent, in dBm, where its header says so; extended packets alone have that.
+    public var txPower: Int8? { report.txPower }
+    /// The payload of this packet.
+    public var data: [UInt8] { report.data }
+    /// Whether the end of the payload is missing: the controller lost it, or had no room for it.
+    public var isTruncated: Bool { report.dataStatus == .truncated }
+    /// Whether the packet is a scan response.
+    public var isScanResponse: Bool { report.type.contains(.scanResponse) }
+    /// Whether the packet takes scan requests.
+    public var isScannable: Bool { report.type.contains(.scannable) }
+    /// Whether the packet is one that Bluetooth 4 knows, not one of extended advertising.
+    public var isLegacy: Bool { report.type.contains(.legacy) }
+    /// The PHY on which the advertising began.
+    public var primaryPHY: PHY { report.primaryPHY }
+    /// The PHY of the payload; nil for legacy packets.
+    public var secondaryPHY: PHY? { report.secondaryPHY }
+    /// The number of the advertising set, 0 to 15 (Advertising SID); nil for legacy packets.
+    public var sid: UInt8? { report.sid }
 }
 
 extension Advertisement: CustomStringConvertible {

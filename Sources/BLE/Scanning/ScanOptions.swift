@@ -45,14 +45,6 @@ public struct ScanOptions: Hashable, Sendable {
         case off
     }
 
-    /// A PHY that advertisers start on.
-    public enum PrimaryPHY: String, Hashable, Sendable, CaseIterable {
-        /// LE 1M.
-        case oneMegabit = "1m"
-        /// LE Coded: long range. Needs the extended commands.
-        case coded
-    }
-
     /// Only devices that list one of these services among those that they offer, in a complete list or not;
     /// empty: all. A short UUID and its 128-bit form are the same. As with Core Bluetooth, data of a service
     /// and services that are asked for do not count.
@@ -79,8 +71,8 @@ public struct ScanOptions: Hashable, Sendable {
     public var codedTiming: ScanTiming?
     /// Which advertisers to hear.
     public var extended = Family.auto
-    /// The PHYs to listen on.
-    public var phys: Set<PrimaryPHY> = [.oneMegabit]
+    /// The PHYs to listen on: LE 1M, LE Coded, which has a long range and needs the extended commands, or both.
+    public var phys: Set<PHY> = [.le1M]
     /// Advertisements that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 

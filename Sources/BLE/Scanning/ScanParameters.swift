@@ -39,10 +39,10 @@ extension ScanParameters {
         isActive = !options.allSatisfy(\.isPassive)
         family = isExtended ? .extended : .legacy
         oneMegabit = Self.eagerest(
-            options.filter { !isExtended || $0.phys.contains(.oneMegabit) }.map(\.oneMegabitTiming))
+            options.filter { !isExtended || $0.phys.contains(.le1M) }.map(\.oneMegabitTiming))
         coded =
             isExtended
-            ? Self.eagerest(options.filter { $0.phys.contains(.coded) }.map(\.codedPHYTiming)) : nil
+            ? Self.eagerest(options.filter { $0.phys.contains(.leCoded) }.map(\.codedPHYTiming)) : nil
         share(isBesideConnecting: conditions.isConnecting)
         let devices = Self.devices(of: options)
         if let list = conditions.acceptList, let devices, list.hasRoom(forScanOf: devices),

@@ -7,7 +7,7 @@ public struct ScanStatistics: Hashable, Sendable {
     /// response, so that both are told together.
     public internal(set) var devices = 0
     /// Advertising sets that were forgotten for want of room: those not heard of for longest.
-    public internal(set) var evictions = 0
+    package internal(set) var evictions = 0
 }
 
 extension Adapter {

@@ -24,11 +24,11 @@ public struct ScanTiming: Hashable, Sendable {
     }
 
     /// 11.25 ms of every 1.28 s: 1 % of the time.
-    public static let lowPower = ScanTiming(Slots(rawValue: 2048), Slots(rawValue: 18))
+    package static let lowPower = ScanTiming(Slots(rawValue: 2048), Slots(rawValue: 18))
     /// 30 ms of every 60 ms.
-    public static let balanced = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 48))
+    package static let balanced = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 48))
     /// All the time, in windows of 60 ms.
-    public static let lowLatency = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 96))
+    package static let lowLatency = ScanTiming(Slots(rawValue: 96), Slots(rawValue: 96))
 
     /// The shortest window, and so the shortest interval.
     static let shortest = Slots(rawValue: 0x0004).duration

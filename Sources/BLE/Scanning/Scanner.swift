@@ -611,7 +611,7 @@ extension Scanner {
 
 extension ScanOptions {
     /// Whether it asks for times or PHYs that controllers need not have.
-    fileprivate var isSpecial: Bool { timing != nil || codedTiming != nil || phys.contains(.coded) }
+    fileprivate var isSpecial: Bool { timing != nil || codedTiming != nil || phys.contains(.leCoded) }
 }
 
 extension LESetExtendedScanParameters.Scanning {

@@ -39,7 +39,7 @@ extension Adapter {
     private func newBond(of link: Link) -> Bond? {
         guard let bond = bond(with: link.peer), isProven(bond, of: link) else { return nil }
         let isForeign =
-            kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .none
+            kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .open
         return isForeign ? nil : bond
     }
 
@@ -157,7 +157,7 @@ extension Adapter {
     }
 
     /// A bonded central has signed a write: no earlier counter is taken any more, also after a restart.
-    func noteSignature(_ counter: UInt32, of central: CentralID) {
+    func noteSignature(_ counter: UInt32, of central: ClientID) {
         guard let bond = links[LinkID(number: central.rawValue)]?.protection.bond else { return }
         store.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }
     }

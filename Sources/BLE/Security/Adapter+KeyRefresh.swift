@@ -13,7 +13,7 @@ extension Adapter {
         let (link, handle) = try bondedLink(id)
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
-        guard link.role == .central else { return try await pair(link, .medium) }
+        guard link.role == .central else { return try await pair(link, .encrypted) }
         guard let (key, bond) = link.protection.ownKey else {
             throw .invalidRequest(.noEncryptionKey(link.peer))
         }
@@ -22,7 +22,7 @@ extension Adapter {
 
     /// Pairs with a bonded peer anew, on a link that shows with the present key who it is: the next one takes its
     /// place, and is worth no less.
-    func renewBond(of id: LinkID, _ level: LinkSecurityLevel) async throws(BLEError) {
+    func renewBond(of id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
         let (link, _) = try bondedLink(id)
         guard link.role == .central else {
             throw .invalidRequest(.onlyCentralPairs)
@@ -59,7 +59,7 @@ extension Peripheral {
     /// Only where another key is what is meant: `refreshEncryption` is enough against too much data under one key, and
     /// a peer that has lost its bond cannot be paired with by this.
     @discardableResult
-    public func renewBond(_ level: LinkSecurityLevel = .medium) async throws(BLEError) -> LinkSecurity {
+    public func renewBond(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         try await adapter.renewBond(of: link, level)
         return try await security
     }

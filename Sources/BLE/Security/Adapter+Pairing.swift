@@ -16,13 +16,13 @@ extension Adapter {
         // Who has that key expects private addresses, and may hear no others (Vol 6, Part B, 6.1.4).
         if !privacy.options.isEnabled { policy.keysToSend.remove(.identity) }
         return SecurityManager(
-            role: role == .central ? .initiator : .responder, own: addresses.own, peer: addresses.peer,
+            role: role, own: addresses.own, peer: addresses.peer,
             policy: policy, identity: localIdentity)
     }
 
     /// Pairs, or as peripheral asks the central to pair or to encrypt; returns when the link is at least as safe as
     /// `level`.
-    func pair(_ link: Link, _ level: LinkSecurityLevel) async throws(BLEError) {
+    func pair(_ link: Link, _ level: SecurityLevel) async throws(BLEError) {
         let id = link.id
         try await securings.wait(in: self) { adapter, id in
             // Who gives up ends the pairing: nobody else has asked for it.
@@ -115,7 +115,7 @@ extension Adapter {
     /// The peripheral wants security.
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
-        let level: LinkSecurityLevel = wanted.contains(.mitm) ? .high : .medium
+        let level: SecurityLevel = wanted.contains(.mitm) ? .authenticated : .encrypted
         guard link.protection.wanted(level, raisesSecurity: link.raisesSecurity) else {
             return answer(.refuse(.pairingNotSupported), on: link.id)
         }

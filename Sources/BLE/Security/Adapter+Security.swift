@@ -11,7 +11,7 @@ extension Adapter {
     /// by a pairing. Returns when the link is so safe.
     ///
     /// A peripheral can only ask for that; the central has 30 s to begin.
-    func secure(_ id: LinkID, _ level: LinkSecurityLevel) async throws(BLEError) {
+    func secure(_ id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
             if case .socket(let channel) = link.channel { try await raise(id, on: channel, to: level) }
@@ -37,7 +37,7 @@ extension Adapter {
         guard link.protection.ownKey != nil else { return }
         guard case .acl(let handle) = link.channel else {
             // A kernel that has not the key would pair.
-            if kernelPairing?.isSetUp == true { try await secure(id, .medium) }
+            if kernelPairing?.isSetUp == true { try await secure(id, .encrypted) }
             return
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)

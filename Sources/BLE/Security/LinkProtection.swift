@@ -76,7 +76,7 @@ struct LinkProtection: Sendable {
     enum Wish: Hashable, Sendable {
         /// Another session key for a link that is as safe as it wants (Core Specification 5.4, Vol 3, Part H, 2.4.6).
         case refresh
-        case security(LinkSecurityLevel)
+        case security(SecurityLevel)
     }
 
     /// What was told of it.
@@ -104,7 +104,7 @@ struct LinkProtection: Sendable {
     /// What that was when the link was encrypted last; nil while it is not encrypted.
     private var used: GivenKey?
     /// The security that the peripheral has asked for and that is not seen to yet.
-    private var wish: LinkSecurityLevel?
+    private var wish: SecurityLevel?
     private var isFulfilling = false
     private var events = Deque<Event>()
 
@@ -128,7 +128,7 @@ struct LinkProtection: Sendable {
     /// What the server goes by: a central that has a key for its link need only encrypt it, and is told so when it is
     /// refused (Core Specification 5.4, Vol 3, Part C, 10.3.1).
     var servedSecurity: LinkSecurity {
-        guard security.level == .none else { return security }
+        guard security.level == .open else { return security }
         if isServedEarly { return LinkSecurity(level: .encrypted) }
         var served = security
         served.isBonded = bond != nil && !isBondLost
@@ -145,7 +145,7 @@ extension LinkProtection {
         return (key, bond)
     }
 
-    func way(to level: LinkSecurityLevel) -> Way {
+    func way(to level: SecurityLevel) -> Way {
         if security.reaches(level) { return .reached }
         guard let (key, bond) = ownKey, bond.strength.reaches(level) else { return .pairing }
         return isBondLost ? .lost : .encryption(key, bond)
@@ -153,7 +153,7 @@ extension LinkProtection {
 
     /// The peripheral wants security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
     /// it does not get it.
-    mutating func wanted(_ level: LinkSecurityLevel, raisesSecurity: Bool) -> Bool {
+    mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
         wish = max(level, wish ?? level)
         guard !isFulfilling else { return true }

@@ -1,11 +1,11 @@
+import BLECore
 import GATTServer
-import HCISocket
 import SMP
 
 extension LinkSecurity {
     /// The worth of a link that is encrypted with a key from a pairing.
     init(_ strength: PairingStrength, isBonded: Bool) {
-        let level: Level =
+        let level: SecurityLevel =
             switch (strength.isAuthenticated, strength.isSecureConnections) {
             case (true, true): .secureConnections
             case (true, false): .authenticated
@@ -15,42 +15,25 @@ extension LinkSecurity {
     }
 
     /// Whether the link is as safe as that.
-    func reaches(_ wanted: LinkSecurityLevel) -> Bool { level >= Level(wanted) && hasKey(for: wanted) }
+    func reaches(_ wanted: SecurityLevel) -> Bool { level >= wanted && hasKey(for: wanted) }
 
-    /// FIPS wants a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
-    private func hasKey(for wanted: LinkSecurityLevel) -> Bool { wanted < .fips || keySize == 16 }
-}
+    /// The highest level that the link reaches, with the length of its key.
+    package var reached: SecurityLevel { SecurityLevel.allCases.last(where: reaches) ?? .open }
 
-extension LinkSecurity.Level {
-    /// What a link of that level is worth at least.
-    init(_ level: LinkSecurityLevel) {
-        self =
-            switch level {
-            case .low: .none
-            case .medium: .encrypted
-            case .high: .authenticated
-            case .fips: .secureConnections
-            }
-    }
-}
-
-extension LinkSecurityLevel {
-    /// The highest level that the link reaches.
-    package init(_ security: LinkSecurity) {
-        self = Self.allCases.last(where: security.reaches) ?? .low
-    }
+    /// Level 4 wants a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
+    private func hasKey(for wanted: SecurityLevel) -> Bool { wanted < .secureConnections || keySize == 16 }
 }
 
 extension PairingRequirements {
     /// What a pairing has to come to for that level.
-    init(_ level: LinkSecurityLevel) {
-        self.init(isAuthenticated: level >= .high, isSecureConnections: level >= .fips)
+    init(_ level: SecurityLevel) {
+        self.init(isAuthenticated: level >= .authenticated, isSecureConnections: level >= .secureConnections)
     }
 }
 
 extension PairingStrength {
     /// Whether a link that is encrypted with such a key is as safe as that.
-    func reaches(_ level: LinkSecurityLevel) -> Bool {
+    func reaches(_ level: SecurityLevel) -> Bool {
         LinkSecurity(self, isBonded: true).reaches(level)
     }
 }

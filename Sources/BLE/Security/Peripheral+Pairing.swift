@@ -18,7 +18,7 @@ extension Peripheral {
     ///
     /// `BLEError.pairing` says why devices did not pair, `bondLost` that the peer has forgotten an earlier pairing.
     @discardableResult
-    public func pair(_ level: LinkSecurityLevel = .medium) async throws(BLEError) -> LinkSecurity {
+    public func pair(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         let hadBond = try await adapter.isBonded(link)
         try await adapter.secure(link, level)
         let hasBond = try await adapter.isBonded(link)
@@ -38,7 +38,7 @@ extension Peripheral {
     public func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
-        guard try await security.level == .none else {
+        guard try await security.level == .open else {
             return try await writeWithoutResponse(value, to: attribute)
         }
         let (key, counter) = try await adapter.signature(of: link)
@@ -56,7 +56,7 @@ extension PeripheralManager {
     /// the central has 30 s to begin.
     @discardableResult
     public func requestSecurity(
-        _ level: LinkSecurityLevel = .medium, of central: Central
+        _ level: SecurityLevel = .encrypted, of central: Central
     ) async throws(BLEError) -> LinkSecurity {
         try await adapter.secure(central.link, level)
         return try await adapter.security(of: central.link)

@@ -7,7 +7,7 @@ public struct SecurityOptions: Sendable {
     /// Whether keys are kept for the links to come.
     public var isBonding = true
     /// Whether LE Secure Connections are used.
-    public var secureConnections = PairingPolicy.SecureConnections.preferred
+    public var secureConnections = SecureConnectionsUse.preferred
     /// The fewest octets that a key may have, 7 to 16.
     public var minimumKeySize = 16
     /// Whether peers may begin to pair.

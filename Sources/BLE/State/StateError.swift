@@ -1,16 +1,48 @@
-import HCISocket
+import BLECore
 import SystemPackage
 
 /// What can go wrong with the files of the state folder.
 public enum StateError: Error, Hashable, Sendable {
-    /// The system refused; the text says what and where.
+    /// The system refused a call; `during` is its name and its path.
     case system(Errno, during: String)
     /// Another process has kept the file to itself for so long: while changes wait, it hangs, or is stopped.
     case claimed(path: String, after: Duration)
-    /// A file, or a part of it, is not what it should be: where, in which line, and why.
-    case damaged(path: String, line: Int, reason: String)
+    /// A file, or a part of it, is not what it should be, in this line.
+    case damaged(path: String, line: Int, Damage)
     /// A file is of a later version of this library.
     case newer(path: String, version: Int)
+
+    /// What is wrong with a file. Keys are the first words of its lines.
+    public enum Damage: Hashable, Sendable {
+        /// The file is empty, or was cut off in its first section.
+        case empty
+        /// The line is no heading of a section.
+        case heading
+        /// The section has no end.
+        case missingEnd
+        /// The octets of the section are not those that were written.
+        case checksum
+        /// Something follows the section that should be the only one.
+        case trailing
+        /// The section is of this kind, where another is expected; nil: of several.
+        case kind(String, expected: String?)
+        /// No line of the section has this key.
+        case key(String)
+        /// The line has another number of values.
+        case count(key: String, expected: ClosedRange<Int>)
+        /// The line's value is none that it can have.
+        case value(String, key: String)
+        /// The line belongs to one with another key, and none stands before it.
+        case order(key: String, after: String)
+        /// The section has no line with this key.
+        case missing(key: String)
+        /// The attributes are not those of a service.
+        case service
+        /// The file is that of this other bond.
+        case bond(BondID)
+        /// The file is that of this other identity.
+        case identity(DeviceAddress)
+    }
 }
 
 extension StateError: CustomStringConvertible {
@@ -19,9 +51,33 @@ extension StateError: CustomStringConvertible {
         switch self {
         case .system(let errno, let call): "\(call): \(errno)"
         case .claimed(let path, let time): "\(path) has been held by another process for \(time)"
-        case .damaged(let path, let line, let reason): "\(path): line \(line): \(reason)"
+        case .damaged(let path, let line, let damage): "\(path): line \(line): \(damage)"
         case .newer(let path, let version):
             "\(path) is of version \(version), which a later release of this program has written"
+        }
+    }
+}
+
+extension StateError.Damage: CustomStringConvertible {
+    /// A clause: "the checksum is wrong".
+    public var description: String {
+        switch self {
+        case .empty: "the file is empty, or cut off"
+        case .heading: "this is no heading of a file of bletool"
+        case .missingEnd: "the end is missing"
+        case .checksum: "the checksum is wrong"
+        case .trailing: "more follows the end"
+        case .kind(let kind, let expected?): "it is of the kind \(kind), not \(expected)"
+        case .kind(let kind, nil): "there is no kind \(kind)"
+        case .key(let key): "there is no key \(key)"
+        case .count(let key, let range):
+            "\(key): \(range.lowerBound)\(range.count > 1 ? " to \(range.upperBound)" : "") values should be here"
+        case .value(let value, let key): "\(key): \(value) makes no sense"
+        case .order(let key, let other): "\(key): no \(other) stands before it"
+        case .missing(let key): "\(key) is missing"
+        case .service: "these attributes are no service"
+        case .bond(let id): "this is the bond with \(id)"
+        case .identity(let address): "this is the identity of \(address)"
         }
     }
 }
@@ -29,10 +85,9 @@ extension StateError: CustomStringConvertible {
 extension StateError {
     /// What is wrong with a text, in the file that it is from.
     init(_ error: TextError, in path: String) {
-        if let version = error.version {
-            self = .newer(path: path, version: version)
-        } else {
-            self = .damaged(path: path, line: error.line, reason: error.reason)
+        switch error.reason {
+        case .newer(let version): self = .newer(path: path, version: version)
+        case .damaged(let damage): self = .damaged(path: path, line: error.line, damage)
         }
     }
 }

@@ -44,10 +44,10 @@ extension AdvertisedURI: PacketDecodable, PacketEncodable, CustomStringConvertib
     }
 
     /// Octets of the URI as it is sent.
-    public var encodedCount: Int { value.encodedCount }
+    package var encodedCount: Int { value.encodedCount }
 
     /// Writes the URI as it is sent.
-    public func encode(into output: inout OutputSpan<UInt8>) { value.encode(into: &output) }
+    package func encode(into output: inout OutputSpan<UInt8>) { value.encode(into: &output) }
 
     /// The URI as people write it.
     public var description: String { text }

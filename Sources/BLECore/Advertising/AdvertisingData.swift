@@ -6,7 +6,7 @@
 /// let data = AdvertisingData([0x02, 0x01, 0x06, 0x05, 0x09, 0x50, 0x75, 0x6c, 0x73])
 /// data.flags                       // [.leGeneralDiscoverable, .brEDRNotSupported]
 /// data.localName?.text             // "Puls"
-/// for structure in data.structures { print(data.field(structure)) }
+/// for structure in data.structures { print(structure.type, data.bytes[structure.content]) }
 /// data.problem                     // nil
 /// ```
 public struct AdvertisingData: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct AdvertisingData: Hashable, Sendable {
 
     /// The AD structures up to the end, to an early termination, or to what is not one. Walking them
     /// allocates nothing.
-    public var structures: Structures { Structures(bytes: bytes) }
+    public var structures: some Sequence<AdvertisingStructure> & Sendable { Structures(bytes: bytes) }
 
     /// Why the bytes after the last structure are not one, when there are such: a length that reaches past
     /// the end (its offset is that of the length octet), or octets after an early termination that are not
@@ -32,7 +32,7 @@ public struct AdvertisingData: Hashable, Sendable {
     package var significantCount: Int { walked.significantCount }
 
     private var walked: Structures.Iterator {
-        var iterator = structures.makeIterator()
+        var iterator = Structures(bytes: bytes).makeIterator()
         while iterator.next() != nil {}
         return iterator
     }
@@ -51,14 +51,14 @@ public struct AdvertisingStructure: Hashable, Sendable {
 
 extension AdvertisingData {
     /// The AD structures of a payload.
-    public struct Structures: Sequence, Sendable {
+    package struct Structures: Sequence, Sendable {
         let bytes: [UInt8]
 
         /// A walk from the first structure on.
-        public func makeIterator() -> Iterator { Iterator(bytes: bytes) }
+        package func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 
         /// A walk along the structures.
-        public struct Iterator: IteratorProtocol, Sendable {
+        package struct Iterator: IteratorProtocol, Sendable {
             let bytes: [UInt8]
             /// Octets that the structures so far take.
             package private(set) var significantCount = 0
@@ -73,7 +73,7 @@ extension AdvertisingData {
             init(bytes: [UInt8]) { self.bytes = bytes }
 
             /// The next structure, or nil at the end of the good ones.
-            public mutating func next() -> AdvertisingStructure? {
+            package mutating func next() -> AdvertisingStructure? {
                 let start = significantCount
                 guard start < bytes.count else { return nil }
                 let length = Int(bytes[start])

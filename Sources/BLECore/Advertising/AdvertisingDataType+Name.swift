@@ -1,6 +1,6 @@
 extension AdvertisingDataType: CustomStringConvertible {
     /// The name in Assigned Numbers, 2.3, when the type is assigned.
-    public var name: String? { Self.names[rawValue] }
+    package var name: String? { Self.names[rawValue] }
 
     /// The name, or `0x99`.
     public var description: String { name ?? "0x" + rawValue.hex }

@@ -8,7 +8,7 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The type with that number.
-    public init(_ rawValue: UInt8) { self.rawValue = rawValue }
+    package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 }
 
 extension AdvertisingDataType {

@@ -28,11 +28,14 @@ public struct AdvertisingPlan: Hashable, Sendable {
     /// What had to leave the packet, in the order in which it left.
     public private(set) var overflow: [Overflow] = []
 
+    /// The whole name of the content, of which the packets may have only the beginning.
+    package private(set) var name: String?
+
     /// The octets of `data`, or in an extended plan of `extended`.
     public var octets: Int { extended?.count ?? data.count }
 
     /// Whether scanners that only know legacy advertising will not see this.
-    public var isInvisibleToLegacyScanners: Bool { extended != nil }
+    package var isInvisibleToLegacyScanners: Bool { extended != nil }
 
     /// The packets for `content`.
     ///
@@ -40,16 +43,24 @@ public struct AdvertisingPlan: Hashable, Sendable {
     ///   - kind: what others may do with the advertisement.
     ///   - policy: what to do when the content does not fit.
     ///   - extended: whether to advertise by extended packets although the content may fit.
-    ///   - limits: how many octets packets have.
     public init(
         _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy = .fail,
-        extended: Bool = false, limits: AdvertisingLimits? = nil
+        extended: Bool = false
     ) throws(AdvertisingPlanError) {
-        let limits = limits ?? AdvertisingLimits(for: kind)
+        try self.init(
+            content, kind: kind, overflow: policy, extended: extended, limits: AdvertisingLimits(for: kind))
+    }
+
+    /// The packets for `content`, which have as many octets as `limits` says.
+    package init(
+        _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy,
+        extended: Bool = false, limits: AdvertisingLimits
+    ) throws(AdvertisingPlanError) {
         let planner = AdvertisingPlanner(
             pieces: try content.checkedPieces(for: kind), kind: kind, policy: policy, limits: limits,
             rawScanResponse: try content.checkedScanResponse(for: kind, limit: limits.scanResponse))
         let draft = try planner.draft(extended: extended)
+        name = content.name
         limit = draft.isExtended ? limits.extended : limits.data
         overflow = draft.overflow
         let packets: [(Place, [Piece])] =
@@ -69,7 +80,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
     /// A plan that was made before.
     package init(
         data: [UInt8], scanResponse: [UInt8], extended: [UInt8]?, limit: Int, fields: [Placement],
-        overflow: [Overflow]
+        overflow: [Overflow], name: String?
     ) {
         self.data = data
         self.scanResponse = scanResponse
@@ -77,6 +88,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
         self.limit = limit
         self.fields = fields
         self.overflow = overflow
+        self.name = name
     }
 
     private init() { limit = AdvertisingLimits(for: .connectable).data }
@@ -173,16 +185,16 @@ public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// How many octets packets have.
-public struct AdvertisingLimits: Hashable, Sendable {
+package struct AdvertisingLimits: Hashable, Sendable {
     /// Octets of a legacy packet.
-    public var data = 31
+    package var data = 31
     /// Octets of a scan response.
-    public var scanResponse = 31
+    package var scanResponse = 31
     /// Octets of an extended advertisement.
-    public var extended: Int
+    package var extended: Int
 
     /// 31 for legacy packets. An extended advertisement has 1650, but a connectable one must be in one
     /// packet: 255 octets less ten of header (flags, address, set). A controller may have less; it says so
     /// in answer to LE Read Maximum Advertising Data Length.
-    public init(for kind: AdvertisingKind) { extended = kind == .connectable ? 245 : 1650 }
+    package init(for kind: AdvertisingKind) { extended = kind == .connectable ? 245 : 1650 }
 }

@@ -39,7 +39,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         public var fields: [AdvertisingPlan.Placement]
 
         /// A field that does not fit.
-        public init(
+        package init(
             _ field: AdvertisingContent.Field, octets: Int, limit: Int, scanResponseLimit: Int? = nil,
             fields: [AdvertisingPlan.Placement] = []
         ) {

@@ -46,10 +46,10 @@ extension ManufacturerData: PacketDecodable, PacketEncodable {
     }
 
     /// Octets of company and data.
-    public var encodedCount: Int { 2 + data.count }
+    package var encodedCount: Int { 2 + data.count }
 
     /// Writes company and data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(company.rawValue)
         output.bytes(data)
     }

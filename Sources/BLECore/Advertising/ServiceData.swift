@@ -26,10 +26,10 @@ public struct ServiceData: Hashable, Sendable {
 
 extension ServiceData: PacketEncodable {
     /// Octets of UUID and data.
-    public var encodedCount: Int { width.rawValue + data.count }
+    package var encodedCount: Int { width.rawValue + data.count }
 
     /// Writes UUID and data.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.uuid(uuid, width: width)
         output.bytes(data)
     }

@@ -7,13 +7,13 @@ public struct UTF8Text: Sendable {
     private let bad: [UInt8]?
 
     /// Good text.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         bad = nil
     }
 
     /// The text that `octets` spell, or nearly do.
-    public init(_ octets: Span<UInt8>) {
+    package init(_ octets: Span<UInt8>) {
         do {
             text = String(copying: try UTF8Span(validating: octets))
             bad = nil

@@ -62,7 +62,7 @@ public struct MedicalFloat: Hashable, Sendable {
     }
 
     /// The special value of that name, in either case; `INF` is `+INF`. Nil for any other text.
-    public init?(special text: some StringProtocol, width: Width) {
+    package init?(special text: some StringProtocol, width: Width) {
         let lower = text.lowercased()
         let found = Self.special.first { $0.name.lowercased() == lower || lower == "inf" }
         guard let found else { return nil }

@@ -89,7 +89,7 @@ extension PhysicalUnit: CustomStringConvertible {
     public var description: String { rawValue }
 
     /// The unit in letters, for the end of a name: the `C` of `temperatureC`.
-    public var suffix: String {
+    package var suffix: String {
         switch self {
         case .one: ""
         case .celsius: "C"

@@ -32,9 +32,9 @@ public struct ValueReassembler: Sendable {
     }
 
     /// What tells that a message is whole.
-    public let rule: Rule
+    package let rule: Rule
     /// The most octets of one message.
-    public let limit: Int
+    package let limit: Int
 
     private var buffer: [UInt8] = []
     /// Octets at the beginning of the buffer that belong to messages which were taken.
@@ -59,7 +59,7 @@ public struct ValueReassembler: Sendable {
     }
 
     /// Octets that wait to become a message.
-    public var pending: Int { buffer.count - consumed }
+    package var pending: Int { buffer.count - consumed }
 
     /// Takes a part. Take the messages with `next` before the following one: what is not taken is kept.
     public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) {
@@ -92,13 +92,13 @@ public struct ValueReassembler: Sendable {
     }
 
     /// Time has passed: under `.silence` what waits may be whole now.
-    public mutating func expire(at now: Instant) {
+    package mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now else { return }
         if let message = take(pending) { ended.append(message) }
     }
 
     /// When what waits is whole if no part comes before; nil for the rules that do not look at the time.
-    public var deadline: Instant? {
+    package var deadline: Instant? {
         guard case .silence(let duration) = rule, pending > 0 else { return nil }
         return lastPart + duration
     }

@@ -114,12 +114,12 @@ protocol WalkingProcedure: GATTProcedure {
 
 extension WalkingProcedure {
     /// The next request of the walk, or what it found.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         walk.request.map { .ask($0) } ?? .done(result)
     }
 
     /// Takes what a response brings.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         for entry in try walk.receive(response) { try add(entry) }
     }
 }

@@ -96,3 +96,8 @@ public struct RemoteValue: Hashable, Sendable {
     /// Whether the response tells that it has only the beginning of the value.
     public var isTruncated: Bool { length.map { $0 > value.count } ?? false }
 }
+
+extension RemoteCharacteristic: CustomStringConvertible {
+    /// One line: "characteristic 2a37 at 0x0012: read|notify".
+    public var description: String { "characteristic \(uuid) at \(valueHandle): \(properties)" }
+}

@@ -82,3 +82,12 @@ extension Array where Element: HandleRun {
     /// The element that `handle` lies in.
     func containing(_ handle: AttributeHandle) -> Element? { position(of: handle).map { self[$0] } }
 }
+
+extension RemoteDatabase: CustomStringConvertible {
+    /// One line: "3 services: 1800, 1801, 180d".
+    public var description: String {
+        let list = services.map { "\($0.uuid)" }.joined(separator: ", ")
+        return
+            "\(services.count) \(services.count == 1 ? "service" : "services")\(list.isEmpty ? "" : ": ")\(list)"
+    }
+}

@@ -88,3 +88,11 @@ public protocol ServiceReference: Sendable {
     /// The state of the server's database that the handles are of.
     var generation: DatabaseGeneration { get }
 }
+
+extension RemoteService: CustomStringConvertible {
+    /// One line: "service 180d at 0x0010...0x0015: 2a37, 2a38".
+    public var description: String {
+        let list = characteristics.map { "\($0.uuid)" }.joined(separator: ", ")
+        return "\(isPrimary ? "" : "secondary ")service \(uuid) at \(range)\(list.isEmpty ? "" : ": ")\(list)"
+    }
+}

@@ -8,17 +8,17 @@ protocol PreparingProcedure: GATTProcedure where Output == Void {
 
 extension PreparingProcedure {
     /// The next request, or nothing when all is written.
-    public mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
         try writes.next(ATTMTU(UInt16(clamping: mtu))).map { .ask($0) } ?? .done(())
     }
 
     /// Takes the response. After a refusal the queue is emptied first; the error comes then.
-    public mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         try writes.receive(response)
     }
 
     /// Empties the queue, once there may be something in it.
-    public var undo: ATTRequest? { writes.mayBeQueued ? .executeWrite(.cancel) : nil }
+    package var undo: ATTRequest? { writes.mayBeQueued ? .executeWrite(.cancel) : nil }
 }
 
 /// Prepare Write for every part, then Execute Write; on failure Execute Write that cancels.

@@ -1,15 +1,12 @@
 /// Names a client of a server, that is the device at the other end of a link, for as long as the link is up. The owner
 /// of the server hands the numbers out.
-public struct ClientID: RawRepresentable, Hashable, Sendable {
+package struct ClientID: RawRepresentable, Hashable, Sendable {
     /// The number.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The client with that number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
-
-/// The same: a client is the central of its link where it has made that.
-public typealias CentralID = ClientID
 
 /// Names one of a client's ATT bearers (Core Specification 5.4, Vol 3, Part F, 3.2.11): each has at most one request open.
 package struct BearerID: RawRepresentable, Hashable, Sendable {

@@ -3,7 +3,7 @@ import BLECore
 
 /// What a server knows of one client, on whichever of its bearers that came.
 struct ClientState: Sendable {
-    let id: ClientID
+    let central: Central
     /// Asks what the link's security is now, where that can change without a word.
     private let askSecurity: (@Sendable () -> LinkSecurity?)?
     private(set) var security: LinkSecurity
@@ -20,9 +20,10 @@ struct ClientState: Sendable {
     private var signingKey: ATTSigningKey?
     private var nextSignCounter: UInt32 = 0
     private var prepared = PrepareQueue()
+    var id: ClientID { central.client }
 
-    init(_ id: ClientID, security: LinkSecurity, asking askSecurity: (@Sendable () -> LinkSecurity?)?) {
-        (self.id, self.security, self.askSecurity) = (id, security, askSecurity)
+    init(_ central: Central, security: LinkSecurity, asking askSecurity: (@Sendable () -> LinkSecurity?)?) {
+        (self.central, self.security, self.askSecurity) = (central, security, askSecurity)
     }
 }
 
@@ -32,11 +33,11 @@ extension ClientState {
     mutating func setSecurity(_ security: LinkSecurity) { self.security = security }
 
     /// Why the link is not safe enough for `access`; nil when it is. What is known to be enough is not asked for again.
-    mutating func refusal(of access: AttributeAccess, minimumKeySize: Int) -> ATTErrorCode? {
+    mutating func refusal(of access: SecurityLevel?, minimumKeySize: Int) -> ATTErrorCode? {
         guard let refusal = security.refusal(of: access, minimumKeySize: minimumKeySize) else { return nil }
         guard var current = askSecurity?() else { return refusal }
         // That is about encryption; whether there is a key for it does not change by it.
-        if current.level == .none { current.isBonded = security.isBonded }
+        if current.level == .open { current.isBonded = security.isBonded }
         security = current
         return security.refusal(of: access, minimumKeySize: minimumKeySize)
     }

@@ -181,7 +181,7 @@ extension RequestResponder {
             throw .refused(code, handle)
         }
         guard permissions.authorize else { return }
-        let request = GATTAuthorizationRequest(central: client.id, handle: handle, isWrite: isWrite)
+        let request = GATTAuthorizationRequest(central: client.central, handle: handle, isWrite: isWrite)
         guard let authorize = shared.configuration.authorize, authorize(request) else {
             throw .refused(.insufficientAuthorization, handle)
         }
@@ -202,9 +202,10 @@ extension RequestResponder {
         let handle = shared.database.attributes[index].handle
         if offset > 0, let longRead, longRead.handle == handle { return longRead.value }
         let uuid = shared.database.attributes[index].type
+        let central = client.central
         let value = try result(for: handle, of: client.id, &shared) { pending, mtu in
             let request = GATTReadRequest(
-                central: pending.central, handle: handle, uuid: uuid, offset: offset, mtu: mtu,
+                central: central, handle: handle, uuid: uuid, offset: offset, mtu: mtu,
                 pending: pending)
             switch try onRead(request) {
             case .value(let value): return value
@@ -215,7 +216,6 @@ extension RequestResponder {
         return value
     }
 
-    /// Asks the handler of an attribute to take a write; returns when it does.
     /// What the handler of an attribute says, or said when the request was first tried; nil is "later".
     private mutating func result(
         for handle: AttributeHandle, of client: ClientID, _ shared: inout Shared,
@@ -225,7 +225,7 @@ extension RequestResponder {
             do { return try known.get() } catch { throw .refused(error, handle) }
         }
         shared.lastPending &+= 1
-        let pending = PendingAnswer(central: client, bearer: bearer, number: shared.lastPending)
+        let pending = PendingAnswer(client: client, bearer: bearer, number: shared.lastPending)
         let answer: [UInt8]?
         do {
             answer = try ask(pending, mtu)
@@ -476,9 +476,10 @@ extension RequestResponder {
                 _ = try write.features(beside: client.features)
             }
             if let onWrite = shared.database.attributes[index].onWrite {
+                let central = client.central
                 _ = try result(for: write.handle, of: client.id, &shared) { pending, mtu in
                     let request = GATTWriteRequest(
-                        central: pending.central, write: write, kind: kind, transaction: Array(writes),
+                        central: central, write: write, kind: kind, transaction: Array(writes),
                         mtu: mtu, pending: pending)
                     return try onWrite(request) == .accept || kind.isCommand ? [] : nil
                 }

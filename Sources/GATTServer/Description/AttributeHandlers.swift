@@ -29,8 +29,8 @@ public enum GATTWriteOutcome: Hashable, Sendable {
 
 /// An answer that a handler owes. Worthless once the link is gone or the client has waited too long.
 public struct PendingAnswer: Hashable, Sendable {
-    /// Whom it is owed.
-    package let central: CentralID
+    /// The client to which it is owed.
+    package let client: ClientID
     /// The bearer on which it is owed.
     package let bearer: BearerID
     let number: UInt64
@@ -38,8 +38,8 @@ public struct PendingAnswer: Hashable, Sendable {
 
 /// A client reads an attribute.
 public struct GATTReadRequest: Hashable, Sendable {
-    /// Who reads.
-    public let central: CentralID
+    /// The central that reads.
+    public let central: Central
     /// The attribute.
     public let handle: AttributeHandle
     /// Its type: for a value, the characteristic's UUID.
@@ -64,7 +64,7 @@ public enum GATTWriteKind: String, Hashable, Sendable {
     case signed
 
     /// Whether nobody waits for an answer.
-    public var isCommand: Bool { self == .command || self == .signed }
+    package var isCommand: Bool { self == .command || self == .signed }
 }
 
 /// What a client wrote to one attribute.
@@ -86,8 +86,8 @@ public struct GATTWrite: Hashable, Sendable {
 
 /// A client writes an attribute.
 public struct GATTWriteRequest: Hashable, Sendable {
-    /// Who writes.
-    public let central: CentralID
+    /// The central that writes.
+    public let central: Central
     /// What is written to the handler's own attribute.
     public let write: GATTWrite
     /// How it came.

@@ -67,7 +67,7 @@ public struct GATTCharacteristic: Sendable {
     /// Who may; nil for what the properties imply.
     public var permissions: AttributePermissions?
     /// What a link must be to subscribe.
-    public var subscription: AttributeAccess
+    public var subscription: SecurityLevel
     /// What clients read, and whether it may change.
     public var value: GATTValue
     /// How long the value may be.
@@ -89,7 +89,7 @@ public struct GATTCharacteristic: Sendable {
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
-        subscription: AttributeAccess = .open, value: GATTValue = .stored([]),
+        subscription: SecurityLevel = .open, value: GATTValue = .stored([]),
         length: AttributeLength = .any,
         onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil, descriptors: [GATTDescriptor] = [],
         handle: AttributeHandle? = nil, valueHandle: AttributeHandle? = nil

@@ -3,39 +3,20 @@ import BLECore
 
 /// The services that every server has: GAP (Core Specification 5.4, Vol 3, Part C, 12) and GATT (Part G, 7).
 public struct GenericServices: Hashable, Sendable {
-    /// The connection parameters that the device would like (Part C, 12.3).
-    public struct PreferredConnection: Hashable, Sendable {
-        /// The least interval, in units of 1.25 ms, 6 to 3200; 0xffff for any.
-        public var minimumInterval: UInt16
-        /// The greatest interval, in units of 1.25 ms, 6 to 3200; 0xffff for any.
-        public var maximumInterval: UInt16
-        /// Connection events that the peripheral may skip, 0 to 499.
-        public var latency: UInt16
-        /// The supervision timeout, in units of 10 ms, 10 to 3200; 0xffff for any.
-        public var timeout: UInt16
-
-        /// Parameters.
-        public init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, timeout: UInt16) {
-            self.minimumInterval = minimumInterval
-            self.maximumInterval = maximumInterval
-            self.latency = latency
-            self.timeout = timeout
-        }
-    }
-
-    /// The device's name, up to 248 octets of UTF-8 (Part C, 12.1).
-    public var deviceName: String
+    /// The device's name, up to 248 octets of UTF-8 (Part C, 12.1); nil: the name of the connectable advertisement that
+    /// was started last, and before that none.
+    public var deviceName: String?
     /// What the device looks like, from the SIG's Assigned Numbers; 0 is unknown (Part C, 12.2).
     public var appearance: UInt16
-    /// The connection parameters that the device would like, if it says.
-    public var preferredConnection: PreferredConnection?
+    /// The connection parameters that the device prefers as a peripheral, if it says (Part C, 12.3).
+    public var preferredConnection: ConnectionParameters?
 
     /// Whether this host, as a central, resolves private addresses, if it says (Part C, 12.4).
     public var resolvesAddresses: Bool?
 
     /// The generic services of a device.
     public init(
-        deviceName: String = "", appearance: UInt16 = 0, preferredConnection: PreferredConnection? = nil,
+        deviceName: String? = nil, appearance: UInt16 = 0, preferredConnection: ConnectionParameters? = nil,
         resolvesAddresses: Bool? = nil
     ) {
         self.deviceName = deviceName
@@ -47,16 +28,15 @@ public struct GenericServices: Hashable, Sendable {
     var services: [GATTService] {
         var gap = [
             GATTCharacteristic(
-                .deviceName, properties: .read, value: .stored(Array(deviceName.utf8)),
+                .deviceName, properties: .read, value: .stored(Array((deviceName ?? "").utf8)),
                 length: .variable(max: 248)),
             GATTCharacteristic(.appearance, properties: .read, value: .stored(littleEndian([appearance]))),
         ]
-        if let wish = preferredConnection {
-            let words = [wish.minimumInterval, wish.maximumInterval, wish.latency, wish.timeout]
+        if let preferredConnection {
             gap.append(
                 GATTCharacteristic(
                     .peripheralPreferredConnectionParameters, properties: .read,
-                    value: .stored(littleEndian(words))))
+                    value: .stored(littleEndian(preferredConnection.steps))))
         }
         if let resolvesAddresses {
             gap.append(
@@ -87,4 +67,19 @@ public struct GenericServices: Hashable, Sendable {
 
 private func littleEndian(_ words: [UInt16]) -> [UInt8] {
     words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+}
+
+extension ConnectionParameters {
+    /// As the characteristic has them: the interval in steps of 1.25 ms, the timeout in steps of 10 ms, each the
+    /// nearest.
+    fileprivate var steps: [UInt16] {
+        func steps(_ time: Duration, _ step: Duration) -> UInt16 {
+            UInt16(min(max((time / step).rounded(), 0), Double(UInt16.max)))
+        }
+        let step = Duration.microseconds(1250)
+        return [
+            steps(interval.lowerBound, step), steps(interval.upperBound, step), UInt16(clamping: latency),
+            steps(supervisionTimeout, .milliseconds(10)),
+        ]
+    }
 }

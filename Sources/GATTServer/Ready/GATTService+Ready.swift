@@ -32,7 +32,7 @@ extension GATTService {
     /// it must not block; what is sent to them is the value of `BluetoothUUID.nordicUARTTransmit`.
     /// `PeripheralManager.serveUART()` makes streams of it.
     public static func nordicUART(
-        received: (@Sendable (CentralID, [UInt8]) -> Void)? = nil
+        received: (@Sendable (Central, [UInt8]) -> Void)? = nil
     ) -> GATTService {
         GATTService(
             .nordicUARTService,

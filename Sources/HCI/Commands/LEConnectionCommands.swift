@@ -23,12 +23,12 @@ package struct LECreateConnection: HCICommand {
     /// Whose address to use.
     package var ownAddressType: OwnAddressType
     /// What the connection should be like.
-    package var parameters: ConnectionParameters
+    package var parameters: LEConnectionParameters
 
     /// Connects so.
     package init(
         scanInterval: Slots, scanWindow: Slots, filterPolicy: InitiatorFilterPolicy = .peer, peer: HCIAddress,
-        ownAddressType: OwnAddressType = .public, parameters: ConnectionParameters
+        ownAddressType: OwnAddressType = .public, parameters: LEConnectionParameters
     ) {
         (self.scanInterval, self.scanWindow) = (scanInterval, scanWindow)
         (self.filterPolicy, self.peer) = (filterPolicy, peer)
@@ -57,10 +57,10 @@ package struct LEConnectionUpdate: HCICommand {
     /// The connection.
     package var connection: ConnectionHandle
     /// What it should be like.
-    package var parameters: ConnectionParameters
+    package var parameters: LEConnectionParameters
 
     /// Changes `connection`.
-    package init(connection: ConnectionHandle, parameters: ConnectionParameters) {
+    package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }
 }
@@ -121,10 +121,10 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     /// The connection.
     package var connection: ConnectionHandle
     /// What it should be like.
-    package var parameters: ConnectionParameters
+    package var parameters: LEConnectionParameters
 
     /// Accepts `parameters`.
-    package init(connection: ConnectionHandle, parameters: ConnectionParameters) {
+    package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }
 }

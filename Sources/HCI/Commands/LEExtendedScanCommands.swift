@@ -117,10 +117,10 @@ package struct LEExtendedCreateConnection: HCICommand {
         /// How long to listen, at most `scanInterval`. Neither counts for LE 2M.
         package var scanWindow: Slots
         /// What the connection should be like.
-        package var parameters: ConnectionParameters
+        package var parameters: LEConnectionParameters
 
         /// Those parameters.
-        package init(scanInterval: Slots, scanWindow: Slots, parameters: ConnectionParameters) {
+        package init(scanInterval: Slots, scanWindow: Slots, parameters: LEConnectionParameters) {
             (self.scanInterval, self.scanWindow) = (scanInterval, scanWindow)
             self.parameters = parameters
         }

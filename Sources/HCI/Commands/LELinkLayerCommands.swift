@@ -119,7 +119,7 @@ package struct LESetDefaultPHY: HCICommand {
 }
 
 /// Changes the PHYs of a connection. LE PHY Update Complete follows.
-public struct LESetPHY: HCICommand {
+package struct LESetPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.49.
     package static let definition = command(.leSetPHY, "handle, PHYs, options", Self.init) {
         ($0.connection, $0.preference, $0.coding)
@@ -127,31 +127,15 @@ public struct LESetPHY: HCICommand {
     /// LE PHY Update Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// How the LE Coded PHY codes.
-    public struct Coding: HCICode {
-        /// The two octets.
-        public let rawValue: UInt16
-
-        /// The coding of those octets.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
-
-        /// Any.
-        public static let any = Coding(rawValue: 0)
-        /// S=2, 500 kbit/s.
-        public static let s2 = Coding(rawValue: 1)
-        /// S=8, 125 kbit/s.
-        public static let s8 = Coding(rawValue: 2)
-    }
-
     /// The connection.
     package var connection: ConnectionHandle
     /// The PHYs.
     package var preference: PHYPreference
     /// How to code on LE Coded.
-    public var coding: Coding
+    package var coding: PHYCoding
 
     /// `preference` for `connection`.
-    package init(connection: ConnectionHandle, preference: PHYPreference, coding: Coding = .any) {
+    package init(connection: ConnectionHandle, preference: PHYPreference, coding: PHYCoding = .any) {
         (self.connection, self.preference, self.coding) = (connection, preference, coding)
     }
 }

@@ -5,32 +5,32 @@ import BLECore
 /// ```swift
 /// try AdvertisingReport.forEach(in: event.parameters.span) { report in … }
 /// ```
-public struct AdvertisingReport: Hashable, Sendable {
+package struct AdvertisingReport: Hashable, Sendable {
     /// Who said it; nil for anonymous advertisers.
     package var advertiser: HCIAddress?
     /// What kind of advertising it is, and whether `data` are all.
-    public var type: AdvertisingEventType
+    package var type: AdvertisingEventType
     /// What it says.
-    public var data: [UInt8]
+    package var data: [UInt8]
     /// How strong it arrived in dBm, where known.
-    public var rssi: Int8?
+    package var rssi: Int8?
     /// How strong it was sent in dBm, where the advertiser says so.
-    public var txPower: Int8?
+    package var txPower: Int8?
     /// Where it was announced.
-    public var primaryPHY: PHY
+    package var primaryPHY: PHY
     /// Where the data were, for extended advertising.
-    public var secondaryPHY: PHY?
+    package var secondaryPHY: PHY?
     /// The number of the advertising set, where it has one.
-    public var sid: UInt8?
+    package var sid: UInt8?
     /// The interval of the periodic advertising that goes with it, where there is one.
     package var periodicInterval: ConnectionInterval?
     /// At whom it is directed, where it is directed and the event says so.
     package var target: HCIAddress?
 
     /// The advertiser's address, where it shows one.
-    public var address: DeviceAddress? { advertiser?.deviceAddress }
+    package var address: DeviceAddress? { advertiser?.deviceAddress }
     /// How complete the data are.
-    public var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
+    package var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
 }
 
 extension AdvertisingReport {

@@ -12,7 +12,7 @@ package struct LESignaling: Machine, Sendable {
     package enum Event: Hashable, Sendable {
         /// The peripheral asks for these parameters, which are within range. `answer` tells it what becomes
         /// of that.
-        case parameterUpdateRequested(identifier: UInt8, ConnectionParameters)
+        case parameterUpdateRequested(identifier: UInt8, LEConnectionParameters)
         /// The central has answered our request.
         case parameterUpdateAnswered(isAccepted: Bool)
         /// The peer did not understand our request.
@@ -33,7 +33,7 @@ package struct LESignaling: Machine, Sendable {
     package static let responseLimit = 16
 
     /// Our role on the link.
-    package let role: ConnectionRole
+    package let role: LinkRole
     /// How long the peer has to answer a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
     package let timeLimit: Duration
 
@@ -46,7 +46,7 @@ package struct LESignaling: Machine, Sendable {
     private var asked: UInt8?
 
     /// A channel of a link that has just been made.
-    package init(role: ConnectionRole, timeLimit: Duration = .seconds(30)) {
+    package init(role: LinkRole, timeLimit: Duration = .seconds(30)) {
         self.role = role
         self.timeLimit = timeLimit
     }
@@ -58,7 +58,7 @@ extension LESignaling {
     /// Asks the central for other parameters.
     /// - Throws: when the request cannot be made.
     package mutating func requestParameterUpdate(
-        _ parameters: ConnectionParameters, at now: Instant
+        _ parameters: LEConnectionParameters, at now: Instant
     ) throws(LESignalingError) {
         guard role == .peripheral else { throw .notPeripheral }
         guard parameters.isInRange else { throw .outOfRange }

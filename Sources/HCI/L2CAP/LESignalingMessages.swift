@@ -111,8 +111,8 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     }
 
     /// The same for LE Connection Update.
-    package var parameters: ConnectionParameters {
-        ConnectionParameters(
+    package var parameters: LEConnectionParameters {
+        LEConnectionParameters(
             intervalMin: intervalMin, intervalMax: intervalMax, latency: latency,
             supervisionTimeout: supervisionTimeout)
     }

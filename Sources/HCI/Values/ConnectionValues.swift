@@ -1,7 +1,7 @@
 import BLECore
 
 /// What a connection should be like (Core Specification 5.4, Vol 4, Part E, 7.8.12).
-package struct ConnectionParameters: HCIParameters, HCIField {
+package struct LEConnectionParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
         "interval min, interval max, latency, supervision timeout, min CE length, max CE length", Self.init

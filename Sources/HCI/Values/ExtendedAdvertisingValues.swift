@@ -10,26 +10,26 @@ package struct AdvertisingHandle: HCICode {
 }
 
 /// What an extended advertising report reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
-public struct AdvertisingEventType: OptionSet, HCICode {
+package struct AdvertisingEventType: OptionSet, HCICode {
     /// The bits; 5 and 6 are the data status.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The type of those bits.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// One can connect to the advertiser.
-    public static let connectable = AdvertisingEventType(rawValue: 1 << 0)
+    package static let connectable = AdvertisingEventType(rawValue: 1 << 0)
     /// The advertiser answers scan requests.
-    public static let scannable = AdvertisingEventType(rawValue: 1 << 1)
+    package static let scannable = AdvertisingEventType(rawValue: 1 << 1)
     /// It is directed at one device.
-    public static let directed = AdvertisingEventType(rawValue: 1 << 2)
+    package static let directed = AdvertisingEventType(rawValue: 1 << 2)
     /// It is a scan response.
-    public static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
+    package static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
     /// It came in a legacy advertising packet.
-    public static let legacy = AdvertisingEventType(rawValue: 1 << 4)
+    package static let legacy = AdvertisingEventType(rawValue: 1 << 4)
 
     /// How complete the data are.
-    public enum DataStatus: UInt8, Hashable, Sendable {
+    package enum DataStatus: UInt8, Hashable, Sendable {
         /// These are all, or the last.
         case complete = 0b00
         /// More follow in the next report.
@@ -41,7 +41,7 @@ public struct AdvertisingEventType: OptionSet, HCICode {
     }
 
     /// How complete the data are.
-    public var dataStatus: DataStatus {
+    package var dataStatus: DataStatus {
         switch rawValue >> 5 & 0b11 {
         case 0b00: .complete
         case 0b01: .moreToCome

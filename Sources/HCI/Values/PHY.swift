@@ -31,23 +31,34 @@ extension PHY: CustomStringConvertible {
     }
 }
 
+extension Set<PHY> {
+    /// The PHY with the least number.
+    package var least: PHY? { self.min { $0.rawValue < $1.rawValue } }
+}
+
 /// A choice of physical layers, a bit for each.
-public struct PHYSet: OptionSet, HCICode {
+package struct PHYSet: OptionSet, HCICode {
     /// The bits.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The PHYs of those bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// LE 1M.
-    public static let le1M = PHYSet(rawValue: 1 << 0)
+    package static let le1M = PHYSet(rawValue: 1 << 0)
     /// LE 2M.
-    public static let le2M = PHYSet(rawValue: 1 << 1)
+    package static let le2M = PHYSet(rawValue: 1 << 1)
     /// LE Coded.
-    public static let leCoded = PHYSet(rawValue: 1 << 2)
+    package static let leCoded = PHYSet(rawValue: 1 << 2)
+
+    /// The set of those; a number that is no PHY is left out.
+    package init(_ phys: Set<PHY>) { self = phys.reduce(into: []) { $0.formUnion(PHYSet($1)) } }
+
+    /// The PHYs of the set.
+    package var phys: Set<PHY> { Set([.le1M, .le2M, .leCoded].filter { contains(PHYSet($0)) }) }
 
     /// The set of that one; empty for a number that is no PHY.
-    public init(_ phy: PHY) {
+    package init(_ phy: PHY) {
         switch phy {
         case .le1M: self = .le1M
         case .le2M: self = .le2M

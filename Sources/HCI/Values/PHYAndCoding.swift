@@ -16,6 +16,22 @@ package struct PHYAndCoding: HCICode {
     package static let leCodedS2 = PHYAndCoding(rawValue: 0x04)
 }
 
+/// How LE Coded codes what a host sends on a link (Core Specification 5.4, Vol 4, Part E, 7.8.49).
+public struct PHYCoding: HCICode {
+    /// The two octets.
+    public let rawValue: UInt16
+
+    /// The coding of those octets.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The controller chooses.
+    public static let any = PHYCoding(rawValue: 0)
+    /// S=2, 500 kbit/s.
+    public static let s2 = PHYCoding(rawValue: 1)
+    /// S=8, 125 kbit/s.
+    public static let s8 = PHYCoding(rawValue: 2)
+}
+
 /// How an advertiser codes on LE Coded (Core Specification 5.4, Vol 4, Part E, 7.8.53).
 package struct AdvertisingCoding: HCICode {
     /// The octet.

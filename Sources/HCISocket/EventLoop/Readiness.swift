@@ -15,9 +15,9 @@ public struct Readiness: OptionSet, Sendable {
     /// Something can be written.
     public static let write = Readiness(CLINUX_EPOLLOUT)
     /// The descriptor has an error to tell.
-    public static let error = Readiness(CLINUX_EPOLLERR)
+    package static let error = Readiness(CLINUX_EPOLLERR)
     /// The other side is gone.
-    public static let hangUp = Readiness(CLINUX_EPOLLHUP)
+    package static let hangUp = Readiness(CLINUX_EPOLLHUP)
     /// Of what to watch for: each change is told once, not for as long as it lasts.
     static let edge = Readiness(CLINUX_EPOLLET)
 }

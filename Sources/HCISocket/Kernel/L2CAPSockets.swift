@@ -3,40 +3,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The security that a kernel link is asked for or has (BT_SECURITY).
-public enum LinkSecurityLevel: UInt8, Hashable, Sendable, CaseIterable, Comparable, LosslessStringConvertible
-{
-    /// No encryption.
-    case low = 1
-    /// Encryption, by whatever pairing.
-    case medium = 2
-    /// Encryption with a key that was authenticated by a person.
-    case high = 3
-    /// As high, by LE Secure Connections with a 128-bit key.
-    case fips = 4
-
-    /// Orders by strength.
-    public static func < (left: LinkSecurityLevel, right: LinkSecurityLevel) -> Bool {
-        left.rawValue < right.rawValue
-    }
-
-    /// `low`, `medium`, `high` or `fips`.
-    public var description: String {
-        switch self {
-        case .low: "low"
-        case .medium: "medium"
-        case .high: "high"
-        case .fips: "fips"
-        }
-    }
-
-    /// The level of that name.
-    public init?(_ description: String) {
-        guard let level = Self.allCases.first(where: { $0.description == description }) else { return nil }
-        self = level
-    }
-}
-
 /// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and
 /// the kernel allows one a link.
 package struct L2CAPChannel: Sendable {
@@ -55,12 +21,12 @@ package struct L2CAPChannel: Sendable {
 /// A connected L2CAP socket of the kernel's.
 package protocol L2CAPSocket: PacketPort {
     /// The link's security, and the size of its key in octets (0 while there is none).
-    func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int)
+    func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int)
 
     /// Asks the kernel for at least `level`, which is more than the link has; it pairs if it must. EINVAL: it has no
     /// Security Manager for this link. Nothing is taken until that has ended, and well: then `writable` is called.
     /// Of any other end the socket tells nothing.
-    func require(_ level: LinkSecurityLevel) throws(PortError)
+    func require(_ level: SecurityLevel) throws(PortError)
 
     /// The HCI handle of the link, for commands on a raw socket.
     func connectionHandle() throws(PortError) -> ConnectionHandle
@@ -140,14 +106,14 @@ package enum L2CAPSockets {
 
 extension PacketSocket: L2CAPSocket {
     /// The link's security.
-    package func security() throws(PortError) -> (level: LinkSecurityLevel?, keySize: Int) {
+    package func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int) {
         var value = bt_security()
         try Sockets.get(descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
-        return (LinkSecurityLevel(rawValue: value.level), Int(value.key_size))
+        return (SecurityLevel(rawValue: value.level), Int(value.key_size))
     }
 
     /// Asks the kernel for more.
-    package func require(_ level: LinkSecurityLevel) throws(PortError) {
+    package func require(_ level: SecurityLevel) throws(PortError) {
         // Two octets: one is EINVAL.
         let value = bt_security(level: level.rawValue, key_size: 0)
         try Sockets.set(descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")

@@ -23,7 +23,7 @@ struct Pairing: Sendable {
         case keys
     }
 
-    let role: PairingRole
+    let role: LinkRole
     let policy: PairingPolicy
     let request: PairingFeatures
     let response: PairingFeatures
@@ -54,7 +54,7 @@ struct Pairing: Sendable {
     var bond: Bond
 
     init(
-        of peer: DeviceAddress, with local: DeviceAddress, as role: PairingRole, _ negotiation: Negotiation,
+        of peer: DeviceAddress, with local: DeviceAddress, as role: LinkRole, _ negotiation: Negotiation,
         _ request: PairingFeatures, _ response: PairingFeatures
     ) {
         self.role = role
@@ -74,8 +74,8 @@ struct Pairing: Sendable {
         bond = Bond(with: peer, as: local, strength)
     }
 
-    var ownFeatures: PairingFeatures { role == .initiator ? request : response }
-    var peerFeatures: PairingFeatures { role == .initiator ? response : request }
+    var ownFeatures: PairingFeatures { role == .central ? request : response }
+    var peerFeatures: PairingFeatures { role == .central ? response : request }
 
     var isBonding: Bool {
         request.authentication.intersection(response.authentication).contains(.bonding)
@@ -83,14 +83,14 @@ struct Pairing: Sendable {
 
     /// Whether key presses are told: both ends want it, and there are keys to press (Core Specification 5.4,
     /// Vol 3, Part H, 3.5.1).
-    func tellsKeypresses(of role: PairingRole) -> Bool {
+    func tellsKeypresses(of role: LinkRole) -> Bool {
         request.authentication.intersection(response.authentication).contains(.keypress)
             && method.isEntered(by: role)
     }
 
     /// Each end waits for another thing.
     mutating func proceed(initiator: Step, responder: Step) {
-        step = role == .initiator ? initiator : responder
+        step = role == .central ? initiator : responder
     }
 
     /// A key as long as agreed on: the most significant octets of a shorter one are zero (2.3.4).
@@ -102,9 +102,9 @@ struct Pairing: Sendable {
     var linkKey: LongTermKey { LongTermKey(key, size: keySize) }
 }
 
-extension PairingRole {
+extension LinkRole {
     /// The one at the other end.
-    var other: PairingRole { self == .initiator ? .responder : .initiator }
+    var other: LinkRole { self == .central ? .peripheral : .central }
 }
 
 /// What two public keys come to.

@@ -1,3 +1,5 @@
+import BLECore
+
 /// How two devices make sure of each other: the association models (Core Specification 5.4, Vol 3, Part H,
 /// 2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
@@ -6,7 +8,7 @@ package enum PairingMethod: Hashable, Sendable {
     /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
     case numericComparison
     /// Six digits that this end shows are typed at the other.
-    case passkeyShown(by: PairingRole)
+    case passkeyShown(by: LinkRole)
     /// Both users type the same six digits.
     case passkeyEnteredByBoth
     /// By another way than Bluetooth.
@@ -34,9 +36,9 @@ package enum PairingMethod: Hashable, Sendable {
         } else if initiator == .keyboardOnly, responder == .keyboardOnly {
             self = .passkeyEnteredByBoth
         } else if initiator.showsNumbers, responder.takesNumbers {
-            self = .passkeyShown(by: .initiator)
+            self = .passkeyShown(by: .central)
         } else if responder.showsNumbers, initiator.takesNumbers {
-            self = .passkeyShown(by: .responder)
+            self = .passkeyShown(by: .peripheral)
         } else {
             self = .justWorks
         }
@@ -46,7 +48,7 @@ package enum PairingMethod: Hashable, Sendable {
     package var isAuthenticated: Bool { self != .justWorks }
 
     /// Whether a passkey is typed at that end.
-    func isEntered(by role: PairingRole) -> Bool {
+    func isEntered(by role: LinkRole) -> Bool {
         switch self {
         case .passkeyShown(let other): other != role
         case .passkeyEnteredByBoth: true

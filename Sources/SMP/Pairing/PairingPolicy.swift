@@ -1,16 +1,16 @@
-/// How a host pairs with one peer.
-public struct PairingPolicy: Hashable, Sendable {
-    /// What becomes of LE Secure Connections.
-    public enum SecureConnections: Hashable, Sendable {
-        /// Only LE legacy pairing.
-        case off
-        /// With peers that have it.
-        case preferred
-        /// Peers without it are refused, and so are keys under 16 octets: Secure Connections Only mode (Core
-        /// Specification 5.4, Vol 3, Part C, 10.2.4).
-        case only
-    }
+/// Whether a host pairs by LE Secure Connections.
+public enum SecureConnectionsUse: Hashable, Sendable {
+    /// Only LE legacy pairing.
+    case off
+    /// With peers that have it.
+    case preferred
+    /// Peers without it are refused, and so are keys under 16 octets: Secure Connections Only mode (Core
+    /// Specification 5.4, Vol 3, Part C, 10.2.4).
+    case only
+}
 
+/// How a host pairs with one peer.
+package struct PairingPolicy: Hashable, Sendable {
     /// How this host talks with its user. Other than `.noInputNoOutput`, a method that keeps third parties
     /// out is asked for wherever the peer can do it too.
     package var ioCapability = IOCapability.noInputNoOutput
@@ -18,8 +18,8 @@ public struct PairingPolicy: Hashable, Sendable {
     package var isBonding = true
     /// Whether a pairing that a third party could take part in is refused.
     package var requiresMITM = false
-    /// What becomes of LE Secure Connections.
-    package var secureConnections = SecureConnections.preferred
+    /// Whether it pairs by LE Secure Connections.
+    package var secureConnections = SecureConnectionsUse.preferred
     /// Octets under which a key is refused, 7 to 16.
     package var minimumKeySize = 16
     /// Octets of the longest key that is offered, 7 to 16.

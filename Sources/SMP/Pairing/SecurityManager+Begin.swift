@@ -8,14 +8,14 @@ extension SecurityManager {
     ) throws(PairingImpossible) {
         guard toolbox != nil else { throw .unsupported }
         guard !hasTimedOut else { throw .timedOut }
-        guard !isPairing, role == .initiator || securityRequest == nil else { throw .busy }
+        guard !isPairing, role == .central || securityRequest == nil else { throw .busy }
         let demand = policy.demand(wanted)
         // The central may have no more to do than to encrypt with the key that there is.
-        let isMetByBond = role == .responder && policy.existing?.isWeaker(than: demand) == false
+        let isMetByBond = role == .peripheral && policy.existing?.isWeaker(than: demand) == false
         guard isMetByBond || policy.canMeet(demand) else { throw .requirements }
         if let end = attempts.wait(at: now) { throw .repeatedAttempts(until: end) }
         switch role {
-        case .initiator:
+        case .central:
             securityRequest = nil
             var negotiation = Negotiation(.response, policy, demand)
             let asks = policy.asksForOutOfBandData && negotiation.outOfBandData == nil
@@ -23,7 +23,7 @@ extension SecurityManager {
             self.negotiation = negotiation
             timer = now + .seconds(30)
             if asks { events.append(.outOfBandWanted) } else { sendRequest(at: now) }
-        case .responder:
+        case .peripheral:
             securityRequest = wanted
             let features = Negotiation(.acceptance, policy, demand).initiatorFeatures()
             send(.securityRequest(features.authentication), at: now)
@@ -36,13 +36,13 @@ extension SecurityManager {
         case .accept where negotiation?.step == .acceptance: accept(at: now)
         case .accept where pairing?.step == .consent: startAuthentication(at: now)
         case .refuse(let reason) where isPairing: fail(reason, at: now)
-        case .refuse(let reason) where role == .initiator && securityRequest != nil:
+        case .refuse(let reason) where role == .central && securityRequest != nil:
             securityRequest = nil
             // In one place: a peer that takes nothing and asks on must not fill the memory.
             refusal.refuse(.securityRequest, reason)
         case .outOfBand(let data) where negotiation?.step == .outOfBand:
             negotiation?.outOfBandData = data
-            role == .initiator ? sendRequest(at: now) : sendResponse(at: now)
+            role == .central ? sendRequest(at: now) : sendResponse(at: now)
         case .passkey(let passkey): enter(passkey, at: now)
         case .comparison(let isSame) where pairing?.step == .comparison:
             if isSame { exchangeChecks(at: now) } else { fail(.numericComparisonFailed, at: now) }

@@ -4,13 +4,13 @@ import BLECore
 /// Specification 5.4, Vol 3, Part H, 2.3.5.5, 2.3.5.6.2 and 2.3.5.6.3).
 extension SecurityManager {
     /// The confirm value that one end has to send for a random number; nil while the user types.
-    private func commitment(to value: UInt128, by maker: PairingRole) -> UInt128? {
+    private func commitment(to value: UInt128, by maker: LinkRole) -> UInt128? {
         guard let toolbox, let pairing else { return nil }
         guard pairing.isSecureConnections else {
             return pairing.temporaryKey.map {
                 toolbox.c1(
                     $0, value, request: pairing.request, response: pairing.response,
-                    initiator: role == .initiator ? own : peer, responder: role == .initiator ? peer : own)
+                    initiator: role == .central ? own : peer, responder: role == .central ? peer : own)
             }
         }
         guard let exchange = pairing.exchange, let bit = pairing.committedBit else { return nil }
@@ -22,7 +22,7 @@ extension SecurityManager {
     /// where only the responder commits.
     mutating func commit(at now: Instant) {
         guard let pairing, !pairing.waitsForPasskey,
-            role == .initiator
+            role == .central
                 ? pairing.step == .passkey : pairing.peerConfirm != nil || pairing.onlyResponderCommits
         else { return }
         let value = random.number()
@@ -44,7 +44,7 @@ extension SecurityManager {
             return
         }
         self.pairing?.peerConfirm = value
-        guard role == .initiator else {
+        guard role == .central else {
             commit(at: now)
             return
         }
@@ -70,7 +70,7 @@ extension SecurityManager {
             fail(.confirmValueFailed, at: now)
             return
         }
-        if role == .responder {
+        if role == .peripheral {
             if pairing.isCommitted(role) {
                 send(.pairingRandom(pairing.ownRandom), at: now)
             } else {
@@ -83,7 +83,7 @@ extension SecurityManager {
             self.pairing?.round += 1
             self.pairing?.peerConfirm = nil
             self.pairing?.proceed(initiator: .passkey, responder: .confirm)
-            if role == .initiator { commit(at: now) }
+            if role == .central { commit(at: now) }
         } else {
             finishAuthentication(peerRandom: value, at: now)
         }
@@ -98,9 +98,9 @@ extension Pairing {
     }
 
     /// Whether an end's random number was preceded by its confirm value.
-    fileprivate func isCommitted(_ role: PairingRole) -> Bool {
+    fileprivate func isCommitted(_ role: LinkRole) -> Bool {
         if isSecureConnections, method == .outOfBand { return false }
-        return role == .responder || !onlyResponderCommits
+        return role == .peripheral || !onlyResponderCommits
     }
 
     /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
@@ -116,5 +116,5 @@ extension Pairing {
     /// Whether the user still types.
     fileprivate var waitsForPasskey: Bool { hasPasskey && passkey == nil }
 
-    private var hasPasskey: Bool { method.isEntered(by: .initiator) || method.isEntered(by: .responder) }
+    private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
 }

@@ -7,7 +7,7 @@ extension SecurityManager {
     /// method.
     mutating func finishAuthentication(peerRandom: UInt128, at now: Instant) {
         guard let toolbox, let pairing, let exchange = pairing.exchange else { return }
-        let isInitiator = role == .initiator
+        let isInitiator = role == .central
         let (initiator, responder) =
             isInitiator ? (pairing.ownRandom, peerRandom) : (peerRandom, pairing.ownRandom)
         let keys = toolbox.f5(
@@ -30,7 +30,7 @@ extension SecurityManager {
     mutating func exchangeChecks(at now: Instant) {
         guard let toolbox, let pairing else { return }
         self.pairing?.step = .dhKeyCheck
-        if role == .initiator {
+        if role == .central {
             send(.pairingDHKeyCheck(ownCheck(pairing, toolbox)), at: now)
         } else if let early = pairing.check.early {
             receiveCheck(early, at: now)
@@ -39,7 +39,7 @@ extension SecurityManager {
 
     mutating func receiveCheck(_ value: UInt128, at now: Instant) {
         switch pairing?.step {
-        case .comparison where role == .responder && pairing?.check.early == nil:
+        case .comparison where role == .peripheral && pairing?.check.early == nil:
             // The initiator's user was faster.
             pairing?.check.early = value
             return
@@ -52,7 +52,7 @@ extension SecurityManager {
             fail(.dhKeyCheckFailed, at: now)
             return
         }
-        if role == .responder { send(.pairingDHKeyCheck(ownCheck(pairing, toolbox)), at: now) }
+        if role == .peripheral { send(.pairingDHKeyCheck(ownCheck(pairing, toolbox)), at: now) }
         encrypt(with: pairing.key)
     }
 

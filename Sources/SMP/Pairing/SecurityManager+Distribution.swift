@@ -11,7 +11,7 @@ extension SecurityManager {
             self.pairing?.bond.peripheralKey = pairing.linkKey
         }
         timer = now + .seconds(30)
-        if role == .responder || pairing.distribution.toTake.isEmpty { sendKeys(at: now) }
+        if role == .peripheral || pairing.distribution.toTake.isEmpty { sendKeys(at: now) }
         finishIfDone()
     }
 
@@ -39,7 +39,7 @@ extension SecurityManager {
         case .signingInformation(let key): pairing?.bond.peerSigningKey = key
         default: break
         }
-        if role == .initiator, pairing?.distribution.toTake.isEmpty == true { sendKeys(at: now) }
+        if role == .central, pairing?.distribution.toTake.isEmpty == true { sendKeys(at: now) }
         finishIfDone()
     }
 

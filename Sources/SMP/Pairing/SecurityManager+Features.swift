@@ -6,20 +6,20 @@ extension SecurityManager {
         switch command {
         case .pairingFailed(let reason):
             // A peripheral's Security Request is answered so as well (2.4.6).
-            guard isPairing || role == .responder && securityRequest != nil else { return }
+            guard isPairing || role == .peripheral && securityRequest != nil else { return }
             outbox.removeAll()
             end(.peer(reason))
-        case .pairingRequest(let request) where role == .responder && !isPairing:
+        case .pairingRequest(let request) where role == .peripheral && !isPairing:
             receiveRequest(request, at: now)
         case .pairingResponse(let response) where negotiation?.step == .response:
             receiveResponse(response, at: now)
-        case .securityRequest(let requirements) where role == .initiator:
+        case .securityRequest(let requirements) where role == .central:
             // While a pairing is under way it is moot (2.4.6).
             guard !isPairing else { return }
             securityRequest = .encryption
             events.append(.securityRequested(requirements))
-        case .pairingRequest where role == .initiator, .securityRequest where role == .responder,
-            .pairingResponse where role == .responder:
+        case .pairingRequest where role == .central, .securityRequest where role == .peripheral,
+            .pairingResponse where role == .peripheral:
             refuse(command.code, .commandNotSupported, at: now)
         case .pairingPublicKey(let key) where pairing?.step == .publicKey: receivePublicKey(key, at: now)
         case .pairingConfirm(let value) where pairing?.step == .confirm: receiveConfirm(value, at: now)
@@ -122,7 +122,7 @@ extension SecurityManager {
         let pairing = Pairing(of: peer, with: identity.address, as: role, negotiation, request, response)
         self.negotiation = nil
         self.pairing = pairing
-        if role == .initiator, pairing.method == .justWorks {
+        if role == .central, pairing.method == .justWorks {
             self.pairing?.step = .consent
             events.append(.confirm)
         } else {

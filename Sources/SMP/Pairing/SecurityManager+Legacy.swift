@@ -7,14 +7,14 @@ extension SecurityManager {
     mutating func startLegacy(at now: Instant) {
         pairing?.proceed(initiator: .passkey, responder: .confirm)
         prompt()
-        if role == .initiator { commit(at: now) }
+        if role == .central { commit(at: now) }
     }
 
     /// Both random numbers are known, and make the key.
     mutating func finishLegacy(peerRandom: UInt128, _ toolbox: any SecurityToolbox) {
         guard let pairing, let key = pairing.temporaryKey else { return }
         let (initiator, responder) =
-            role == .initiator ? (pairing.ownRandom, peerRandom) : (peerRandom, pairing.ownRandom)
+            role == .central ? (pairing.ownRandom, peerRandom) : (peerRandom, pairing.ownRandom)
         encrypt(with: toolbox.s1(key, responder, initiator))
     }
 
@@ -25,7 +25,7 @@ extension SecurityManager {
         self.pairing?.key = key
         self.pairing?.step = .encryption
         let linkKey = LongTermKey(key, size: pairing.keySize)
-        events.append(role == .initiator ? .encrypt(linkKey) : .provide(linkKey))
+        events.append(role == .central ? .encrypt(linkKey) : .provide(linkKey))
     }
 }
 

@@ -6,7 +6,7 @@ extension SecurityManager {
     /// The initiator sends its public key; the responder waits for it.
     mutating func startPublicKeys(at now: Instant) {
         pairing?.step = .publicKey
-        if role == .initiator { sendPublicKey(at: now) }
+        if role == .central { sendPublicKey(at: now) }
     }
 
     /// A new key for each pairing, except the one that the peer knows out of band.
@@ -22,7 +22,7 @@ extension SecurityManager {
     }
 
     mutating func receivePublicKey(_ key: PairingPublicKey, at now: Instant) {
-        if role == .responder { sendPublicKey(at: now) }
+        if role == .peripheral { sendPublicKey(at: now) }
         guard let toolbox, let pairing, let pair = pairing.keyPair else { return }
         // One's own key sent back would make all the peer's values those of this host. The sign of Y does not
         // matter.
@@ -38,11 +38,11 @@ extension SecurityManager {
         switch pairing.method {
         case .justWorks, .numericComparison:
             // The responder commits before it learns the initiator's random number (2.3.5.6.2).
-            if role == .responder { commit(at: now) } else { self.pairing?.step = .confirm }
+            if role == .peripheral { commit(at: now) } else { self.pairing?.step = .confirm }
         case .passkeyShown, .passkeyEnteredByBoth:
             self.pairing?.proceed(initiator: .passkey, responder: .confirm)
             prompt()
-            if role == .initiator { commit(at: now) }
+            if role == .central { commit(at: now) }
         case .outOfBand: checkOutOfBand(key, toolbox, at: now)
         }
     }
@@ -58,6 +58,6 @@ extension SecurityManager {
             return
         }
         pairing?.step = .random
-        if role == .initiator { sendNewRandom(at: now) }
+        if role == .central { sendNewRandom(at: now) }
     }
 }

@@ -19,7 +19,7 @@ import DequeModule
 /// comes of it is `.failed`; a later pairing on the same link can succeed, except after a time-out.
 package struct SecurityManager: Machine, Sendable {
     /// Which end of the link this is.
-    package let role: PairingRole
+    package let role: LinkRole
     /// How to pair. A change holds for the next pairing.
     package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
@@ -49,7 +49,7 @@ package struct SecurityManager: Machine, Sendable {
     /// The machine of a new link. `own` and `peer` are the addresses with which it was made, as they were on
     /// air. Without a toolbox it refuses to pair.
     package init(
-        role: PairingRole, own: DeviceAddress, peer: DeviceAddress, policy: PairingPolicy,
+        role: LinkRole, own: DeviceAddress, peer: DeviceAddress, policy: PairingPolicy,
         identity: LocalIdentity,
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
         random: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -127,7 +127,7 @@ extension SecurityManager {
     /// Ends what runs, and tells the peer. A central that was asked for security may see to that all the same.
     package mutating func cancel(at now: Instant) {
         guard isPairing else {
-            if role == .responder { (securityRequest, timer) = (nil, nil) }
+            if role == .peripheral { (securityRequest, timer) = (nil, nil) }
             return
         }
         let isTyping = pairing.map { $0.method.isEntered(by: role) && $0.passkey == nil } ?? false

@@ -72,7 +72,7 @@ package enum LinkSignal: Hashable, Sendable {
     /// The instant of an update has passed at the peripheral.
     case updated(LinkTiming)
     /// LL_CONNECTION_PARAM_REQ.
-    case parameterRequest(ConnectionParameters)
+    case parameterRequest(LEConnectionParameters)
     /// LL_REJECT_EXT_IND or LL_UNKNOWN_RSP for that.
     case parametersRejected(HCIStatus)
     /// LL_CHANNEL_MAP_IND.

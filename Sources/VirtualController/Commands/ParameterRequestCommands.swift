@@ -25,7 +25,7 @@ extension VirtualController {
 
     /// Asks the host what it thinks of what the peripheral wants, if it wants to be asked.
     mutating func hearParameterRequest(
-        _ wanted: ConnectionParameters, on index: Int, at now: Instant
+        _ wanted: LEConnectionParameters, on index: Int, at now: Instant
     ) {
         guard isExtended, wants(.remoteConnectionParameterRequest) else {
             return send(.parametersRejected(.unsupportedRemoteFeature), on: index)
@@ -51,7 +51,7 @@ extension VirtualController {
 
 extension LinkTiming {
     /// What a central makes of parameters that may be a range: the least interval.
-    init(_ parameters: ConnectionParameters) {
+    init(_ parameters: LEConnectionParameters) {
         self.init(
             interval: parameters.intervalMin, latency: parameters.latency,
             supervisionTimeout: parameters.supervisionTimeout)

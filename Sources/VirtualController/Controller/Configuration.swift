@@ -7,16 +7,16 @@ extension VirtualController {
         /// The public address; nil for none, which Read BD_ADDR shows as zeros.
         public var publicAddress: DeviceAddress?
         /// The most octets of data in an ACL packet from the host.
-        public var aclPacketLength: UInt16 = 251
+        package var aclPacketLength: UInt16 = 251
         /// How many ACL packets from the host it has buffers for, on all links.
-        public var aclPackets: UInt8 = 12
+        package var aclPackets: UInt8 = 12
         /// Whether LE Read Buffer Size tells of no buffers and Read Buffer Size of these, as on controllers
         /// whose LE and BR/EDR links share them. Otherwise Read Buffer Size is an unknown command.
-        public var sharesBuffers = false
+        package var sharesBuffers = false
         /// The most devices in the filter accept list.
-        public var acceptListSize: UInt8 = 16
+        package var acceptListSize: UInt8 = 16
         /// The most devices in the resolving list; zero for a controller without LL Privacy.
-        public var resolvingListSize: UInt8
+        package var resolvingListSize: UInt8
         /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer that wants
         /// to encrypt is told Unsupported Remote Feature.
         public var encrypts = true
@@ -24,9 +24,9 @@ extension VirtualController {
         public var maximumConnections = 32
         /// How many advertisers the duplicate filter remembers. When more are heard the oldest are
         /// forgotten, and reported again.
-        public var duplicateMemory = 256
+        package var duplicateMemory = 256
         /// How many advertising reports wait for the host. When more are due they are dropped.
-        public var reportLimit = 256
+        package var reportLimit = 256
         /// What it has of Core Specification 5; nil for a controller that knows the legacy commands only.
         public var extended: ExtendedAbilities?
         /// dBm, -127 to 20: how strong it sends, at most.
@@ -34,11 +34,11 @@ extension VirtualController {
         /// dBm: how strong it sends at least, when the host wants to be heard less.
         public var minimumTransmitPower: Int8 = -20
         /// The version of the Core Specification that it tells.
-        public var version: CoreVersion
+        package var version: CoreVersion
         /// The maker that it tells, by the SIG's company identifiers; 0xffff is nobody's.
-        public var company: UInt16 = 0xffff
+        package var company: UInt16 = 0xffff
         /// The maker's own number for the version.
-        public var subversion: UInt16 = 0
+        package var subversion: UInt16 = 0
 
         /// A controller without a public address, by default one of the legacy commands only, as those of
         /// 4.2 are. With extended abilities it is of 5.4 and has LL Privacy, too.

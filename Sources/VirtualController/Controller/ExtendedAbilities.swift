@@ -10,21 +10,21 @@ extension VirtualController {
         /// The most octets that a set can say, 31 to 1,650.
         public var advertisingDataLength: UInt16
         /// The PHYs beside LE 1M, which every controller has.
-        public var phys: PHYSet
+        public var phys: Set<PHY>
         /// The most periodic trains that it follows at once; zero for a controller without periodic
         /// advertising.
         public var periodicSyncs: UInt8
         /// The most advertising sets in the periodic advertiser list.
-        public var periodicAdvertiserListSize: UInt8 = 16
+        package var periodicAdvertiserListSize: UInt8 = 16
 
         /// Abilities within what the specification allows.
         public init(
             advertisingSets: UInt8 = 4, advertisingDataLength: UInt16 = 1650,
-            phys: PHYSet = [.le2M, .leCoded], periodicSyncs: UInt8 = 8
+            phys: Set<PHY> = [.le2M, .leCoded], periodicSyncs: UInt8 = 8
         ) {
             self.advertisingSets = min(max(advertisingSets, 1), 240)
             self.advertisingDataLength = min(max(advertisingDataLength, 31), 1650)
-            self.phys = phys.intersection([.le2M, .leCoded]).union(.le1M)
+            self.phys = phys.intersection([.le2M, .leCoded]).union([.le1M])
             self.periodicSyncs = periodicSyncs
         }
     }
@@ -34,7 +34,7 @@ extension VirtualController {
     var isExtended: Bool { configuration.extended != nil }
 
     /// The PHYs that it has.
-    var phys: PHYSet { configuration.extended?.phys ?? .le1M }
+    var phys: PHYSet { configuration.extended.map { PHYSet($0.phys) } ?? .le1M }
 
     /// What it can do (Core Specification 5.4, Vol 6, Part B, 4.6).
     var features: LEFeatures {

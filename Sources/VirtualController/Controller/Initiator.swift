@@ -21,7 +21,7 @@ struct Initiator: Sendable {
 
     /// How the connection should be that begins with `advertising`: as the host says for the PHY that it
     /// begins on, else for the one that it was announced on.
-    func parameters(for advertising: AirSignal.Advertising) -> ConnectionParameters? {
+    func parameters(for advertising: AirSignal.Advertising) -> LEConnectionParameters? {
         (phys[PHYSet(advertising.secondaryPHY)] ?? phys[PHYSet(advertising.primaryPHY)])?.parameters
     }
 }

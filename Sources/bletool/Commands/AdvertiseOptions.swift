@@ -91,10 +91,10 @@ struct AdvertiseOptions: ParsableArguments {
     var channels: String?
 
     @Option(help: ArgumentHelp("Where packets begin; coded reaches far, extended only.", valueName: "phy"))
-    var primaryPhy: ScanOptions.PrimaryPHY?
+    var primaryPhy: PrimaryPHYWord?
 
     @Option(help: ArgumentHelp("Where the data of extended packets are.", valueName: "phy"))
-    var secondaryPhy: SecondaryPHY?
+    var secondaryPhy: PHYWord?
 
     @Option(
         help: ArgumentHelp(
@@ -116,24 +116,8 @@ struct AdvertiseOptions: ParsableArguments {
     var extended = false
 }
 
-/// Where the data of extended packets are, by its name.
-enum SecondaryPHY: String, CaseIterable, ExpressibleByArgument {
-    case oneMegabit = "1m"
-    case twoMegabit = "2m"
-    case coded
-
-    var phy: PHY {
-        switch self {
-        case .oneMegabit: .le1M
-        case .twoMegabit: .le2M
-        case .coded: .leCoded
-        }
-    }
-}
-
 extension AdvertisingKind: ExpressibleByArgument {}
 extension AdvertisingPreset: ExpressibleByArgument {}
-extension ScanOptions.PrimaryPHY: ExpressibleByArgument {}
 extension OverflowPolicy: ExpressibleByArgument {}
 
 extension AdvertiseOptions {
@@ -148,7 +132,7 @@ extension AdvertiseOptions {
         settings.power = try reading("--power", power) { try Int8(text: $0, in: -127...20, "the power") }
         settings.content = try content(names)
         settings.isAnonymous = anonymous
-        settings.primaryPHY = primaryPhy.map { $0 == .coded ? .leCoded : .le1M }
+        settings.primaryPHY = primaryPhy?.phy
         settings.secondaryPHY = secondaryPhy?.phy
         settings.sid = try reading("--sid", sid) { try UInt8(text: $0, in: 0...15, "the number of a set") }
         settings.maximumEvents = try reading("--max-events", maxEvents) {

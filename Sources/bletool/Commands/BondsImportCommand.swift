@@ -25,8 +25,8 @@ struct BondsImportCommand: BondsVerb {
         let outcome: BondStore.Import
         do throws(BLEError) {
             outcome = try await bonds.takeIn(octets)
-        } catch .bonds(.damaged(_, let line, let reason)) {
-            throw Failure(.input, "\(file.printable): line \(line)", reason)
+        } catch .bonds(.damaged(_, let line, let damage)) {
+            throw Failure(.input, "\(file.printable): line \(line)", "\(damage)")
         } catch .bonds(.newer(_, let version)) {
             throw Failure(.input, file.printable, "version \(version) is of a later release of bletool")
         } catch {

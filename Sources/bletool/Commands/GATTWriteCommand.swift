@@ -63,7 +63,7 @@ struct GATTWriteCommand: GATTVerb {
             throw Failure(
                 .usage, "--signed", "is a way to write, as --without-response, --reliable and --chunk are")
         }
-        if signed, options.link.security ?? .low != .low {
+        if signed, options.link.security ?? .open != .open {
             throw Failure(.usage, "--signed", "is for links without encryption")
         }
         if format != nil, from != nil {

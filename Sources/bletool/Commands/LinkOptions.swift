@@ -10,7 +10,7 @@ struct LinkOptions: ParsableArguments {
     var mtu: String?
 
     @Option(help: ArgumentHelp("The security to reach first; default: low.", valueName: "level"))
-    var security: LinkSecurityLevel?
+    var security: SecurityLevel?
 
     @Option(
         parsing: .unconditional,
@@ -32,26 +32,11 @@ struct LinkOptions: ParsableArguments {
     var supervision: String?
 
     @Option(help: ArgumentHelp("The PHY to use, if the device has it: 1m, 2m or coded.", valueName: "phy"))
-    var phy: LinkPHY?
+    var phy: PHYWord?
 
     static let valued = [
         "--mtu", "--security", "--connect-timeout", "--interval", "--latency", "--supervision", "--phy",
     ]
-}
-
-/// `--phy` of a link.
-enum LinkPHY: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case oneMegabit = "1m"
-    case twoMegabit = "2m"
-    case coded
-
-    var phys: PHYSet {
-        switch self {
-        case .oneMegabit: .le1M
-        case .twoMegabit: .le2M
-        case .coded: .leCoded
-        }
-    }
 }
 
 extension LinkOptions {
@@ -70,22 +55,22 @@ extension LinkOptions {
             }
             connection.mtu = ATTMTU(octets)
         }
-        connection.security = security ?? .low
-        connection.timing = try timing()
-        connection.phys = phy?.phys
+        connection.security = security ?? .open
+        connection.parameters = try parameters()
+        connection.phys = phy.map { [$0.phy] }
         return connection
     }
 
-    private func timing() throws(Failure) -> ConnectionOptions.Timing? {
+    private func parameters() throws(Failure) -> ConnectionParameters? {
         guard interval != nil || latency != nil || supervision != nil else { return nil }
-        var timing = ConnectionOptions.Timing()
+        var parameters = ConnectionParameters()
         if let interval {
-            timing.interval = try reading("--interval") { () throws(BadInput) in
+            parameters.interval = try reading("--interval") { () throws(BadInput) in
                 try ClosedRange(text: interval, within: .microseconds(7500) ... .seconds(4))
             }
         }
         if let latency {
-            timing.latency = Int(
+            parameters.latency = Int(
                 try reading("--latency") { () throws(BadInput) in
                     try UInt16(text: latency, in: 0...499, "the latency")
                 })
@@ -94,22 +79,22 @@ extension LinkOptions {
             let range = try reading("--supervision") { () throws(BadInput) in
                 try ClosedRange(text: supervision, within: .milliseconds(100) ... .seconds(32))
             }
-            timing.supervisionTimeout = range.upperBound
+            parameters.supervisionTimeout = range.upperBound
         }
         // Core Specification 5.4, Vol 4, Part E, 7.8.12.
-        let least = timing.interval.upperBound * 2 * (1 + timing.latency)
+        let least = parameters.interval.upperBound * 2 * (1 + parameters.latency)
         if supervision == nil {
-            timing.supervisionTimeout = max(timing.supervisionTimeout, least + .seconds(1))
+            parameters.supervisionTimeout = max(parameters.supervisionTimeout, least + .seconds(1))
         }
-        guard timing.supervisionTimeout > least, timing.supervisionTimeout <= .seconds(32) else {
+        guard parameters.supervisionTimeout > least, parameters.supervisionTimeout <= .seconds(32) else {
             throw Failure(
                 .usage, supervision == nil ? "--latency" : "--supervision",
-                "the link would be lost after \(timing.supervisionTimeout.text) of silence",
+                "the link would be lost after \(parameters.supervisionTimeout.text) of silence",
                 hint:
                     "the supervision timeout is more than \(least.text), which is twice the interval for each "
                     + "event that may be left out and one, and at most 32s")
         }
-        return timing
+        return parameters
     }
 
     /// How long connecting may take, where that is said.

@@ -60,7 +60,8 @@ struct LookupCommand: ToolCommand {
     }
 
     private static func uuids(_ text: String) -> [AssignedNumberEvent] {
-        BluetoothUUID(text).flatMap { uuid in AssignedNumbers.name(of: uuid).map { [.uuid(uuid, $0)] } }
+        (try? BluetoothUUID(text)).flatMap { uuid in AssignedNumbers.name(of: uuid).map { [.uuid(uuid, $0)] }
+        }
             ?? AssignedNumbers.uuids(containing: text).map { .uuid($0.uuid, $0.name) }
     }
 

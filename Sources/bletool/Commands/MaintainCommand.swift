@@ -33,7 +33,7 @@ struct MaintainCommand: RadioCommand {
     var duration: String?
 
     @Option(help: ArgumentHelp("What each link is to be; default: low.", valueName: "level"))
-    var security: LinkSecurityLevel?
+    var security: SecurityLevel?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
     @OptionGroup var global: GlobalOptions
@@ -57,7 +57,7 @@ struct MaintainCommand: RadioCommand {
         let (wanted, linked) = (count, Counter())
         var options = ConnectionOptions()
         options.establishmentAttempts = .max
-        options.security = security ?? .low
+        options.security = security ?? .open
         let (events, sink) = AsyncStream<MaintainEvent>.makeStream()
         let (console, exec) = (radio.console, exec)
         // Programs run beside the links, in the order of what happened. Who ends this command does not end them: they hear

@@ -26,7 +26,7 @@ struct PairCommand: RadioCommand {
             What to reach: medium, high, fips. Default: medium; high with --passkey, --passkey-file, \
             --accept-comparison, and out of band.
             """, valueName: "level"))
-    var security: LinkSecurityLevel?
+    var security: SecurityLevel?
 
     @Option(
         parsing: .unconditional,
@@ -44,7 +44,7 @@ struct PairCommand: RadioCommand {
         _ = try DeviceSelector.parsed(device)
         _ = try duration(connectTimeout, of: "--connect-timeout")
         try pairing.outOfBand.check(readsNow: true)
-        guard security != .low else {
+        guard security != .open else {
             throw Failure(
                 .usage, "--security", "low is a link that is not paired", hint: "medium, high or fips")
         }
@@ -56,7 +56,7 @@ struct PairCommand: RadioCommand {
             to: try DeviceSelector.parsed(device), ConnectionOptions(),
             within: try duration(connectTimeout, of: "--connect-timeout"))
         let peer = peripheral.address
-        let level = security ?? (pairing.authenticates ? .high : .medium)
+        let level = security ?? (pairing.authenticates ? .authenticated : .encrypted)
         try await radio.ending(peripheral) { () throws(Failure) in
             let device = ConnectedDevice(peripheral: peripheral, radio: radio)
             let security = try await device.attempt(peer.text) { () throws(BLEError) in
@@ -77,7 +77,7 @@ struct PairedEvent: Event {
     var json: JSONValue {
         [
             "event": "paired", "address": JSONValue(peer), "addressType": JSONValue(typeOf: peer),
-            "level": JSONValue("\(LinkSecurityLevel(security))"), "keySize": JSONValue(security.keySize),
+            "level": JSONValue(security.reached.kernelName), "keySize": JSONValue(security.keySize),
             "bonded": JSONValue(security.isBonded),
         ]
     }
@@ -85,7 +85,7 @@ struct PairedEvent: Event {
     func lines(colored: Bool) -> [String] {
         let how = security.isBonded ? "paired and bonded" : "paired for this link"
         return [
-            "\(Style.cyan(peer.text, when: colored)) \(how)  level \(LinkSecurityLevel(security))  "
+            "\(Style.cyan(peer.text, when: colored)) \(how)  level \(security.reached.kernelName)  "
                 + "key of \(security.keySize) octets"
         ]
     }

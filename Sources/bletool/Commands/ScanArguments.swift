@@ -95,11 +95,11 @@ extension ScanArguments {
         options.repeats = try reading("--repeats", repeats) { try ScanOptions.Repeats(text: $0) } ?? standard
         options.preset = preset
         options.extended = extended
-        let phys = try reading("--phy") { try [ScanOptions.PrimaryPHY](text: phy) }
+        let phys = try reading("--phy") { try [PHY](scanned: phy) }
         options.phys = Set(phys)
         let timings = try timings(for: phys)
-        options.timing = timings[.oneMegabit] ?? timings[.coded]
-        options.codedTiming = timings[.coded]
+        options.timing = timings[.le1M] ?? timings[.leCoded]
+        options.codedTiming = timings[.leCoded]
         return options
     }
 
@@ -110,8 +110,8 @@ extension ScanArguments {
 
     /// The intervals and windows, for each PHY.
     private func timings(
-        for phys: [ScanOptions.PrimaryPHY]
-    ) throws(Failure) -> [ScanOptions.PrimaryPHY: ScanTiming] {
+        for phys: [PHY]
+    ) throws(Failure) -> [PHY: ScanTiming] {
         guard let interval else {
             if window != nil {
                 throw Failure(.usage, "--window", "is a part of --interval, which is not given")
@@ -120,7 +120,7 @@ extension ScanArguments {
         }
         let intervals = try durations(interval, of: "--interval", phys)
         let windows = try window.map { text throws(Failure) in try durations(text, of: "--window", phys) }
-        var timings: [ScanOptions.PrimaryPHY: ScanTiming] = [:]
+        var timings: [PHY: ScanTiming] = [:]
         for (phy, (interval, window)) in zip(phys, zip(intervals, windows ?? intervals)) {
             let longest = Duration.milliseconds(40_960)
             try check(interval, of: "--interval", within: longest, "40.96s")
@@ -144,7 +144,7 @@ extension ScanArguments {
 
     /// One duration for each PHY, or one for all.
     private func durations(
-        _ text: String, of option: String, _ phys: [ScanOptions.PrimaryPHY]
+        _ text: String, of option: String, _ phys: [PHY]
     ) throws(Failure) -> [Duration] {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let durations = try reading(option, each: parts.map(String.init)) { try Duration(text: $0) }
@@ -186,12 +186,12 @@ extension ScanOptions.Repeats {
     }
 }
 
-extension [ScanOptions.PrimaryPHY] {
-    /// Names with commas between them.
-    init(text: String) throws(BadInput) {
+extension [PHY] {
+    /// The PHYs of a scan: words with commas between them.
+    init(scanned text: String) throws(BadInput) {
         self = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let phy = ScanOptions.PrimaryPHY(rawValue: String(name)) else {
+            guard let phy = PrimaryPHYWord(rawValue: String(name))?.phy else {
                 throw BadInput("\(name.quoted) is not a PHY that one can scan", hint: "1m, coded or 1m,coded")
             }
             if contains(phy) { throw BadInput("\(name.quoted) is there twice") }

@@ -229,7 +229,7 @@ extension ServerEvent {
             self.init(
                 central: central.address,
                 what: .security(
-                    level: "\(LinkSecurityLevel(security))", keySize: security.keySize,
+                    level: security.reached.kernelName, keySize: security.keySize,
                     isBonded: security.isBonded))
         case .confirmed(let central, let handle, let uuid):
             self.init(central: central.address, what: .confirmed(Access(handle: handle, uuid: uuid)))

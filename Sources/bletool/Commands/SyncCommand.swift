@@ -133,7 +133,7 @@ struct SyncCommand: RadioCommand {
             }
             options.timeout = silence
         }
-        options.phys = Set(try reading("--phy") { try [ScanOptions.PrimaryPHY](text: phy) })
+        options.phys = Set(try reading("--phy") { try [PHY](scanned: phy) })
         return options
     }
 }

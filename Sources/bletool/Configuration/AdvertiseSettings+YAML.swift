@@ -58,9 +58,8 @@ extension AdvertiseSettings {
             }
             channels = try node.located { try AdvertisingChannels(text: texts.joined(separator: ",")) }
         }
-        let primary = try fields[.primaryPhy]?.word(ScanOptions.PrimaryPHY.self)
-        primaryPHY = primary.map { $0 == .coded ? .leCoded : .le1M }
-        secondaryPHY = try fields[.secondaryPhy]?.word(SecondaryPHY.self).phy
+        primaryPHY = try fields[.primaryPhy]?.word(PrimaryPHYWord.self).phy
+        secondaryPHY = try fields[.secondaryPhy]?.word(PHYWord.self).phy
         sid = try fields[.sid]?.integer("the number of a set", in: 0...15)
         interval = try fields[.preset]?.word(AdvertisingPreset.self).interval
         if let node = fields[.interval] {

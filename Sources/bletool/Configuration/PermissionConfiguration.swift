@@ -1,29 +1,17 @@
-/// What a link must be for an access.
-enum AccessLevel: String, Hashable, Sendable, CaseIterable {
-    /// Anything.
-    case open
-    /// Encrypted.
-    case encrypted
-    /// Encrypted with a key that is safe from a man in the middle.
-    case authenticated
-    /// That, by LE Secure Connections.
-    case secureConnections
-    /// Nothing helps.
-    case none
-}
+import BLECore
 
 /// Who may read and write an attribute.
 struct PermissionConfiguration: Hashable, Sendable {
-    /// What the link must be to read.
-    var read = AccessLevel.none
-    /// What the link must be to write.
-    var write = AccessLevel.none
+    /// What the link must be to read; nil: no link will do.
+    var read: SecurityLevel?
+    /// What the link must be to write; nil: no link will do.
+    var write: SecurityLevel?
     /// The least octets of the encryption key, 7 to 16.
     var keySize = 7
 
     /// Whether something of it takes a key that is safe from a man in the middle.
     var needsAuthentication: Bool {
-        [read, write].contains { $0 == .authenticated || $0 == .secureConnections }
+        [read, write].contains { ($0 ?? .open) >= .authenticated }
     }
 }
 
@@ -36,15 +24,15 @@ extension PermissionConfiguration {
     ) throws(ConfigurationError) {
         self = implied
         let fields = try YAMLFields<Key>(node, "permissions")
-        read = try fields[.read]?.word() ?? read
-        write = try fields[.write]?.word() ?? write
+        if let node = fields[.read] { read = try node.word(AccessWord.self).level }
+        if let node = fields[.write] { write = try node.word(AccessWord.self).level }
         if let node = fields[.authorize], try node.bool() {
             throw ConfigurationError(
                 node.position, "nobody can be asked to authorize an access, so none would be let in",
                 hint: "authenticated lets those in who have paired with a passkey or by comparison")
         }
         keySize = try fields[.keySize]?.integer("a key size", in: 7...16) ?? keySize
-        if let size = fields[.keySize], ![read, write].contains(where: { $0 != .open && $0 != .none }) {
+        if let size = fields[.keySize], [read, write].allSatisfy({ ($0 ?? .open) == .open }) {
             throw ConfigurationError(
                 size.position, "a key size without encryption",
                 hint: "for example {read: encrypted, keySize: 16}")
@@ -58,5 +46,32 @@ extension YAMLNode {
         implied: PermissionConfiguration
     ) throws(ConfigurationError) -> PermissionConfiguration {
         try PermissionConfiguration(self, implied: implied)
+    }
+}
+
+extension SecurityLevel {
+    /// What the configuration calls the level.
+    var configurationWord: String {
+        switch self {
+        case .open: AccessWord.open.rawValue
+        case .encrypted: AccessWord.encrypted.rawValue
+        case .authenticated: AccessWord.authenticated.rawValue
+        case .secureConnections: AccessWord.secureConnections.rawValue
+        }
+    }
+}
+
+/// The configuration's words for what a link must be.
+private enum AccessWord: String, CaseIterable {
+    case open, encrypted, authenticated, secureConnections, none
+
+    var level: SecurityLevel? {
+        switch self {
+        case .open: .open
+        case .encrypted: .encrypted
+        case .authenticated: .authenticated
+        case .secureConnections: .secureConnections
+        case .none: nil
+        }
     }
 }

@@ -36,7 +36,7 @@ extension ServeConfiguration {
             beacons.append(try AdvertiseSettings(beacon: node, context))
         }
         if let node = fields[.security] { security = try SecurityConfiguration(node) }
-        if let node = fields[.connection] { connection = try ConnectionOptions.Timing(node) }
+        if let node = fields[.connection] { connection = try ConnectionParameters(node) }
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
         if let node = fields[.strict], try !node.bool() {
@@ -80,7 +80,7 @@ extension SecurityConfiguration {
     }
 }
 
-extension ConnectionOptions.Timing {
+extension ConnectionParameters {
     private enum Key: String, CaseIterable { case interval, latency, supervision }
 
     /// `connection:`.
@@ -96,7 +96,7 @@ extension ConnectionOptions.Timing {
         latency = try fields[.latency]?.integer("the latency", in: 0...499) ?? latency
         supervisionTimeout = try fields[.supervision]?.duration() ?? supervisionTimeout
         do {
-            _ = try GenericServices.PreferredConnection(self)
+            _ = try checked()
         } catch {
             throw ConfigurationError(node.position, error.description)
         }

@@ -13,7 +13,7 @@ struct ServeConfiguration: Hashable, Sendable {
     /// How centrals pair.
     var security = SecurityConfiguration()
     /// How links should keep time, which the GAP service says.
-    var connection: ConnectionOptions.Timing?
+    var connection: ConnectionParameters?
     /// The greatest ATT_MTU that the server agrees to, 23 to 517.
     var mtu = 517
     /// How many prepared writes one central may queue.

@@ -13,11 +13,11 @@ extension ServiceReader {
         let uuid = try attributeUUID(fields.required(.uuid), .characteristic)
         let properties = try self.properties(fields.required(.properties))
         let implied = PermissionConfiguration(
-            read: properties.contains(.read) ? .open : .none,
-            write: properties.contains(where: \.isWritable) ? .open : .none)
+            read: properties.contains(.read) ? .open : nil,
+            write: properties.contains(where: \.isWritable) ? .open : nil)
         let permissions = try fields[.permissions]?.permissions(implied: implied) ?? implied
-        if permissions.read == .none && implied.read != .none
-            || permissions.write == .none && implied.write != .none
+        if permissions.read == nil && implied.read != nil
+            || permissions.write == nil && implied.write != nil
         {
             throw ConfigurationError(
                 fields.position(of: .permissions), "the properties offer what the permissions let nobody do",
@@ -26,11 +26,11 @@ extension ServiceReader {
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
 
         let read = try fields[.read]?.program(of: "read", context)
-        if read != nil, permissions.read == .none {
+        if read != nil, permissions.read == nil {
             throw ConfigurationError(fields.position(of: .read), "read makes values that nobody may read")
         }
         let write = try fields[.write]?.program(of: "write", context)
-        if write != nil, permissions.write == .none {
+        if write != nil, permissions.write == nil {
             throw ConfigurationError(fields.position(of: .write), "write takes values that nobody may write")
         }
         let notify = try fields[.notify]?.notify(context)

@@ -71,7 +71,7 @@ extension ServiceReader {
         let handle = try layout.take(fields[.handle], for: "the descriptor \(uuid)", at: fields.position)
         let isConfiguration = uuid == 0x2902 || uuid == 0x2903
         let permissions = try fields[.permissions]?.permissions(
-            implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : .none))
+            implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : nil))
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
         let isStandard = Self.standard.contains { $0.uuid == uuid }
         if isStandard, fields[.value] == nil { value = .twoOctets }

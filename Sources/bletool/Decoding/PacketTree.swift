@@ -94,7 +94,7 @@ extension FieldText {
 
     /// The name of a UUID.
     static func note(_ text: String, named name: String) -> String {
-        guard ["uuid", "type", "services", "solicited"].contains(name), let uuid = BluetoothUUID(text),
+        guard ["uuid", "type", "services", "solicited"].contains(name), let uuid = try? BluetoothUUID(text),
             let meaning = AssignedNumbers.name(of: uuid)
         else { return "" }
         return " (\(meaning))"

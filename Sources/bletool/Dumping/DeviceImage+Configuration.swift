@@ -164,7 +164,7 @@ private struct ServiceWriter {
         let extended = characteristic.descriptor(0x2900).flatMap { image.shown[$0.handle]?.value?.first }
         let bit = UInt8(ExtendedCharacteristicProperties.writableAuxiliaries.rawValue)
         guard descriptor.uuid == 0x2901, let extended, extended & bit != 0 else { return nil }
-        return .fields([.init("write", .word(AccessLevel.open.rawValue))])
+        return .fields([.init("write", .word(SecurityLevel.open.configurationWord))])
     }
 }
 
@@ -172,8 +172,8 @@ extension DeviceImage.Shown {
     /// What reading needs, where that is something.
     fileprivate var permissions: CommentedNode? {
         var fields: [CommentedNode.Field] = []
-        let level = needsLongKey && level == .open ? AccessLevel.encrypted : level
-        if level != .open { fields.append(.init("read", .word(level.rawValue))) }
+        let level = needsLongKey && level == .open ? SecurityLevel.encrypted : level
+        if level != .open { fields.append(.init("read", .word(level.configurationWord))) }
         if needsLongKey { fields.append(.init("keySize", .number(16))) }
         return fields.isEmpty ? nil : .fields(fields)
     }

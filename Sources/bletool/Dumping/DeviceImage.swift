@@ -11,7 +11,7 @@ struct DeviceImage: Sendable {
         /// Why there is none.
         var reason: String?
         /// What the link had to be for it.
-        var level = AccessLevel.open
+        var level = SecurityLevel.open
         /// Whether only a longer key would do.
         var needsLongKey = false
     }

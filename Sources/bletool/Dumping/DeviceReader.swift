@@ -16,15 +16,14 @@ struct DeviceReader: Sendable {
             image.shown[handle] = try await shown(handle, at: .open)
             if image.shown[handle]?.needsSecurity == true { missing.append(handle) }
         }
-        for (level, access) in [(LinkSecurityLevel.medium, AccessLevel.encrypted), (.high, .authenticated)]
-        where !missing.isEmpty {
+        for level in [SecurityLevel.encrypted, .authenticated] where !missing.isEmpty {
             if let reason = try await problem(reaching: level) {
                 for handle in missing { image.shown[handle]?.reason? += "; \(reason)" }
                 break
             }
             var refused: [AttributeHandle] = []
             for handle in missing {
-                let shown = try await shown(handle, at: access)
+                let shown = try await shown(handle, at: level)
                 image.shown[handle] = shown
                 if shown.needsSecurity { refused.append(handle) }
             }
@@ -34,7 +33,7 @@ struct DeviceReader: Sendable {
     }
 
     private func shown(
-        _ handle: AttributeHandle, at level: AccessLevel
+        _ handle: AttributeHandle, at level: SecurityLevel
     ) async throws(Failure) -> DeviceImage.Shown {
         try await device.attempt("\(handle)") { [peripheral = device.peripheral] () throws(BLEError) in
             do throws(BLEError) {
@@ -47,7 +46,7 @@ struct DeviceReader: Sendable {
     }
 
     /// Why the link cannot be made as secure as that; nil when it is.
-    private func problem(reaching level: LinkSecurityLevel) async throws(Failure) -> String? {
+    private func problem(reaching level: SecurityLevel) async throws(Failure) -> String? {
         try await device.attempt("pairing") { [peripheral = device.peripheral] () throws(BLEError) in
             do throws(BLEError) {
                 _ = try await peripheral.pair(level)
@@ -64,7 +63,7 @@ struct DeviceReader: Sendable {
 
 extension DeviceImage.Shown {
     /// What a refusal tells, on a link that was that secure.
-    init(_ code: ATTErrorCode, at present: AccessLevel) {
+    init(_ code: ATTErrorCode, at present: SecurityLevel) {
         reason = "\(code)"
         switch code {
         case .insufficientEncryption: level = .encrypted

@@ -10,7 +10,7 @@ extension Radio {
         var options = options
         // The time limit ends it: a peripheral that others connect to as well hears this one sooner or later.
         options.establishmentAttempts = .max
-        let address = try await find(selector, within: limit, onCoded: options.phys == .leCoded)
+        let address = try await find(selector, within: limit, onCoded: options.phys == [.leCoded])
         return try await attempt("\(address.text)") { [options] () throws(BLEError) in
             try await central.connect(to: address, timeout: limit, options: options)
         }
@@ -41,7 +41,7 @@ extension Radio {
             if let address = known.first, known.count == 1 { return address }
         }
         var options = selector.scanOptions
-        if onCoded { options.phys = [.oneMegabit, .coded] }
+        if onCoded { options.phys = [.le1M, .leCoded] }
         var wasHeard = false
         do throws(BLEError) {
             let found = try await central.first(options, within: limit) { $0.address != nil }

@@ -55,7 +55,7 @@ struct RecordedSession {
             }
             let server = GATTServer(
                 try AttributeDatabase(services, generic: configuration.generic),
-                GATTServer.Configuration(configuration))
+                ServerOptions(configuration))
             let mtu = ATTMTU(UInt16(clamping: configuration.mtu))
             let replay = Replay(dialogue, on: server, storesPushes: true) { _ in mtu }
             let all = (replay.differences + replay.unsubscribedPushes).sorted { $0.frame < $1.frame }

@@ -25,9 +25,8 @@ struct ConfiguredServer: Sendable {
         let services = configuration.services.map { service in
             GATTService(service, among: configuration.services, handlers)
         }
-        await manager.adapter.setMTU(ATTMTU(UInt16(clamping: configuration.mtu)))
         try await manager.publish(
-            services, generic: configuration.generic, configuration: GATTServer.Configuration(configuration))
+            services, generic: configuration.generic, options: ServerOptions(configuration))
     }
 
     /// What answers reads and takes writes in place of the stored value.

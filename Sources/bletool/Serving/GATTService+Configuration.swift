@@ -34,14 +34,15 @@ extension ServeConfiguration {
         guard hasStandardServices else { return nil }
         return GenericServices(
             deviceName: name ?? "bletool", appearance: advertising.content.appearance?.rawValue ?? 0,
-            preferredConnection: connection.flatMap { try? .init($0) })
+            preferredConnection: connection)
     }
 }
 
-extension GATTServer.Configuration {
+extension ServerOptions {
     /// What a configuration says of the server as a whole.
     init(_ configuration: ServeConfiguration) {
         self.init()
+        mtu = ATTMTU(UInt16(clamping: configuration.mtu))
         prepareQueueLimit = configuration.prepareQueue
     }
 }
@@ -89,21 +90,7 @@ extension CharacteristicProperties {
 extension AttributePermissions {
     fileprivate init(_ permissions: PermissionConfiguration) {
         self.init(
-            read: AttributeAccess(permissions.read), write: AttributeAccess(permissions.write),
-            minimumKeySize: permissions.keySize)
-    }
-}
-
-extension AttributeAccess {
-    fileprivate init(_ level: AccessLevel) {
-        self =
-            switch level {
-            case .open: .open
-            case .encrypted: .encrypted
-            case .authenticated: .authenticated
-            case .secureConnections: .secureConnections
-            case .none: .none
-            }
+            read: permissions.read, write: permissions.write, minimumKeySize: permissions.keySize)
     }
 }
 

@@ -165,7 +165,7 @@ extension IBeacon {
                     "as in e2c56db5-dffb-48d2-b060-d0f5a71096e0,1,2,-59; the power is that at one metre, in dBm"
             )
         }
-        guard let uuid = BluetoothUUID(parts[0]), parts[0].utf8.count == 36 else {
+        guard let uuid = try? BluetoothUUID(parts[0]), parts[0].utf8.count == 36 else {
             throw BadInput("\(parts[0].quoted) is not a UUID of 32 hex digits with dashes")
         }
         self.init(

@@ -15,7 +15,7 @@ struct BadInput: Error, Hashable {
     }
 
     /// What the library says of the name of an adapter or a socket.
-    init(_ error: AdapterSpecificationError) { self.init(error.reason.printable, hint: error.hint) }
+    init(_ error: AdapterSpecificationError) { self.init(error.description.printable, hint: error.hint) }
 
     /// What a closure threw. Closures do not infer typed throws (Swift 6.3), so those that throw this type
     /// are declared to throw any.

@@ -10,7 +10,7 @@ extension BluetoothUUID {
     init(
         text: some StringProtocol, kind: AssignedNumbers.UUIDKind = .service, names: UUIDNames
     ) throws(BadInput) {
-        guard let uuid = BluetoothUUID(text) ?? names(String(text), kind) else {
+        guard let uuid = (try? BluetoothUUID(text)) ?? names(String(text), kind) else {
             let isNumber = !text.isEmpty && text.allSatisfy { $0.isHexDigit || $0 == "-" }
             throw BadInput(
                 isNumber

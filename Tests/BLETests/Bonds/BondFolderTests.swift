@@ -56,14 +56,14 @@ struct BondFolderTests {
         let next = try await open()
         #expect(next.records().map(\.bond) == SampleBonds.many(3))
         let path = folder.file("\(Self.name).bond")
-        #expect(next.problems == [.damaged(path: path, line: 16, reason: "the checksum is wrong")])
+        #expect(next.problems == [.damaged(path: path, line: 16, .checksum)])
         #expect(folder.contents("\(Self.name).bond.damaged") == octets)
         // It is told once, and a second one does not destroy the first.
         #expect(try await open().problems.isEmpty)
         try folder.write([], to: "\(Self.name).bond")
         #expect(
             try await open().problems == [
-                .damaged(path: path, line: 1, reason: "the file is empty, or cut off")
+                .damaged(path: path, line: 1, .empty)
             ])
         #expect(folder.contents("\(Self.name).bond.damaged") == octets)
         #expect(folder.contents("\(Self.name).bond.damaged-2") == [])

@@ -95,8 +95,8 @@ struct BondTextTests {
             changed[index] ^= 1
             #expect(problem(changed) != nil, "octet \(index)")
         }
-        #expect(problem(whole + [0x0a]) == TextError(21, "more follows the end"))
-        #expect(problem(whole + whole) == TextError(21, "more follows the end"))
+        #expect(problem(whole + [0x0a]) == TextError(21, .trailing))
+        #expect(problem(whole + whole) == TextError(21, .trailing))
     }
 
     @Test(
@@ -104,27 +104,58 @@ struct BondTextTests {
         arguments: [
             (
                 "peer C0:11:22:33:44:55/random", "peer C0:11:22:33:44:55", 2,
-                "peer: C0:11:22:33:44:55 makes no sense"
+                .value("C0:11:22:33:44:55", key: "peer"), "peer: C0:11:22:33:44:55 makes no sense"
             ),
-            ("16 0x1234", "17 0x1234", 8, "central-key: 17 makes no sense"),
-            ("16 0x1234", "6 0x1234", 8, "central-key: 6 makes no sense"),
-            ("16 0x1234 ", "16 ", 8, "central-key: 2 or 4 values should be here"),
-            ("legacy 16", "legacy", 7, "strength: 3 values should be here"),
-            ("legacy 16", "modern 16", 7, "strength: modern makes no sense"),
-            ("sign-counter 64", "sign-counter 4294967296", 13, "sign-counter: 4294967296 makes no sense"),
-            ("sign-counter 64", "counter 64", 13, "counter: nobody knows this"),
-            ("client-hash abcd", "client-hash abc", 15, "client-hash: abc makes no sense"),
-            ("%0aÄ", "%0x", 6, "name: 50 %25 more%0x makes no sense"),
-            ("%0aÄ", "%ff", 6, "name: 50 %25 more%ff makes no sense"),
-            ("0x0013 0x0002", "0x0013 0x00002", 19, "client-configuration: 0x00002 makes no sense"),
-            ("peer C0:11:22:33:44:55/random\n", "", 1, "peer, local, strength or created is missing"),
-            ("bond 1", "identity 1", 1, "it tells of identity, not of bond"),
-            ("bletool bond 1", "bluetool bond 1", 1, "this is no heading of a file of bletool"),
-        ])
-    func lines(old: String, new: String, line: Int, reason: String) throws {
+            (
+                "16 0x1234", "17 0x1234", 8, .value("17", key: "central-key"),
+                "central-key: 17 makes no sense"
+            ),
+            ("16 0x1234", "6 0x1234", 8, .value("6", key: "central-key"), "central-key: 6 makes no sense"),
+            (
+                "16 0x1234 ", "16 ", 8, .count(key: "central-key", expected: 4...4),
+                "central-key: 4 values should be here"
+            ),
+            (
+                "legacy 16", "legacy", 7, .count(key: "strength", expected: 3...3),
+                "strength: 3 values should be here"
+            ),
+            (
+                "legacy 16", "modern 16", 7, .value("modern", key: "strength"),
+                "strength: modern makes no sense"
+            ),
+            (
+                "sign-counter 64", "sign-counter 4294967296", 13,
+                .value("4294967296", key: "sign-counter"), "sign-counter: 4294967296 makes no sense"
+            ),
+            ("sign-counter 64", "counter 64", 13, .key("counter"), "there is no key counter"),
+            (
+                "client-hash abcd", "client-hash abc", 15, .value("abc", key: "client-hash"),
+                "client-hash: abc makes no sense"
+            ),
+            (
+                "%0aÄ", "%0x", 6, .value("50 %25 more%0x", key: "name"),
+                "name: 50 %25 more%0x makes no sense"
+            ),
+            (
+                "%0aÄ", "%ff", 6, .value("50 %25 more%ff", key: "name"),
+                "name: 50 %25 more%ff makes no sense"
+            ),
+            (
+                "0x0013 0x0002", "0x0013 0x00002", 19, .value("0x00002", key: "client-configuration"),
+                "client-configuration: 0x00002 makes no sense"
+            ),
+            ("peer C0:11:22:33:44:55/random\n", "", 1, .missing(key: "peer"), "peer is missing"),
+            (
+                "bond 1", "identity 1", 1, .kind("identity", expected: "bond"),
+                "it is of the kind identity, not bond"
+            ),
+            ("bletool bond 1", "bluetool bond 1", 1, .heading, "this is no heading of a file of bletool"),
+        ] as [(String, String, Int, StateError.Damage, String)])
+    func lines(old: String, new: String, line: Int, damage: StateError.Damage, text: String) throws {
         let parts = Self.text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
         try #require(parts.count == 2)
-        #expect(problem(Self.sealed(parts[0] + new + parts[1])) == TextError(line, reason))
+        #expect(problem(Self.sealed(parts[0] + new + parts[1])) == TextError(line, damage))
+        #expect("\(damage)" == text)
     }
 
     @Test(
@@ -143,7 +174,7 @@ struct BondTextTests {
     func newer() {
         #expect(
             problem(Array("bletool bond 2\nsomething\n".utf8))
-                == TextError(1, "this is version 2", version: 2))
+                == TextError(1, version: 2))
     }
 
     @Test("no octets are too strange", arguments: 1...200)

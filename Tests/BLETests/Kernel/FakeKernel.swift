@@ -428,7 +428,7 @@ extension FakeKernel {
             }
         }
         let (interval, window) = (Slots(rawValue: 96), Slots(rawValue: 48))
-        let parameters = ConnectionParameters.kernel
+        let parameters = LEConnectionParameters.kernel
         if isExtended {
             tell(
                 LEExtendedCreateConnection(
@@ -549,9 +549,9 @@ extension FakeKernel {
     }
 }
 
-extension ConnectionParameters {
+extension LEConnectionParameters {
     /// What the kernel asks for.
-    fileprivate static let kernel = ConnectionParameters(
+    fileprivate static let kernel = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
         supervisionTimeout: Centiseconds(rawValue: 42))
 }

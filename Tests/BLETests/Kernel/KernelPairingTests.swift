@@ -272,7 +272,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let socket = KernelSocket(on: host.loop)
             let hidden = DeviceAddress(0x4909_0909_0909, type: .random)
             let link = await host.link(to: hidden, over: socket)
-            socket.set(.high)
+            socket.set(.authenticated)
             host.kernel.tell(
                 0x0018, [1, 9, 9, 9, 9, 9, 0x49] + lampOctets + [UInt8](repeating: 0x55, count: 16))
             host.kernel.tell(0x000a, longTermKey(kind: 3))
@@ -477,7 +477,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.tell(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
             for socket in sockets.dropFirst() { links.append(await host.link(to: lamp, over: socket)) }
-            for socket in sockets.dropLast() { socket.reach(.high) }
+            for socket in sockets.dropLast() { socket.reach(.authenticated) }
             await host.wait(.milliseconds(1))
             host.kernel.refusals = []
             await host.wait(.seconds(11))
@@ -526,7 +526,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let configuration = AttributeHandle(rawValue: handle.rawValue + 1)
             let first = KernelSocket(on: host.loop)
             let link = await host.link(to: lamp, over: first)
-            first.reach(.high)
+            first.reach(.authenticated)
             first.peer.send(ATTRequest.write(configuration, value: [1, 0]).encoded.span)
             await host.wait(.seconds(1))
             #expect(try await manager.update(handle, to: [1]).map(\.link) == [link])
@@ -534,13 +534,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let second = KernelSocket(on: host.loop, handle: ConnectionHandle(0x41))
             let next = await host.link(to: lamp, over: second)
             #expect(try await manager.update(handle, to: [2]).isEmpty)
-            second.reach(.high)
+            second.reach(.authenticated)
             await host.wait(.seconds(1))
             #expect(try await manager.update(handle, to: [3]).map(\.link) == [next])
             await host.adapter.lose(next)
             // The kernel may have encrypted a link before its channel comes.
             let third = KernelSocket(on: host.loop, handle: ConnectionHandle(0x42))
-            third.set(.high)
+            third.set(.authenticated)
             let last = await host.link(to: lamp, over: third)
             #expect(try await manager.update(handle, to: [4]).map(\.link) == [last])
         }
@@ -620,7 +620,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             let socket = KernelSocket(on: host.loop)
             let link = await host.link(to: lamp, over: socket)
-            socket.set(.high)
+            socket.set(.authenticated)
             host.kernel.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
             await host.wait(.milliseconds(1))
             #expect(await host.adapter.security(of: link) == LinkSecurity(level: .authenticated))
@@ -668,11 +668,11 @@ extension Adapter {
         ),
     ]
         as [(
-            Management.Settings, PairingPolicy.SecureConnections, Bool, [ManagementCommand],
+            Management.Settings, SecureConnectionsUse, Bool, [ManagementCommand],
             [ManagementCommand]
         )])
 func kernelSettings(
-    before: Management.Settings, wanted: PairingPolicy.SecureConnections, isBonding: Bool,
+    before: Management.Settings, wanted: SecureConnectionsUse, isBonding: Bool,
     setUp: [ManagementCommand], tearDown: [ManagementCommand]
 ) throws {
     var options = try security(User())

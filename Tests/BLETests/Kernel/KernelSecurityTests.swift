@@ -27,7 +27,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     }
 
     private func raising(
-        _ host: KernelHost, _ id: LinkID, _ level: LinkSecurityLevel = .medium
+        _ host: KernelHost, _ id: LinkID, _ level: SecurityLevel = .encrypted
     ) -> Task<BLEError?, Never> {
         Task(executorPreference: host.loop) {
             await failure { () throws(BLEError) in try await host.adapter.secure(id, level) }
@@ -38,22 +38,24 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     func reached() async throws {
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()
-            let raised = [raising(host, id), raising(host, id), raising(host, id, .high)]
+            let raised = [raising(host, id), raising(host, id), raising(host, id, .authenticated)]
             _ = await host.loop.sleep(for: .seconds(20))
-            #expect(socket.required == [.medium])
-            socket.reach(.medium)
+            #expect(socket.required == [.encrypted])
+            socket.reach(.encrypted)
             _ = await host.loop.sleep(for: .seconds(20))
-            #expect(socket.required == [.medium, .high])
-            socket.reach(.fips)
+            #expect(socket.required == [.encrypted, .authenticated])
+            socket.reach(.secureConnections)
             for each in raised { #expect(await each.value == nil) }
-            #expect(await failure { () throws(BLEError) in try await host.adapter.secure(id, .fips) } == nil)
-            #expect(socket.required == [.medium, .high])
+            #expect(
+                await failure { () throws(BLEError) in try await host.adapter.secure(id, .secureConnections) }
+                    == nil)
+            #expect(socket.required == [.encrypted, .authenticated])
             var told: [PeripheralEvent] = []
             for try await event in events {
                 told.append(event)
                 if told.count == 2 { break }
             }
-            let central = Central(address: lamp, link: id)
+            let central = Central(address: lamp, client: ClientID(id))
             #expect(
                 told == [
                     .security(central, LinkSecurity(level: .encrypted)),
@@ -67,21 +69,21 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         try await run { host, socket, id in
             let first = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
-            socket.set(.medium, keySize: 0)
+            socket.set(.encrypted, keySize: 0)
             first.cancel()
             #expect(await first.value == .cancelled)
             let second = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(20))
             #expect(await host.adapter.security(of: id) == LinkSecurity.none)
-            socket.reach(.medium)
+            socket.reach(.encrypted)
             #expect(await second.value == nil)
             // What a link has, it keeps while it is raised.
-            let third = raising(host, id, .high)
-            socket.set(.high, keySize: 0)
+            let third = raising(host, id, .authenticated)
+            socket.set(.authenticated, keySize: 0)
             _ = await host.loop.sleep(for: .seconds(1))
             await host.adapter.look(at: id)
             #expect(await host.adapter.security(of: id) == LinkSecurity(level: .encrypted))
-            socket.reach(.high)
+            socket.reach(.authenticated)
             #expect(await third.value == nil)
         }
     }
@@ -110,14 +112,14 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 _ = await host.loop.sleep(for: .seconds(1))
                 return answers.withLock { $0.last }
             }
-            socket.set(.medium, keySize: 0)
+            socket.set(.encrypted, keySize: 0)
             #expect(await read(3) == [0x01, 0x0a, 0x03, 0x00, 0x05])
-            socket.set(.medium)
+            socket.set(.encrypted)
             #expect(await read(3) == [0x0b, 7])
-            socket.set(.high, keySize: 0)
+            socket.set(.authenticated, keySize: 0)
             #expect(await read(3) == [0x0b, 7])
             #expect(await read(5) == [0x01, 0x0a, 0x05, 0x00, 0x05])
-            socket.set(.high)
+            socket.set(.authenticated)
             #expect(await read(5) == [0x0b, 8])
         }
     }
@@ -130,7 +132,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 GATTService(0xfff0) {
                     GATTCharacteristic(
                         0xfff1, properties: .writeWithoutResponse,
-                        permissions: AttributePermissions(read: .none, write: .encrypted),
+                        permissions: AttributePermissions(read: nil, write: .encrypted),
                         onWrite: { request in
                             written.withLock { $0 += request.value }
                             return .accept
@@ -144,7 +146,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             socket.peer.send(first.span)
             _ = await host.loop.sleep(for: .seconds(1))
             // Nothing tells a process without a raw socket of it.
-            socket.set(.medium)
+            socket.set(.encrypted)
             socket.peer.send(second.span)
             _ = await host.loop.sleep(for: .seconds(1))
             #expect(written.withLock { $0 } == [2])
@@ -168,7 +170,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         #expect(asked.withLock { $0 } == [ATTRequest.read(3).encoded])
         socket.peer.send([0x01, 0x0a, 0x03, 0x00, 0x0f].span)
         _ = await host.loop.sleep(for: .seconds(1))
-        #expect(socket.required == [.medium])
+        #expect(socket.required == [.encrypted])
         return read
     }
 
@@ -178,7 +180,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             let asked = Lock<[[UInt8]]>([])
             let read = try await refusedRead(host, socket, id, asked)
             #expect(asked.withLock { $0.count } == 1)
-            host.loop.execute { socket.reach(.medium) }
+            host.loop.execute { socket.reach(.encrypted) }
             _ = await host.loop.sleep(for: .seconds(1))
             #expect(asked.withLock { $0.count } == 2)
             socket.peer.send([0x0b, 7].span)
@@ -192,7 +194,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             try await run { host, socket, id in
                 let asked = Lock<[[UInt8]]>([])
                 let first = try await refusedRead(host, socket, id, asked)
-                socket.set(.medium, keySize: 0)
+                socket.set(.encrypted, keySize: 0)
                 first.cancel()
                 await #expect(throws: BLEError.cancelled) { try await first.value }
                 let second = Task<[UInt8], any Error>(executorPreference: host.loop) {
@@ -201,8 +203,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 _ = await host.loop.sleep(for: .seconds(1))
                 socket.peer.send([0x01, 0x0a, 0x04, 0x00, code].span)
                 _ = await host.loop.sleep(for: .seconds(1))
-                #expect(!socket.required.contains(.high))
-                host.loop.execute { socket.reach(.medium) }
+                #expect(!socket.required.contains(.authenticated))
+                host.loop.execute { socket.reach(.encrypted) }
                 _ = await host.loop.sleep(for: .seconds(1))
                 #expect(asked.withLock { $0.count } == 3)
                 socket.peer.send([0x0b, 7].span)
@@ -301,9 +303,9 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     @Test("less than was asked for is refused, and the link stays")
     func less() async throws {
         try await run { host, socket, id in
-            let raised = raising(host, id, .high)
+            let raised = raising(host, id, .authenticated)
             _ = await host.loop.sleep(for: .seconds(1))
-            socket.reach(.medium)
+            socket.reach(.encrypted)
             #expect(await raised.value == .pairing(.local(.authenticationRequirements)))
             #expect(await host.adapter.linkCount == 1)
         }
@@ -360,7 +362,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             #expect(await host.adapter.linkCount == 1)
             let again = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
-            host.loop.execute { socket.reach(.medium) }
+            host.loop.execute { socket.reach(.encrypted) }
             #expect(await again.value == nil)
         }
     }
@@ -385,12 +387,13 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 EncryptionChange(status: .success, connection: ConnectionHandle(0x40), mode: .on).packet
             )
             _ = await host.loop.sleep(for: .milliseconds(1))
-            socket.set(.medium, keySize: 7)
+            socket.set(.encrypted, keySize: 7)
             for try await event in events {
                 #expect(
                     event
                         == .security(
-                            Central(address: lamp, link: id), LinkSecurity(level: .encrypted, keySize: 7)))
+                            Central(address: lamp, client: ClientID(id)),
+                            LinkSecurity(level: .encrypted, keySize: 7)))
                 break
             }
         }
@@ -403,7 +406,7 @@ extension Adapter {
 
     /// Has services, though there is no kernel that could be listened to.
     fileprivate func serve(_ services: [GATTService]) throws {
-        server.gatt.publish(try AttributeDatabase(services, generic: nil), GATTServer.Configuration())
+        server.gatt.publish(try AttributeDatabase(services, generic: nil), ServerOptions())
     }
 
     fileprivate func raiseOnDemand(on id: LinkID) { links[id]?.raisesSecurity = true }

@@ -17,9 +17,9 @@ final class KernelSocket: L2CAPSocket, Sendable {
     private let shared = Lock(Shared())
 
     private struct Shared {
-        var level = LinkSecurityLevel.low
+        var level = SecurityLevel.open
         var keySize = 0
-        var required: [LinkSecurityLevel] = []
+        var required: [SecurityLevel] = []
         var refusal: PortError?
         var writable: (@Sendable () -> Void)?
         var closed: (@Sendable (PortError) -> Void)?
@@ -41,15 +41,15 @@ final class KernelSocket: L2CAPSocket, Sendable {
     }
 
     /// What was asked for.
-    var required: [LinkSecurityLevel] { shared.withLock { $0.required } }
+    var required: [SecurityLevel] { shared.withLock { $0.required } }
 
     /// The kernel has encrypted the link.
-    func reach(_ level: LinkSecurityLevel, keySize: Int = 16) {
+    func reach(_ level: SecurityLevel, keySize: Int = 16) {
         set(level, keySize: keySize)
         shared.withLock { $0.writable }?()
     }
 
-    func set(_ level: LinkSecurityLevel, keySize: Int = 16) {
+    func set(_ level: SecurityLevel, keySize: Int = 16) {
         shared.withLock { ($0.level, $0.keySize) = (level, keySize) }
     }
 
@@ -70,11 +70,11 @@ final class KernelSocket: L2CAPSocket, Sendable {
     /// The link is gone.
     func lose() { shared.withLock { $0.closed }?(.system(.connectionReset, during: "recvmmsg")) }
 
-    func security() -> (level: LinkSecurityLevel?, keySize: Int) {
+    func security() -> (level: SecurityLevel?, keySize: Int) {
         shared.withLock { ($0.level, $0.keySize) }
     }
 
-    func require(_ level: LinkSecurityLevel) throws(PortError) {
+    func require(_ level: SecurityLevel) throws(PortError) {
         shared.withLock { $0.required.append(level) }
         if let refusal = shared.withLock({ $0.refusal }) { throw refusal }
     }

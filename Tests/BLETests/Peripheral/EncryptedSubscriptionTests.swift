@@ -34,7 +34,7 @@ struct EncryptedSubscriptionTests {
             #expect(await manager.subscribers(of: sample.valueHandle) == [])
             // What is open stays so.
             #expect(try await stranger.read(sample) == [1])
-            #expect(try await stranger.security.level == .none)
+            #expect(try await stranger.security.level == .open)
             await stranger.disconnect()
 
             let device = try await client.connect(to: server)

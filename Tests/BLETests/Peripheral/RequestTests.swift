@@ -38,13 +38,12 @@ struct RequestTests {
             await bed.wait(.seconds(1))
             let mtus = reads.withLock { $0.map(\.mtu) } + writes.withLock { $0.map(\.mtu) }
             #expect(mtus == Array(repeating: ATTMTU(100), count: 3))
-            let id = try #require(reads.withLock { $0.first?.central })
-            let central = try #require(await manager.central(id))
-            #expect(central.id == id)
+            let central = try #require(reads.withLock { $0.first?.central })
             #expect(central.address == (await client.address))
+            #expect(writes.withLock { $0.map(\.central) } == [central, central])
+            // It is the one that a link is asked about.
+            #expect(try await manager.connection(of: central).parameters.mtu == 100)
             await device.disconnect()
-            await bed.wait(.seconds(1))
-            #expect(await manager.central(id) == nil)
         }
     }
 }

@@ -15,9 +15,9 @@ struct StateTextTests {
     static func central() throws -> CentralState {
         var connection = ConnectionOptions()
         connection.mtu = ATTMTU(185)
-        connection.security = .fips
+        connection.security = .secureConnections
         (connection.encryptsIfBonded, connection.raisesSecurity) = (false, false)
-        connection.timing = .init(
+        connection.parameters = .init(
             interval: .microseconds(7500)...Duration.seconds(4), latency: 499,
             supervisionTimeout: .seconds(32))
         connection.phys = [.le1M, .leCoded]
@@ -34,7 +34,7 @@ struct StateTextTests {
         scan.timing = try ScanTiming(interval: .microseconds(2500), window: .microseconds(2500))
         scan.codedTiming = try ScanTiming(interval: .milliseconds(40_960), window: .milliseconds(5))
         scan.extended = .on
-        scan.phys = [.oneMegabit, .coded]
+        scan.phys = [.le1M, .leCoded]
         scan.buffer = 7
         var state = CentralState()
         let notified = RestoredSubscription(

@@ -70,7 +70,7 @@ private struct Words {
         self.words = words
     }
 
-    func uuid(_ index: Int) throws -> BluetoothUUID { try word(index) { BluetoothUUID($0) } }
+    func uuid(_ index: Int) throws -> BluetoothUUID { try word(index) { try? BluetoothUUID($0) } }
 
     func handle(_ index: Int) throws -> AttributeHandle { try word(index) { AttributeHandle(hex: $0) } }
 

@@ -8,7 +8,7 @@ struct ReferenceDatabase {
     var services: [GATTService]
     /// The generic services before them.
     var generic: GenericServices?
-    var configuration = GATTServer.Configuration()
+    var configuration = ServerOptions()
 
     static func named(_ name: String) throws -> ReferenceDatabase {
         switch name {
@@ -27,7 +27,7 @@ struct ReferenceDatabase {
         case "empty": return ReferenceDatabase(services: [GATTService(0xff60, handle: 0x0030)])
         case "signing": return ReferenceDatabase(services: signing)
         case "short-queue":
-            var configuration = GATTServer.Configuration()
+            var configuration = ServerOptions()
             configuration.prepareQueueLimit = 2
             return ReferenceDatabase(services: values, configuration: configuration)
         default: throw Dialogue.Mistake(description: "no database \(name)")
@@ -48,7 +48,7 @@ private func counting(_ count: Int, from first: UInt8 = 0) -> [UInt8] {
 private func at(
     _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties,
     _ value: [UInt8] = [], length: AttributeLength = .any, extended: ExtendedCharacteristicProperties = [],
-    permissions: AttributePermissions? = nil, subscription: AttributeAccess = .open,
+    permissions: AttributePermissions? = nil, subscription: SecurityLevel = .open,
     descriptors: [GATTDescriptor] = []
 ) -> GATTCharacteristic {
     GATTCharacteristic(

@@ -86,8 +86,8 @@ struct ServerTester: Tester {
 
     /// `security LEVEL [key OCTETS] [bonded]`: the link is that safe from now on.
     private mutating func secure(_ level: String, _ more: ArraySlice<String>) throws {
-        let levels: [String: LinkSecurity.Level] = [
-            "none": .none, "encrypted": .encrypted, "authenticated": .authenticated,
+        let levels: [String: SecurityLevel] = [
+            "none": .open, "encrypted": .encrypted, "authenticated": .authenticated,
             "secure": .secureConnections,
         ]
         guard let level = levels[level] else { throw CommandError("security", [level]) }
@@ -109,7 +109,7 @@ struct ServerTester: Tester {
     /// The peer's link comes up. A bonded one is known, though the link is not encrypted yet.
     private mutating func connect() {
         let record = bonds.removeValue(forKey: peer)
-        let security = LinkSecurity(level: .none, isBonded: record != nil)
+        let security = LinkSecurity(level: .open, isBonded: record != nil)
         let central = Self.central(peer)
         links[peer] = Link(connection: GATTConnection(central, configuration), security: security)
         server.connect(central, security: security, record: record)
@@ -170,5 +170,5 @@ struct ServerTester: Tester {
         for key in links.keys { links[key]?.connection.expire(at: now) }
     }
 
-    private static func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
+    private static func central(_ number: Int) -> ClientID { ClientID(rawValue: UInt64(number)) }
 }

@@ -75,7 +75,7 @@ struct RandomDatabase {
             uuid, properties: properties, permissions: permissions(row), value: .stored(value),
             length: isFixed ? .fixed(maximum) : .variable(max: maximum))
         let subscription = level()
-        characteristic.subscription = access(subscription)
+        characteristic.subscription = SecurityLevel.allCases[subscription]
         for _ in 0..<random.number(0...2) { characteristic.descriptors.append(addDescriptor()) }
         if bits & 0x30 != 0 {
             add(0x2902, .configuration(allowed: bits >> 4 & 3), [0, 0])
@@ -109,13 +109,9 @@ struct RandomDatabase {
 
     private func permissions(_ row: ModelAttribute) -> AttributePermissions {
         AttributePermissions(
-            read: access(row.read), write: access(row.write), authorize: row.wantsAuthorization,
-            minimumKeySize: row.keySize)
-    }
-
-    private func access(_ level: Int?) -> AttributeAccess {
-        guard let level else { return .none }
-        return [.open, .encrypted, .authenticated, .secureConnections][level]
+            read: row.read.map { SecurityLevel.allCases[$0] },
+            write: row.write.map { SecurityLevel.allCases[$0] },
+            authorize: row.wantsAuthorization, minimumKeySize: row.keySize)
     }
 
     private func full(_ uuid: BluetoothUUID) -> [UInt8] {

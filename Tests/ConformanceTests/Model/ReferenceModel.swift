@@ -115,7 +115,8 @@ struct ReferenceModel {
         if wanted > 0 {
             if link.level == 0 { throw refuse(link.isBonded ? 0x0f : 0x05) }
             if link.level < wanted { throw refuse(0x05) }
-            if link.keySize < attribute.keySize { throw refuse(0x0c) }
+            // Level 4 is a key of 128 bits (Part C, 10.2.1).
+            if link.keySize < (wanted == 3 ? 16 : attribute.keySize) { throw refuse(0x0c) }
         }
         if attribute.wantsAuthorization, !Self.authorizes(attribute.handle) { throw refuse(0x08) }
     }

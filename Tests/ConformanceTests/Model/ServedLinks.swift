@@ -9,7 +9,7 @@ struct ServedLinks {
     private var connections = [0, 1].map { GATTConnection(central($0)) }
 
     init(_ services: [GATTService]) throws {
-        var configuration = GATTServer.Configuration()
+        var configuration = ServerOptions()
         configuration.prepareQueueLimit = ReferenceModel.queueLimit
         configuration.authorize = { ReferenceModel.authorizes(Int($0.handle.rawValue)) }
         server = GATTServer(try AttributeDatabase(services, generic: nil), configuration)
@@ -28,11 +28,11 @@ struct ServedLinks {
 
     /// The link is as the model's.
     mutating func secure(_ link: Int, as model: ModelLink) {
-        let level = LinkSecurity.Level(rawValue: UInt8(model.level)) ?? .none
+        let level = SecurityLevel.allCases[model.level]
         server.setSecurity(
             LinkSecurity(level: level, keySize: model.keySize, isBonded: model.isBonded),
             of: Self.central(link))
     }
 
-    private static func central(_ number: Int) -> CentralID { CentralID(rawValue: UInt64(number)) }
+    private static func central(_ number: Int) -> ClientID { ClientID(rawValue: UInt64(number)) }
 }

@@ -12,7 +12,7 @@ public struct BatteryLevel: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "Battery Level"
+    package static let packetName = "Battery Level"
 
     /// Reads one octet.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -22,10 +22,10 @@ public struct BatteryLevel: Hashable, PacketCodable {
     }
 
     /// 1.
-    public var encodedCount: Int { 1 }
+    package var encodedCount: Int { 1 }
 
     /// Writes one octet.
-    public func encode(into output: inout OutputSpan<UInt8>) { output.u8(percent) }
+    package func encode(into output: inout OutputSpan<UInt8>) { output.u8(percent) }
 }
 
 extension BatteryLevel: ExpressibleByIntegerLiteral {

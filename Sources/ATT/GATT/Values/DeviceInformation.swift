@@ -84,7 +84,7 @@ public struct SystemID: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "System ID"
+    package static let packetName = "System ID"
 
     /// Reads eight octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -94,10 +94,10 @@ public struct SystemID: Hashable, PacketCodable {
     }
 
     /// 8.
-    public var encodedCount: Int { 8 }
+    package var encodedCount: Int { 8 }
 
     /// Writes eight octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u64(UInt64(organization) << 40 | manufacturer & 0xff_ffff_ffff)
     }
 }
@@ -122,7 +122,7 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "PnP ID"
+    package static let packetName = "PnP ID"
 
     /// Reads seven octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -133,10 +133,10 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
     }
 
     /// 7.
-    public var encodedCount: Int { 7 }
+    package var encodedCount: Int { 7 }
 
     /// Writes seven octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(vendorSource)
         for value in [vendor, product, version] { output.u16(value) }
     }

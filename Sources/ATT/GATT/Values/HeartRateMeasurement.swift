@@ -35,7 +35,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "Heart Rate Measurement"
+    package static let packetName = "Heart Rate Measurement"
 
     /// Reads the fields in order; the intervals are all that is left.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -60,12 +60,12 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
     }
 
     /// The flags and the fields that there are.
-    public var encodedCount: Int {
+    package var encodedCount: Int {
         1 + (beatsPerMinute > UInt8.max ? 2 : 1) + (energyExpended == nil ? 0 : 2) + 2 * intervals.count
     }
 
     /// Writes the rate in as few octets as it needs.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(flags.rawValue)
         if let short = UInt8(exactly: beatsPerMinute) { output.u8(short) } else { output.u16(beatsPerMinute) }
         if let energyExpended { output.u16(energyExpended) }

@@ -50,7 +50,7 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "Temperature Measurement"
+    package static let packetName = "Temperature Measurement"
 
     /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -62,10 +62,10 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     }
 
     /// The flags, the number and the fields that there are.
-    public var encodedCount: Int { 5 + (time?.encodedCount ?? 0) + (site == nil ? 0 : 1) }
+    package var encodedCount: Int { 5 + (time?.encodedCount ?? 0) + (site == nil ? 0 : 1) }
 
     /// Writes the fields in order.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         var flags: Flags = unit == .fahrenheit ? .fahrenheit : []
         if time != nil { flags.insert(.time) }
         if site != nil { flags.insert(.site) }
@@ -100,7 +100,7 @@ public struct CalendarTime: Hashable, PacketCodable {
     }
 
     /// For errors.
-    public static let packetName = "Date Time"
+    package static let packetName = "Date Time"
 
     /// Reads seven octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -113,10 +113,10 @@ public struct CalendarTime: Hashable, PacketCodable {
     }
 
     /// 7.
-    public var encodedCount: Int { 7 }
+    package var encodedCount: Int { 7 }
 
     /// Writes seven octets.
-    public func encode(into output: inout OutputSpan<UInt8>) {
+    package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(year)
         for part in [month, day, hour, minute, second] { output.u8(part) }
     }

@@ -116,7 +116,7 @@ extension BondFolder {
     private func record(_ id: BondID) throws(StateError) -> BondRecord? {
         try read(file(.bond, of: id)) { octets throws(TextError) in
             let record = try BondRecord(TextReader.only(BondRecord.kind, in: octets))
-            guard record.id == id else { throw TextError(1, "this is the bond with \(record.id)") }
+            guard record.id == id else { throw TextError(1, .bond(record.id)) }
             return record
         }
     }
@@ -155,7 +155,7 @@ extension BondFolder {
         try read("\(folder(of: address))/identity") { octets throws(TextError) in
             let identity = try LocalIdentity(TextReader.only(LocalIdentity.kind, in: octets))
             guard identity.address == address else {
-                throw TextError(1, "this is the identity of \(identity.address)")
+                throw TextError(1, .identity(identity.address))
             }
             return identity
         }

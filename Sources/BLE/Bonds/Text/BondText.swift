@@ -32,10 +32,10 @@ extension BondRecord {
     init(_ section: TextSection) throws(TextError) {
         var parts = Parts()
         for line in section.lines { try parts.read(line) }
-        guard let peer = parts.peer, let local = parts.local, let strength = parts.strength,
-            let created = parts.created
-        else { throw TextError(section.number, "peer, local, strength or created is missing") }
-        var bond = Bond(with: peer, as: local, strength)
+        let created = try section.required(parts.created, "created")
+        var bond = Bond(
+            with: try section.required(parts.peer, "peer"), as: try section.required(parts.local, "local"),
+            try section.required(parts.strength, "strength"))
         bond.centralKey = parts.centralKey
         bond.peripheralKey = parts.peripheralKey
         bond.peerIdentityKey = parts.peerIdentityKey
@@ -103,8 +103,7 @@ extension LongTermKey {
     }
 
     fileprivate init(_ line: TextSection.Line) throws(TextError) {
-        let words = line.values
-        guard words.count == 2 || words.count == 4 else { throw line.failure("2 or 4 values should be here") }
+        let words = try line.values(line.values.count == 2 ? 2 : 4)
         self.init(
             try line.value(of: words[0], TextValue.digits), size: try line.value(of: words[1], Self.size))
         if words.count == 4 {

@@ -32,7 +32,7 @@ extension GATTClientRecord {
             let handle = try line.value(of: words[0], TextValue.handle)
             configurations[handle] = ClientCharacteristicConfiguration(
                 rawValue: try line.value(of: words[1], TextValue.bits))
-        default: throw line.failure("nobody knows this")
+        default: throw line.isUnknown
         }
     }
 }

@@ -40,7 +40,7 @@ extension RemoteDatabase {
             case "hash": hash = try line.value { [UInt8](hex: $0) }
             case "service": services.append(try RemoteService(line))
             default:
-                guard !services.isEmpty else { throw line.failure("no service stands before it") }
+                guard !services.isEmpty else { throw line.isBefore("service") }
                 try services[services.count - 1].read(line)
             }
         }
@@ -52,7 +52,7 @@ extension RemoteService {
     fileprivate init(_ line: TextSection.Line) throws(TextError) {
         let words = try line.values(4)
         self.init(
-            uuid: try line.value(of: words[1]) { BluetoothUUID($0) },
+            uuid: try line.value(of: words[1]) { try? BluetoothUUID($0) },
             handle: try line.value(of: words[2], TextValue.handle),
             endHandle: try line.value(of: words[3], TextValue.handle),
             isPrimary: try line.value(of: words[0]) { ["primary": true, "secondary": false][$0] })
@@ -66,27 +66,27 @@ extension RemoteService {
             includes.append(
                 RemoteInclude(
                     handle: try line.value(of: words[1], TextValue.handle),
-                    uuid: try line.value(of: words[0]) { BluetoothUUID($0) },
+                    uuid: try line.value(of: words[0]) { try? BluetoothUUID($0) },
                     serviceHandle: try line.value(of: words[2], TextValue.handle),
                     endHandle: try line.value(of: words[3], TextValue.handle)))
         case "characteristic":
             let words = try line.values(5)
             characteristics.append(
                 RemoteCharacteristic(
-                    uuid: try line.value(of: words[0]) { BluetoothUUID($0) },
+                    uuid: try line.value(of: words[0]) { try? BluetoothUUID($0) },
                     handle: try line.value(of: words[1], TextValue.handle),
                     valueHandle: try line.value(of: words[2], TextValue.handle),
                     endHandle: try line.value(of: words[3], TextValue.handle),
                     properties: CharacteristicProperties(
                         rawValue: try line.value(of: words[4], TextValue.bits))))
         case "descriptor":
-            guard !characteristics.isEmpty else { throw line.failure("no characteristic stands before it") }
+            guard !characteristics.isEmpty else { throw line.isBefore("characteristic") }
             let words = try line.values(2)
             characteristics[characteristics.count - 1].descriptors.append(
                 RemoteDescriptor(
-                    uuid: try line.value(of: words[0]) { BluetoothUUID($0) },
+                    uuid: try line.value(of: words[0]) { try? BluetoothUUID($0) },
                     handle: try line.value(of: words[1], TextValue.handle)))
-        default: throw line.failure("nobody knows this")
+        default: throw line.isUnknown
         }
     }
 }

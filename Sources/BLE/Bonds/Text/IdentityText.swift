@@ -20,10 +20,10 @@ extension LocalIdentity {
             switch line.key {
             case "address": address = try line.value { DeviceAddress($0) }
             case "identity-key": key = try line.value(TextValue.digits)
-            default: throw line.failure("nobody knows this")
+            default: throw line.isUnknown
             }
         }
-        guard let address, let key else { throw TextError(section.number, "address or key is missing") }
-        self.init(address: address, identityKey: key)
+        self.init(
+            address: try section.required(address, "address"), identityKey: try section.required(key, "key"))
     }
 }

@@ -30,12 +30,9 @@ struct StaticAddress: Hashable, Sendable {
             switch line.key {
             case "adapter": adapter = try line.value(of: line.rest, TextValue.unescaped)
             case "address": address = try line.value { DeviceAddress($0) }
-            default: throw line.failure("nobody knows this")
+            default: throw line.isUnknown
             }
         }
-        guard let adapter, let address else {
-            throw TextError(section.number, "adapter or address is missing")
-        }
-        self.init(address, of: adapter)
+        self.init(try section.required(address, "address"), of: try section.required(adapter, "adapter"))
     }
 }

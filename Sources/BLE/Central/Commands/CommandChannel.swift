@@ -45,7 +45,7 @@ public struct CommandChannel: Sendable {
     }
 
     /// Commands that wait to be written.
-    public var waiting: Int { owner.commands.count }
+    package var waiting: Int { owner.commands.count }
 
     /// Has a command written in its turn; does not wait for that: `failures` tells what became of it, if it was not
     /// written. More than the limit are `BLEError.limit`, and nothing is kept of it.

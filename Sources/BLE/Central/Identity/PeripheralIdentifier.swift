@@ -54,7 +54,7 @@ extension Peripheral.Identifier {
 
     /// The device that `description` spells, in either case; nil when the text is none of these.
     public init?(_ text: some StringProtocol) {
-        guard let uuid = BluetoothUUID(text) else { return nil }
+        guard let uuid = try? BluetoothUUID(text) else { return nil }
         self.init(uuid)
     }
 }

@@ -9,10 +9,10 @@
 /// ```
 public struct RSSISmoother: Hashable, Sendable {
     /// How much a new value counts, more than 0 and at most 1, which takes each as it is.
-    public let weight: Double
+    package let weight: Double
     /// How far from the average, in dB, a value must be to count as an outlier; the second one in a row on the same side is
     /// none.
-    public let outlier: Double
+    package let outlier: Double
 
     /// The average in dBm; nil as long as nothing was known.
     public private(set) var average: Double?

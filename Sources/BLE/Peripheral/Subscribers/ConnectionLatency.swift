@@ -9,7 +9,7 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     case high
 
     /// The connection parameters that are asked for.
-    package var timing: ConnectionOptions.Timing {
+    package var parameters: ConnectionParameters {
         switch self {
         case .low: .init(interval: .milliseconds(15) ... .milliseconds(30))
         case .medium: .init(interval: .milliseconds(60) ... .milliseconds(90))
@@ -28,6 +28,6 @@ extension PeripheralManager {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central
     ) async throws(BLEError) -> LinkParameters {
-        try await connection(of: central).setTiming(latency.timing)
+        try await connection(of: central).setParameters(latency.parameters)
     }
 }

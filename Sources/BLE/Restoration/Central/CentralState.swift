@@ -66,12 +66,12 @@ struct CentralState: StateText, Equatable {
         case ScanOptions.kind: scans[number()] = try ScanOptions(section)
         case Substring(Self.kind):
             for line in section.lines {
-                guard line.key == "device" else { throw line.failure("nobody knows this") }
+                guard line.key == "device" else { throw line.isUnknown }
                 let words = try line.values(2)
                 let address = try line.value(of: words[0]) { DeviceAddress($0) }
                 note(Peripheral.Identifier(address), at: try line.value(of: words[1]) { Timestamp($0) })
             }
-        default: throw TextError(section.number, "nobody knows \(section.kind)")
+        default: throw TextError(section.number, .kind(String(section.kind), expected: nil))
         }
     }
 }

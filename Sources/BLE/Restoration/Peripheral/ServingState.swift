@@ -77,10 +77,10 @@ struct ServingState: StateText, Equatable {
         case Substring(RestoredAdvertising.kind): advertising[number()] = try RestoredAdvertising(section)
         case Substring(Self.kind):
             for line in section.lines {
-                guard line.key == "highest" else { throw line.failure("nobody knows this") }
+                guard line.key == "highest" else { throw line.isUnknown }
                 highest = max(highest, try line.value(TextValue.handle))
             }
-        default: throw TextError(section.number, "nobody knows \(section.kind)")
+        default: throw TextError(section.number, .kind(String(section.kind), expected: nil))
         }
     }
 }

@@ -8,6 +8,7 @@ extension AdvertisingPlan {
         writer.line("scan-response", TextValue.text(scanResponse))
         writer.line("extended", ifThere: extended.map(TextValue.text))
         writer.line("limit", "\(limit)")
+        writer.line("name", ifThere: name.map(TextValue.escaped))
         for each in fields {
             writer.line("field", each.field.rawValue, "\(each.octets)", each.place.rawValue)
         }
@@ -24,12 +25,13 @@ extension AdvertisingPlan {
         private var limit = AdvertisingPlan.empty.limit
         private var fields: [Placement] = []
         private var overflow: [Overflow] = []
+        private var name: String?
 
         /// The plan.
         var plan: AdvertisingPlan {
             AdvertisingPlan(
                 data: data, scanResponse: scanResponse, extended: extended, limit: limit, fields: fields,
-                overflow: overflow)
+                overflow: overflow, name: name)
         }
 
         /// Takes up a line; false when it is about something else.
@@ -39,6 +41,7 @@ extension AdvertisingPlan {
             case "scan-response": scanResponse = try line.value(TextValue.octets)
             case "extended": extended = try line.value(TextValue.octets)
             case "limit": limit = try line.value { Int($0) }
+            case "name": name = try line.value(of: line.rest, TextValue.unescaped)
             case "field":
                 let words = try line.values(3)
                 fields.append(

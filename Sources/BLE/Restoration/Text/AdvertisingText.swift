@@ -61,7 +61,7 @@ extension RestoredAdvertising {
         case "duration": request.duration = try line.value(TextValue.duration)
         case "maximum-events": request.maximumEvents = try line.value { UInt8($0) }
         case "periodic": request.periodic = try PeriodicAdvertisingTrain(line)
-        default: throw line.failure("nobody knows this")
+        default: throw line.isUnknown
         }
     }
 }
@@ -81,7 +81,7 @@ extension PeriodicAdvertisingTrain {
         let words = try line.values(4)
         let least = try line.value(of: words[0], TextValue.duration)
         let most = try line.value(of: words[1], TextValue.duration)
-        guard least <= most else { throw line.failure("\(least) to \(most) makes no sense") }
+        guard least <= most else { throw line.isNoValue(line.rest) }
         self.init(try line.value(of: words[3], TextValue.octets), within: least...most)
         tellsPower = try line.value(of: words[2], TextValue.flag)
     }

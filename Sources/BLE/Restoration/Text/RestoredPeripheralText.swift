@@ -32,19 +32,22 @@ extension RestoredPeripheral {
             case "address": address = try line.value { DeviceAddress($0) }
             case "state": state = try line.value { PeripheralState(rawValue: String($0)) }
             case "subscription": subscriptions.append(try RestoredSubscription(line))
-            default: throw line.failure("nobody knows this")
+            default: throw line.isUnknown
             }
         }
-        guard let address, let state else { throw TextError(section.number, "address or state is missing") }
-        self.init(Peripheral.Identifier(address), state, options: options, subscriptions: subscriptions)
+        self.init(
+            Peripheral.Identifier(try section.required(address, "address")),
+            try section.required(state, "state"), options: options, subscriptions: subscriptions)
     }
 }
 
 extension RestoredSubscription {
     fileprivate init(_ line: TextSection.Line) throws(TextError) {
         let words = line.values
-        guard words.count >= 7 else { throw line.failure("7 or 8 values should be here") }
-        characteristic = try line.value(of: words[0]) { BluetoothUUID($0) }
+        guard words.count >= 7 else {
+            throw TextError(line.number, .count(key: String(line.key), expected: 7...8))
+        }
+        characteristic = try line.value(of: words[0]) { try? BluetoothUUID($0) }
         handle = try line.value(of: words[1], TextValue.handle)
         indications = try line.value(of: words[2]) { ["indications": true, "notifications": false][$0] }
         confirming = try line.value(of: words[3]) {

@@ -1,4 +1,5 @@
 import BLECore
+import HCI
 
 /// What a scan looks for, as a file has it.
 extension ScanOptions {
@@ -23,7 +24,7 @@ extension ScanOptions {
             writer.line(key, TextValue.text(timing.interval), TextValue.text(timing.window))
         }
         writer.line("extended", extended.rawValue)
-        for phy in phys.map(\.rawValue).sorted() { writer.line("phy", phy) }
+        for phy in phys.map(\.description).sorted() { writer.line("phy", phy) }
         writer.line("buffer", "\(buffer)")
         return writer.octets
     }
@@ -37,7 +38,7 @@ extension ScanOptions {
 
     private mutating func read(_ line: TextSection.Line) throws(TextError) {
         switch line.key {
-        case "service": services.append(try line.value { BluetoothUUID($0) })
+        case "service": services.append(try line.value { try? BluetoothUUID($0) })
         case "name": name = try line.value(of: line.rest, TextValue.unescaped)
         case "address": addresses.append(try AddressFilter(line))
         case "company": companies.append(CompanyIdentifier(rawValue: try line.value(TextValue.bits)))
@@ -48,9 +49,10 @@ extension ScanOptions {
         case "timing": timing = try ScanTiming(line)
         case "coded-timing": codedTiming = try ScanTiming(line)
         case "extended": extended = try line.value { Family(rawValue: String($0)) }
-        case "phy": phys.insert(try line.value { PrimaryPHY(rawValue: String($0)) })
+        case "phy":
+            phys.insert(try line.value { value in [PHY.le1M, .leCoded].first { $0.description == value } })
         case "buffer": buffer = try line.value { Int($0) }
-        default: throw line.failure("nobody knows this")
+        default: throw line.isUnknown
         }
     }
 }
@@ -72,7 +74,7 @@ extension ScanOptions.Repeats {
         case ("changes", 1): self = .changes
         case ("all", 1): self = .all
         case ("every", 2): self = .every(try line.value(of: words[1], TextValue.duration))
-        default: throw line.failure("\(line.rest) makes no sense")
+        default: throw line.isNoValue(line.rest)
         }
     }
 }
@@ -85,7 +87,7 @@ extension ScanTiming {
         do throws(BLEError) {
             try self.init(interval: interval, window: window)
         } catch {
-            throw line.failure("\(error)")
+            throw line.isNoValue(line.rest)
         }
     }
 }

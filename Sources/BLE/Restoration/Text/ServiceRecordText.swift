@@ -24,18 +24,17 @@ extension ServiceRecord {
         var entries: [Entry] = []
         var values: [AttributeHandle: [UInt8]] = [:]
         for line in section.lines {
-            guard line.key == "attribute" else { throw line.failure("nobody knows this") }
-            let words = line.values
-            guard (3...4).contains(words.count) else { throw line.failure("3 or 4 values should be here") }
+            guard line.key == "attribute" else { throw line.isUnknown }
+            let words = try line.values(3...4)
             let handle = try line.value(of: words[0], TextValue.handle)
             entries.append(
                 Entry(
-                    handle: handle, type: try line.value(of: words[1]) { BluetoothUUID($0) },
+                    handle: handle, type: try line.value(of: words[1]) { try? BluetoothUUID($0) },
                     declaration: try line.value(of: words[2], TextValue.octets)))
             if words.count == 4 { values[handle] = try line.value(of: words[3], TextValue.octets) }
         }
         guard let record = ServiceRecord(entries) else {
-            throw TextError(section.number, "these attributes are no service")
+            throw TextError(section.number, .service)
         }
         return (record, values)
     }

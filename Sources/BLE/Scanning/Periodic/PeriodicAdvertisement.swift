@@ -28,7 +28,7 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
     /// How long to look for the train; nil: for ever.
     public var establishing: Duration? = .seconds(20)
     /// The PHYs on which the train's set is announced.
-    public var phys: Set<ScanOptions.PrimaryPHY> = [.oneMegabit]
+    public var phys: Set<PHY> = [.le1M]
     /// Packets that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 

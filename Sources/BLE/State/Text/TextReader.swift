@@ -15,19 +15,19 @@ struct TextReader {
         let words = heading.rest.split(separator: " ")
         guard heading.key == TextSection.heading, words.count == 2, let version = Int(words[1]), version >= 1
         else {
-            throw TextError(number, "this is no heading of a file of bletool")
+            throw TextError(number, .heading)
         }
         guard version == TextSection.version else {
-            throw TextError(number, "this is version \(version)", version: version)
+            throw TextError(number, version: version)
         }
         var section = TextSection(kind: words[0], number: number)
         while true {
             let end = position
-            guard let line = nextLine() else { throw TextError(number, "the end is missing") }
+            guard let line = nextLine() else { throw TextError(number, .missingEnd) }
             if line.key == TextSection.heading {
                 // It is the next section's: that one may be whole.
                 (position, number) = (end, number - 1)
-                throw TextError(number, "the end is missing")
+                throw TextError(number, .missingEnd)
             }
             guard line.key == "checksum" else {
                 section.lines.append(line)
@@ -35,7 +35,7 @@ struct TextReader {
             }
             var checksum = CRC32()
             checksum.update(octets[start..<end])
-            guard line.rest == checksum.value.hex else { throw TextError(number, "the checksum is wrong") }
+            guard line.rest == checksum.value.hex else { throw TextError(number, .checksum) }
             return section
         }
     }
@@ -56,7 +56,7 @@ struct TextReader {
                 reader.skipToHeading()
             }
         }
-        if reader.hasMore { problems.append(TextError(reader.number, "the end is missing")) }
+        if reader.hasMore { problems.append(TextError(reader.number, .missingEnd)) }
         return (sections, problems)
     }
 
@@ -75,9 +75,9 @@ struct TextReader {
     /// The only section of a text.
     static func only(_ kind: String, in octets: [UInt8]) throws(TextError) -> TextSection {
         var reader = TextReader(octets)
-        guard let section = try reader.next() else { throw TextError(1, "the file is empty, or cut off") }
-        guard section.kind == kind else { throw TextError(1, "it tells of \(section.kind), not of \(kind)") }
-        guard !reader.hasMore else { throw TextError(reader.number, "more follows the end") }
+        guard let section = try reader.next() else { throw TextError(1, .empty) }
+        guard section.kind == kind else { throw TextError(1, .kind(String(section.kind), expected: kind)) }
+        guard !reader.hasMore else { throw TextError(reader.number, .trailing) }
         return section
     }
 

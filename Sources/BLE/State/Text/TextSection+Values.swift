@@ -1,14 +1,35 @@
 import ATT
 import BLECore
 
+extension TextSection {
+    /// What the line with this key has told.
+    func required<Value>(_ value: Value?, _ key: String) throws(TextError) -> Value {
+        guard let value else { throw TextError(number, .missing(key: key)) }
+        return value
+    }
+}
+
 extension TextSection.Line {
-    /// An error in this line.
-    func failure(_ reason: String) -> TextError { TextError(number, "\(key): \(reason)") }
+    /// The section has no line with this key.
+    var isUnknown: TextError { TextError(number, .key(String(key))) }
+
+    /// The line belongs to one with the key `other`, and none stands before it.
+    func isBefore(_ other: String) -> TextError { TextError(number, .order(key: String(key), after: other)) }
+
+    /// The value of this line is none that it can have.
+    func isNoValue(_ value: some StringProtocol) -> TextError {
+        TextError(number, .value(String(value), key: String(key)))
+    }
 
     /// The line's words, which must be so many.
-    func values(_ count: Int) throws(TextError) -> [Substring] {
+    func values(_ count: Int) throws(TextError) -> [Substring] { try values(count...count) }
+
+    /// The line's words, whose number must be in that range.
+    func values(_ range: ClosedRange<Int>) throws(TextError) -> [Substring] {
         let values = values
-        guard values.count == count else { throw failure("\(count) values should be here") }
+        guard range.contains(values.count) else {
+            throw TextError(number, .count(key: String(key), expected: range))
+        }
         return values
     }
 
@@ -19,7 +40,7 @@ extension TextSection.Line {
 
     /// What a word of this line spells.
     func value<Value>(of word: Substring, _ read: (Substring) -> Value?) throws(TextError) -> Value {
-        guard let value = read(word) else { throw failure("\(word) makes no sense") }
+        guard let value = read(word) else { throw isNoValue(word) }
         return value
     }
 }

@@ -35,14 +35,19 @@ struct TextSection {
 
 /// Why a text is not what it should be: the line, from 1, and the reason.
 struct TextError: Error, Hashable {
-    var line: Int
-    var reason: String
-    /// The version of a text that a later release has written.
-    var version: Int?
-
-    init(_ line: Int, _ reason: String, version: Int? = nil) {
-        self.line = line
-        self.reason = reason
-        self.version = version
+    enum Reason: Hashable {
+        case damaged(StateError.Damage)
+        /// A later release has written it.
+        case newer(version: Int)
     }
+
+    var line: Int
+    var reason: Reason
+
+    init(_ line: Int, _ damage: StateError.Damage) { (self.line, reason) = (line, .damaged(damage)) }
+
+    /// The version of a text that a later release has written.
+    var version: Int? { if case .newer(let version) = reason { version } else { nil } }
+
+    init(_ line: Int, version: Int) { (self.line, reason) = (line, .newer(version: version)) }
 }

@@ -7,7 +7,7 @@ import GATTServer
 /// within the MTU, and nothing that the central may not read is in any of them, while services come and go.
 /// The input is PDUs, each after an octet that tells its length; a length of 255 changes the database.
 public func fuzzGATTServer(_ bytes: Span<UInt8>) {
-    let central = CentralID(rawValue: 1)
+    let central = ClientID(rawValue: 1)
     var server = GATTServer(database)
     var connection = GATTConnection(central)
     server.connect(central)

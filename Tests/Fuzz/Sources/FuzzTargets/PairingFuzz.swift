@@ -53,7 +53,7 @@ private struct FuzzedLink {
 
     init(_ initiator: PairingPolicy, _ responder: PairingPolicy) {
         let addresses = [DeviceAddress(1, type: .public), DeviceAddress(0xc000_0000_0002, type: .random)]
-        ends = [(PairingRole.initiator, initiator), (.responder, responder)].enumerated().map { index, end in
+        ends = [(LinkRole.central, initiator), (.peripheral, responder)].enumerated().map { index, end in
             End(
                 machine: SecurityManager(
                     role: end.0, own: addresses[index], peer: addresses[1 - index], policy: end.1,
@@ -83,7 +83,7 @@ private struct FuzzedLink {
         case 9: if (try? ends[index].machine.begin(.encryption, at: now)) != nil { ends[index].isOpen = true }
         case 10:
             // A peripheral that takes back its wish for security is told no more of it.
-            if !ends[index].machine.isPairing, ends[index].machine.role == .responder {
+            if !ends[index].machine.isPairing, ends[index].machine.role == .peripheral {
                 ends[index].isOpen = false
             }
             ends[index].machine.cancel(at: now)

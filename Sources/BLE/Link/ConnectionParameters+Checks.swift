@@ -1,25 +1,12 @@
 import BLECore
-import GATTServer
 import HCI
 
-extension GenericServices.PreferredConnection {
-    /// What a peripheral would like: the characteristic Peripheral Preferred Connection Parameters (Core
-    /// Specification 5.4, Vol 3, Part C, 12.3).
-    ///
-    /// - Throws: `BLEError.timeOutOfRange` and the like for parameters that no link can have.
-    public init(_ timing: ConnectionOptions.Timing) throws(BLEError) {
-        let parameters = try timing.checked()
-        self.init(
-            minimumInterval: parameters.intervalMin.rawValue,
-            maximumInterval: parameters.intervalMax.rawValue, latency: parameters.latency,
-            timeout: parameters.supervisionTimeout.rawValue)
-    }
-}
-
-extension ConnectionOptions.Timing {
+extension ConnectionParameters {
     /// The parameters as controllers count them: the interval in steps of 1.25 ms, the timeout in steps of
     /// 10 ms, each the nearest.
-    func checked() throws(BLEError) -> ConnectionParameters {
+    ///
+    /// - Throws: `BLEError.timeOutOfRange` and the like for parameters that no link can have.
+    package func checked() throws(BLEError) -> LEConnectionParameters {
         let limits = Duration.microseconds(7500)...Duration.seconds(4)
         for bound in [interval.lowerBound, interval.upperBound] where !limits.contains(bound) {
             throw .timeOutOfRange(.connectionInterval, allowed: limits, value: bound)
@@ -31,7 +18,7 @@ extension ConnectionOptions.Timing {
         guard timeouts.contains(supervisionTimeout) else {
             throw .timeOutOfRange(.supervisionTimeout, allowed: timeouts, value: supervisionTimeout)
         }
-        let parameters = ConnectionParameters(
+        let parameters = LEConnectionParameters(
             intervalMin: ConnectionInterval(interval.lowerBound),
             intervalMax: ConnectionInterval(interval.upperBound), latency: UInt16(latency),
             supervisionTimeout: Centiseconds(supervisionTimeout))
@@ -43,7 +30,7 @@ extension ConnectionOptions.Timing {
     }
 
     /// What a peer asks for.
-    init(_ parameters: ConnectionParameters) {
+    init(_ parameters: LEConnectionParameters) {
         let (least, most) = (parameters.intervalMin.duration, parameters.intervalMax.duration)
         self.init(
             interval: min(least, most)...max(least, most), latency: Int(parameters.latency),

@@ -1,4 +1,4 @@
-extension ConnectionParameters {
+extension LEConnectionParameters {
     /// Whether a controller may take these values: the interval 7.5 ms to 4 s, the latency at most 499
     /// events, the supervision timeout 100 ms to 32 s and longer than two intervals with the latency's
     /// skipped events (Core Specification 5.4, Vol 4, Part E, 7.8.12; Vol 3, Part A, 4.20).

@@ -1,0 +1,32 @@
+/// How safe a link is, or has to be: the levels of LE security mode 1 (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
+    /// Level 1: no encryption is needed.
+    case open = 1
+    /// Level 2: encrypted with a key from any pairing, so that it is not known with whom.
+    case encrypted = 2
+    /// Level 3: encrypted with a key from a pairing that was safe against a man in the middle.
+    case authenticated = 3
+    /// Level 4: as level 3, the pairing was LE Secure Connections, and the key has 16 octets.
+    case secureConnections = 4
+
+    /// Orders by strength.
+    public static func < (left: SecurityLevel, right: SecurityLevel) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// `low`, `medium`, `high` or `fips`: the level's name in the kernel and in the tools of BlueZ.
+    package var kernelName: String {
+        switch self {
+        case .open: "low"
+        case .encrypted: "medium"
+        case .authenticated: "high"
+        case .secureConnections: "fips"
+        }
+    }
+
+    /// The level of that name.
+    package init?(kernelName: some StringProtocol) {
+        guard let level = Self.allCases.first(where: { $0.kernelName == kernelName }) else { return nil }
+        self = level
+    }
+}

@@ -1,0 +1,20 @@
+import BLECore
+
+/// A remote device that is connected to this host's server.
+public struct Central: Hashable, Sendable {
+    /// The device's address on the link.
+    public let address: DeviceAddress
+    /// The link; the same device connected again has another one.
+    package let client: ClientID
+
+    /// The device at `address`, at the other end of the link of `client`.
+    package init(address: DeviceAddress, client: ClientID) {
+        self.address = address
+        self.client = client
+    }
+}
+
+extension Central: CustomStringConvertible {
+    /// The device's address.
+    public var description: String { address.description }
+}

@@ -1,0 +1,61 @@
+import ATT
+import BLE
+import BLECore
+import GATTServer
+import Testing
+
+/// The Device Name that clients read.
+@Suite(.timeLimit(.minutes(10))) struct DeviceNameTests {
+    private static let name = "Thermometer in the kitchen of the house"
+
+    /// What a client reads of a server that advertises `name`, and then another one.
+    private func names(_ generic: GenericServices?, publishesFirst: Bool = true) async throws -> [String] {
+        try await VirtualTestbed.run { bed in
+            let (server, client) = (try await bed.host("server"), try await bed.host("client"))
+            let manager = PeripheralManager(server)
+            if publishesFirst { try await manager.publish([], generic: generic) }
+            var content = AdvertisingContent()
+            content.name = Self.name
+            let request = AdvertisingRequest(
+                try AdvertisingPlan(content, kind: .connectable, overflow: .shortenName))
+            let advertising = try await manager.advertise(request)
+            if !publishesFirst { try await manager.publish([], generic: generic) }
+            let device = try await client.connect(to: server)
+            var names: [String] = []
+            func read() async throws {
+                let found = try await device.discover().characteristics(.deviceName)
+                for each in found {
+                    names.append(String(decoding: try await device.read(each), as: UTF8.self))
+                }
+            }
+            try await read()
+            content.name = "Puls"
+            try await advertising.update(AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)))
+            try await read()
+            // What cannot be connected to names a beacon, not the server.
+            content.name = "Beacon"
+            await advertising.stop()
+            let beacon = AdvertisingRequest(
+                try AdvertisingPlan(content, kind: .nonconnectable), kind: .nonconnectable)
+            _ = try await manager.advertise(beacon)
+            try await read()
+            await device.disconnect()
+            return names
+        }
+    }
+
+    @Test("is the whole name that is advertised, where none is given", arguments: [true, false])
+    func advertised(publishesFirst: Bool) async throws {
+        #expect(
+            try await names(GenericServices(), publishesFirst: publishesFirst) == [Self.name, "Puls", "Puls"])
+    }
+
+    @Test("is the one that is given") func given() async throws {
+        #expect(try await names(GenericServices(deviceName: "Own")) == ["Own", "Own", "Own"])
+        #expect(try await names(GenericServices(deviceName: "")) == ["", "", ""])
+    }
+
+    @Test("is not there without the generic services") func absent() async throws {
+        #expect(try await names(nil) == [])
+    }
+}
