@@ -5,7 +5,7 @@ import BLECore
 ///
 /// Handlers of a server throw it to answer with that code.
 public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// The error code's octet.
     public let rawValue: UInt8
 
     /// The code with that number.
@@ -36,7 +36,7 @@ extension ATTErrorCode {
     public static let readNotPermitted = ATTErrorCode(0x02)
     /// The attribute cannot be written.
     public static let writeNotPermitted = ATTErrorCode(0x03)
-    /// The PDU was malformed.
+    /// The server cannot read the request: its PDU is malformed.
     public static let invalidPDU = ATTErrorCode(0x04)
     /// The attribute wants an authenticated link.
     public static let insufficientAuthentication = ATTErrorCode(0x05)

@@ -32,7 +32,7 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
     /// The value of a notification or an indication.
     @inlinable package var pushValue: Int { octets &- 3 }
 
-    /// Orders by octets.
+    /// Orders by the number of octets.
     @inlinable
     public static func < (left: ATTMTU, right: ATTMTU) -> Bool { left.octets < right.octets }
 }

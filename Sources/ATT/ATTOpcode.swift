@@ -3,7 +3,7 @@ import BLECore
 /// The first octet of every ATT PDU (Core Specification 5.4, Vol 3, Part F, 3.3.1): six bits of method,
 /// the command flag and the authentication signature flag.
 public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
-    /// The octet.
+    /// The first octet of the PDU.
     public let rawValue: UInt8
 
     /// The opcode with that number.

@@ -37,7 +37,7 @@ public struct ATTErrorResponse: Error, Hashable, Sendable {
     public var requestOpcode: ATTOpcode
     /// The attribute in error, or `.none` when the error is not about one.
     public var handle: AttributeHandle
-    /// Why.
+    /// The error code: why the server refuses the request.
     public var code: ATTErrorCode
 
     /// A refusal of the request with `requestOpcode`.

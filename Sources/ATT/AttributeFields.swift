@@ -3,9 +3,9 @@ import BLECore
 /// The handles a request covers, both ends included (Core Specification 5.4, Vol 3, Part F, 3.4.3.1). A
 /// peer may send any two numbers, so unlike a `ClosedRange` this can have its start above its end.
 public struct AttributeRange: Hashable, Sendable {
-    /// The first handle.
+    /// The first handle of the range.
     public var start: AttributeHandle
-    /// The last handle.
+    /// The last handle of the range, which belongs to it.
     public var end: AttributeHandle
 
     /// The handles `start` to `end`.
@@ -15,13 +15,13 @@ public struct AttributeRange: Hashable, Sendable {
         self.end = end
     }
 
-    /// 0x0001 to 0xffff.
+    /// All handles that attributes can have, 0x0001 to 0xffff.
     public static let all = AttributeRange(.first, .last)
 
     /// Whether a server may look into it: it begins at 0x0001 or later and not after its end.
     @inlinable package var isValid: Bool { start != .none && start <= end }
 
-    /// Whether `handle` lies within.
+    /// Returns whether `handle` is one of the range.
     @inlinable
     public func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 

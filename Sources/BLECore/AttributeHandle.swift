@@ -1,7 +1,7 @@
 /// The number of an attribute in a server's database, 0x0001 to 0xffff (Core Specification 5.4, Vol 3,
 /// Part F, 3.2.2). 0x0000 names none; requests that carry it get Invalid Handle.
 public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
-    /// The number.
+    /// The 16 bits of the handle.
     public let rawValue: UInt16
 
     /// The handle with that number.
@@ -23,7 +23,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
     @inlinable
     package var next: AttributeHandle? { rawValue == .max ? nil : AttributeHandle(rawValue &+ 1) }
 
-    /// Orders by number.
+    /// Orders handles by their number.
     @inlinable
     public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
         left.rawValue < right.rawValue

@@ -8,7 +8,7 @@ public struct BluetoothUUID: Hashable, Sendable {
     @usableFromInline
     static let base: UInt128 = 0x0000_0000_0000_1000_8000_0080_5f9b_34fb
 
-    /// A 128-bit UUID.
+    /// Creates a UUID of 128 bits.
     @inlinable
     public init(_ value: UInt128) { self.value = value }
 
@@ -66,7 +66,7 @@ extension BluetoothUUID {
 
 /// A text that spells no UUID.
 public struct InvalidUUID: Error, Hashable, Sendable {
-    /// The text.
+    /// The text that was read.
     public let text: String
 
     package init(text: String) { self.text = text }

@@ -3,7 +3,7 @@
 ///
 /// Decoders throw nothing else, and never trap, whatever the bytes.
 public struct DecodeError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The rule that the bytes break.
     public enum Reason: Hashable, Sendable {
         /// The field needs `needed` octets, but only `available` were left.
         case truncated(needed: Int, available: Int)
@@ -21,7 +21,7 @@ public struct DecodeError: Error, Hashable, Sendable {
     public var field: String
     /// Octets from the start of the packet to the field.
     public var offset: Int
-    /// What was wrong.
+    /// The rule that the field breaks.
     public var reason: Reason
 
     /// An error at `offset` octets into `packet`.

@@ -25,7 +25,7 @@ public struct DeviceAddress: Hashable, Sendable {
 
     /// The 48 bits; the octet that is printed first is the most significant.
     public let value: UInt64
-    /// The type.
+    /// Whether the address is public or random.
     public let type: AddressType
 
     /// The address of the low 48 bits of `value`.

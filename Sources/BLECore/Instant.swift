@@ -1,7 +1,7 @@
 /// A point in time as a machine sees it: nanoseconds since an origin that only its driver knows, the
 /// monotonic clock's or the start of a simulation. Arithmetic saturates, so no deadline can trap.
 public struct Instant: Hashable, Comparable, Sendable {
-    /// Nanoseconds since the origin.
+    /// The nanoseconds since the clock's origin.
     public var nanoseconds: UInt64
 
     /// The instant `nanoseconds` after the origin.
@@ -30,7 +30,7 @@ public struct Instant: Hashable, Comparable, Sendable {
             ? .nanoseconds(Int64(clamping: later.nanoseconds &- nanoseconds)) : .zero
     }
 
-    /// Orders by time.
+    /// Orders the earlier instant first.
     @inlinable
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 

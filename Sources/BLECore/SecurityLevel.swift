@@ -9,7 +9,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     /// Level 4: as level 3, the pairing was LE Secure Connections, and the key has 16 octets.
     case secureConnections = 4
 
-    /// Orders by strength.
+    /// Orders the weaker level first.
     public static func < (left: SecurityLevel, right: SecurityLevel) -> Bool {
         left.rawValue < right.rawValue
     }

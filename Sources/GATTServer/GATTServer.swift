@@ -403,7 +403,7 @@ package enum GATTAnswer: Hashable, Sendable {
 public struct GATTAuthorizationRequest: Hashable, Sendable {
     /// The central that wants it.
     public let central: Central
-    /// The attribute.
+    /// The handle of the attribute.
     public let handle: AttributeHandle
     /// Whether it is to be written; else read.
     public let isWrite: Bool

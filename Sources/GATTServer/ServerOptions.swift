@@ -10,6 +10,6 @@ public struct ServerOptions: Sendable {
     /// Decides where an attribute's permissions want authorization. Without it, all such requests are refused.
     public var authorize: (@Sendable (GATTAuthorizationRequest) -> Bool)?
 
-    /// Creates the defaults.
+    /// Creates the options that a server has by default.
     public init() {}
 }

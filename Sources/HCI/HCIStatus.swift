@@ -3,7 +3,7 @@ import BLECore
 /// How a command, connection or procedure ended (Core Specification 5.4, Vol 1, Part F, 1.3 and 2). The
 /// same codes are the reasons of a disconnection.
 public struct HCIStatus: HCICode, Error {
-    /// The code.
+    /// The error code of the controller (Core Specification 5.4, Vol 1, Part F).
     public let rawValue: UInt8
 
     /// The status of that code.

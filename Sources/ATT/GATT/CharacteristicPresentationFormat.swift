@@ -5,7 +5,7 @@ import BLECore
 public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     /// The type of the value (3.3.3.5.2).
     public struct Format: RawRepresentable, Hashable, Sendable {
-        /// The number.
+        /// The number of the format in the SIG's Assigned Numbers.
         public let rawValue: UInt8
 
         /// The format with that number.
@@ -62,58 +62,58 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 extension CharacteristicPresentationFormat.Format {
     /// One bit: false or true.
     public static let boolean = Self(rawValue: 0x01)
-    /// Unsigned, 2 bits.
+    /// An unsigned integer of 2 bits.
     public static let uint2 = Self(rawValue: 0x02)
-    /// Unsigned, 4 bits.
+    /// An unsigned integer of 4 bits.
     public static let uint4 = Self(rawValue: 0x03)
-    /// Unsigned, 8 bits.
+    /// An unsigned integer of 8 bits.
     public static let uint8 = Self(rawValue: 0x04)
-    /// Unsigned, 12 bits.
+    /// An unsigned integer of 12 bits.
     public static let uint12 = Self(rawValue: 0x05)
-    /// Unsigned, 16 bits.
+    /// An unsigned integer of 16 bits.
     public static let uint16 = Self(rawValue: 0x06)
-    /// Unsigned, 24 bits.
+    /// An unsigned integer of 24 bits.
     public static let uint24 = Self(rawValue: 0x07)
-    /// Unsigned, 32 bits.
+    /// An unsigned integer of 32 bits.
     public static let uint32 = Self(rawValue: 0x08)
-    /// Unsigned, 48 bits.
+    /// An unsigned integer of 48 bits.
     public static let uint48 = Self(rawValue: 0x09)
-    /// Unsigned, 64 bits.
+    /// An unsigned integer of 64 bits.
     public static let uint64 = Self(rawValue: 0x0a)
-    /// Unsigned, 128 bits.
+    /// An unsigned integer of 128 bits.
     public static let uint128 = Self(rawValue: 0x0b)
-    /// Signed, 8 bits.
+    /// A signed integer of 8 bits.
     public static let sint8 = Self(rawValue: 0x0c)
-    /// Signed, 12 bits.
+    /// A signed integer of 12 bits.
     public static let sint12 = Self(rawValue: 0x0d)
-    /// Signed, 16 bits.
+    /// A signed integer of 16 bits.
     public static let sint16 = Self(rawValue: 0x0e)
-    /// Signed, 24 bits.
+    /// A signed integer of 24 bits.
     public static let sint24 = Self(rawValue: 0x0f)
-    /// Signed, 32 bits.
+    /// A signed integer of 32 bits.
     public static let sint32 = Self(rawValue: 0x10)
-    /// Signed, 48 bits.
+    /// A signed integer of 48 bits.
     public static let sint48 = Self(rawValue: 0x11)
-    /// Signed, 64 bits.
+    /// A signed integer of 64 bits.
     public static let sint64 = Self(rawValue: 0x12)
-    /// Signed, 128 bits.
+    /// A signed integer of 128 bits.
     public static let sint128 = Self(rawValue: 0x13)
-    /// IEEE 754, 32 bits.
+    /// A number of IEEE 754 in 32 bits.
     public static let float32 = Self(rawValue: 0x14)
-    /// IEEE 754, 64 bits.
+    /// A number of IEEE 754 in 64 bits.
     public static let float64 = Self(rawValue: 0x15)
-    /// IEEE 11073, 16 bits.
+    /// A number of IEEE 11073-20601 in 16 bits (SFLOAT).
     public static let medFloat16 = Self(rawValue: 0x16)
-    /// IEEE 11073, 32 bits.
+    /// A number of IEEE 11073-20601 in 32 bits (FLOAT).
     public static let medFloat32 = Self(rawValue: 0x17)
     /// IEEE 20601: two 16-bit numbers.
     public static let uint16Pair = Self(rawValue: 0x18)
-    /// A UTF-8 text.
+    /// Text in UTF-8, to the end of the value.
     public static let utf8 = Self(rawValue: 0x19)
-    /// A UTF-16 text.
+    /// Text in UTF-16, to the end of the value.
     public static let utf16 = Self(rawValue: 0x1a)
     /// Something with a structure of its own.
     public static let structure = Self(rawValue: 0x1b)
-    /// IEEE 11073-20601 medical structure.
+    /// A structure of IEEE 11073-20601 in ASN.1.
     public static let medASN1 = Self(rawValue: 0x1c)
 }

@@ -10,15 +10,15 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// clients share, and tells of writes of it as of others; what is advertised is the application's, which puts the value
     /// into its advertisement as service data (Core Specification 5.4, Vol 3, Part G, 2.7 and 3.3.3.4).
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
-    /// May be read.
+    /// Clients can read the value.
     public static let read = CharacteristicProperties(rawValue: 0x02)
     /// May be written by command.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
     /// May be written by request.
     public static let write = CharacteristicProperties(rawValue: 0x08)
-    /// May be notified.
+    /// The server sends the value to subscribed clients, which do not confirm it.
     public static let notify = CharacteristicProperties(rawValue: 0x10)
-    /// May be indicated.
+    /// The server sends the value to subscribed clients, which confirm it.
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
     /// May be written by signed command.
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
@@ -71,9 +71,9 @@ public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     /// The configuration of those bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// By notification.
+    /// The client wants the value by notification.
     public static let notify = ClientCharacteristicConfiguration(rawValue: 0x0001)
-    /// By indication.
+    /// The client wants the value by indication.
     public static let indicate = ClientCharacteristicConfiguration(rawValue: 0x0002)
 }
 

@@ -27,7 +27,7 @@ extension BluetoothUUID {
 
     /// The GAP service (Part C, 12).
     public static let genericAccess: BluetoothUUID = 0x1800
-    /// The GATT service (7).
+    /// The Generic Attribute Profile service (Part G, 7).
     public static let genericAttribute: BluetoothUUID = 0x1801
 
     /// The device's name (Part C, 12.1).

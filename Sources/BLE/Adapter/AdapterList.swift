@@ -7,11 +7,11 @@ public struct AdapterDescription: Hashable, Sendable {
     public var index: UInt16
     /// Its public address; all zeros when it has none.
     public var address: DeviceAddress
-    /// Its name.
+    /// The kernel's name of the adapter, "hci0".
     public var name: String
     /// The HCI version's number: 10 is Bluetooth 5.1, 13 is 5.4.
     package var version: UInt8
-    /// The manufacturer's company identifier.
+    /// The company identifier of the controller's manufacturer.
     public var manufacturer: UInt16
     /// What it can be set to.
     package var supported: Management.Settings
@@ -22,7 +22,7 @@ public struct AdapterDescription: Hashable, Sendable {
     /// Whether it can be opened, and why not.
     public var availability = Availability.available
 
-    /// Who has an adapter.
+    /// Whether an adapter can be used, or what keeps it from that.
     public enum Availability: Hashable, Sendable {
         /// The kernel, which shares it. Of all others only number, address and USB port are known.
         case available

@@ -20,7 +20,7 @@ public struct AdapterOptions: Sendable {
     /// Specification 5.4, Vol 4, Part E, 3.1.1), so this is chosen for as long as the adapter is open: false
     /// is for controllers whose extended commands do not work. On kernel adapters the kernel has chosen.
     public var usesExtendedCommands: Bool
-    /// How it pairs.
+    /// How the adapter pairs, and where it keeps bonds.
     public var security: SecurityOptions
     /// Whether others see its identity.
     public var privacy: PrivacyOptions

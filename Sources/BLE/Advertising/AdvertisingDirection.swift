@@ -10,12 +10,12 @@ public struct AdvertisingDirection: Hashable, Sendable {
         case high
     }
 
-    /// Who is meant.
+    /// The device that the advertising is meant for.
     public var peer: DeviceAddress
     /// How busily it is sent.
     public var dutyCycle: DutyCycle
 
-    /// Advertising for `peer`.
+    /// Directs advertising at `peer`.
     public init(_ peer: DeviceAddress, dutyCycle: DutyCycle = .low) {
         self.peer = peer
         self.dutyCycle = dutyCycle

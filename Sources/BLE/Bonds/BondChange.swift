@@ -3,7 +3,7 @@
 public struct BondChange: Hashable, Sendable {
     /// Bonds that are new, or have other keys than before.
     public var added: [BondID]
-    /// Bonds that are gone.
+    /// The bonds that have been removed.
     public var removed: [BondID]
 
     /// A change.

@@ -5,7 +5,7 @@ import SMP
 public struct BondID: Hashable, Sendable {
     /// The identity that this host had.
     public var local: DeviceAddress
-    /// The peer's identity.
+    /// The identity address of the peer.
     public var peer: DeviceAddress
 
     /// The bond of `peer` with the identity `local` of this host.

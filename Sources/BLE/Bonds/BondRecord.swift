@@ -6,7 +6,7 @@ import SMP
 public struct BondRecord: Hashable, Sendable {
     /// The keys, and what their pairing was worth. A new pairing makes a new record.
     public let bond: Bond
-    /// When they paired.
+    /// The time at which the devices paired.
     public let created: Timestamp
     /// When there was a link last.
     public var lastUsed: Timestamp
@@ -27,7 +27,7 @@ public struct BondRecord: Hashable, Sendable {
         lastUsed = created
     }
 
-    /// What names it.
+    /// The identifier of the bond: the two devices.
     public var id: BondID { bond.id }
 
     /// Whether both are of one pairing: their links are encrypted with the same keys. The kernel tells of a

@@ -14,7 +14,7 @@ import HCISocket
 /// }
 /// ```
 public struct CentralManager: Sendable {
-    /// The adapter.
+    /// The adapter that the manager scans and connects with.
     public let adapter: Adapter
     let suspension = Suspension()
     /// What is kept for the next process; nil: nothing.

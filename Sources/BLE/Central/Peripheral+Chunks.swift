@@ -16,9 +16,9 @@ public enum ChunkWriting: Sendable {
 
 /// How far a long write has come.
 public struct ChunkProgress: Hashable, Sendable {
-    /// Octets that are written.
+    /// The number of octets that have been written.
     public var written: Int
-    /// Octets of all.
+    /// The number of octets of the whole value.
     public var total: Int
 }
 

@@ -58,7 +58,7 @@ extension AdapterProblem {
         case system(PortError)
     }
 
-    /// What has an adapter.
+    /// The program, or the part of the kernel, that uses an adapter.
     public enum Holder: Hashable, Sendable {
         /// The process with this number.
         case process(Int32)
@@ -76,7 +76,7 @@ extension AdapterProblem {
         public struct Process: Hashable, Sendable {
             /// Its name, as the kernel shows it.
             public var name: String
-            /// Its number.
+            /// The identifier of the process (PID).
             public var id: Int32
 
             /// The process with this name and number.
@@ -84,7 +84,7 @@ extension AdapterProblem {
         }
     }
 
-    /// What an adapter lacks.
+    /// A feature that an adapter does not have.
     public enum Feature: Hashable, Sendable {
         /// Bluetooth Low Energy.
         case lowEnergy

@@ -102,7 +102,7 @@ public enum BLEError: Error, Hashable, Sendable {
 }
 
 extension BLEError {
-    /// What was not found.
+    /// What a request has named and is not there.
     public enum Missing: Hashable, Sendable {
         /// A device that matches, within this time; nil: before the search was ended.
         case device(within: Duration?)

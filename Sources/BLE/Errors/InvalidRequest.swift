@@ -42,7 +42,7 @@ extension BLEError {
         case advertising(AdvertisingConflict)
     }
 
-    /// What an advertisement contradicts.
+    /// Why the settings of an advertisement exclude each other.
     public enum AdvertisingConflict: Hashable, Sendable {
         /// The high duty cycle is for legacy packets only.
         case extendedHighDutyCycle

@@ -26,7 +26,7 @@ extension Capability: CustomStringConvertible {
 public struct Diagnosis: Hashable, Sendable {
     /// A serial port, behind which a controller may be.
     public struct SerialPort: Hashable, Sendable {
-        /// The file.
+        /// The path of the device's file.
         public var path: String
         /// Whether this process may read and write it.
         public var isAccessible: Bool
@@ -48,9 +48,9 @@ public struct Diagnosis: Hashable, Sendable {
     public var bluetoothDaemon: Int32?
     /// rfkill's switches of Bluetooth radios.
     public var switches: [RadioSwitch]
-    /// The kernel's adapters.
+    /// The adapters of the kernel, with who uses each.
     public var adapters: [AdapterDescription]
-    /// The serial ports.
+    /// The serial ports that may have a controller behind them.
     public var serialPorts: [SerialPort]
 
     /// A diagnosis with these findings.

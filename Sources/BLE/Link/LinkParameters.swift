@@ -12,9 +12,9 @@ public struct LinkParameters: Hashable, Sendable {
 
     /// The physical layers of a link, one for each way.
     public struct PHYs: Hashable, Sendable {
-        /// For sending.
+        /// The PHY on which this host sends.
         public var transmit: PHY
-        /// For receiving.
+        /// The PHY on which the peer sends.
         public var receive: PHY
     }
 

@@ -33,7 +33,7 @@ public struct RemoteVersion: Hashable, Sendable {
     public var version: CoreVersion
     /// Its maker, by the SIG's company identifiers.
     public var company: UInt16
-    /// The maker's own number.
+    /// The number that the manufacturer has given this revision.
     public var subversion: UInt16
 
     /// That version.
@@ -44,9 +44,9 @@ public struct RemoteVersion: Hashable, Sendable {
 
 /// How strong this host sends on a link, in dBm.
 public struct TransmitPower: Hashable, Sendable {
-    /// Now.
+    /// The present power in dBm.
     public var current: Int
-    /// At most.
+    /// The greatest power that the controller can use, in dBm.
     public var maximum: Int
 
     /// Those levels.

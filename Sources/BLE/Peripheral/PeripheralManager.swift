@@ -15,7 +15,7 @@ import HCISocket
 /// }
 /// ```
 public struct PeripheralManager: Sendable {
-    /// The adapter.
+    /// The adapter that the manager serves and advertises with.
     public let adapter: Adapter
 
     /// What is kept for the next process; nil: nothing.
@@ -82,7 +82,7 @@ public struct PeripheralManager: Sendable {
             adapter: adapter, record: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
     }
 
-    /// Advertises while `body` runs.
+    /// Advertises while `body` runs, and stops when it returns or throws.
     public func withAdvertising<Result: Sendable>(
         _ content: AdvertisingContent, kind: AdvertisingKind = .connectable,
         overflow: OverflowPolicy = .scanResponse, maximumLinks: Int = 1, _ body: () async throws -> Result

@@ -19,7 +19,7 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// Lets the identity be seen.
     public static let off = PrivacyOptions(isEnabled: false)
 
-    /// Hides the identity.
+    /// Hides the identity behind a private address that changes every 15 minutes.
     public static let on = PrivacyOptions(isEnabled: true)
 
     /// Hides the identity, or does not.

@@ -35,7 +35,7 @@ public struct ScanOptions: Hashable, Sendable {
         case every(Duration)
     }
 
-    /// Which advertisers to hear.
+    /// The kinds of advertising that a scan listens for.
     public enum Family: String, Hashable, Sendable, CaseIterable {
         /// All that the controller hears.
         case auto
@@ -69,7 +69,7 @@ public struct ScanOptions: Hashable, Sendable {
     /// How long it listens on LE Coded, when that is not as on LE 1M. PHYs that together want more than all
     /// of the time share it.
     public var codedTiming: ScanTiming?
-    /// Which advertisers to hear.
+    /// Whether the scan listens for extended advertising.
     public var extended = Family.auto
     /// The PHYs to listen on: LE 1M, LE Coded, which has a long range and needs the extended commands, or both.
     public var phys: Set<PHY> = [.le1M]
@@ -82,7 +82,7 @@ public struct ScanOptions: Hashable, Sendable {
 
 /// A device by address, whose type may be unknown.
 public struct AddressFilter: Hashable, Sendable {
-    /// The 48 bits.
+    /// The 48 bits of the address.
     public var value: UInt64
     /// The type, when it matters.
     public var type: DeviceAddress.AddressType?

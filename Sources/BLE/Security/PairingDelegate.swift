@@ -37,18 +37,18 @@ public protocol PairingDelegate: Sendable {
 }
 
 extension PairingDelegate {
-    /// Neither input nor output.
+    /// Without a delegate that says otherwise there is neither input nor output.
     public var ioCapability: IOCapability { .noInputNoOutput }
-    /// Shows nothing.
+    /// Shows the passkey to no user.
     public func display(_ passkey: Passkey, for peer: DeviceAddress) async {}
-    /// Has none.
+    /// Has no user who could enter a passkey.
     public func enterPasskey(for peer: DeviceAddress) async -> Passkey? { nil }
-    /// Says no.
+    /// Has no user who could compare numbers, and says no.
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
     /// Says yes to devices that are new.
     public func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { !isBonded }
-    /// Tells nobody.
+    /// Does nothing about the keys that the peer's user presses.
     public func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {}
-    /// Has none.
+    /// Has no data that came out of band.
     public func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData? { nil }
 }

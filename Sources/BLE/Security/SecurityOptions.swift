@@ -1,6 +1,6 @@
 import SMP
 
-/// How an adapter pairs.
+/// How an adapter pairs, and where it keeps bonds.
 public struct SecurityOptions: Sendable {
     /// Speaks with the user. The default has neither input nor output, so that new devices pair by Just Works.
     public var delegate: any PairingDelegate = SilentPairing()
@@ -50,6 +50,6 @@ extension SecurityOptions {
 
 /// Neither input nor output: new devices may pair, those that are bonded and have lost their key may not.
 public struct SilentPairing: PairingDelegate {
-    /// That delegate.
+    /// Creates the delegate, which has no state.
     public init() {}
 }

@@ -3,21 +3,21 @@ public struct AdvertisingContent: Hashable, Sendable {
     /// How the device can be discovered. Nil leaves it to the kind: 0x06 for a connectable advertisement
     /// and for an iBeacon, none otherwise.
     public var flags: AdvertisingFlags?
-    /// The name.
+    /// The name (Local Name), which may be shortened by the policy for overflow.
     public var name: String?
     /// Services that the device offers, in the order of importance.
     public var services: [BluetoothUUID] = []
     /// Services that it looks for.
     public var solicited: [BluetoothUUID] = []
-    /// What companies say.
+    /// Manufacturer specific data, in the order of the packet.
     public var manufacturer: [ManufacturerData] = []
-    /// What services say.
+    /// Service data, in the order of the packet.
     public var serviceData: [ServiceData] = []
     /// What the device looks like.
     public var appearance: Appearance?
     /// The transmit power field, in dBm.
     public var txPower: Int8?
-    /// A URI.
+    /// A URI, for example a web page of the device.
     public var uri: AdvertisedURI?
     /// An iBeacon, one more of the manufacturer data.
     public var iBeacon: IBeacon?
@@ -28,7 +28,7 @@ public struct AdvertisingContent: Hashable, Sendable {
     /// The whole scan response, to be sent as it is; no field can move there.
     public var rawScanResponse: [UInt8]?
 
-    /// Nothing to say.
+    /// Creates content without a field.
     public init() {}
 }
 

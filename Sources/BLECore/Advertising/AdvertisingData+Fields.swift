@@ -40,7 +40,7 @@ extension AdvertisingData {
         }
     }
 
-    /// Transmit power in dBm.
+    /// The power in dBm at which the packet was sent, if it says (TX Power Level).
     public var txPower: Int8? {
         first(.txPowerLevel) { reader throws(DecodeError) in try reader.i8("Tx power level") }
     }
@@ -50,7 +50,7 @@ extension AdvertisingData {
         first(.appearance) { reader throws(DecodeError) in try Appearance(decoding: &reader) }
     }
 
-    /// The URI.
+    /// The URI that the packet has, if any.
     public var uri: AdvertisedURI? {
         first(.uri) { reader throws(DecodeError) in try AdvertisedURI(decoding: &reader) }
     }

@@ -13,7 +13,7 @@ public struct AdvertisingData: Hashable, Sendable {
     /// The payload, all of it.
     public var bytes: [UInt8]
 
-    /// A payload, however malformed.
+    /// Takes a payload, however malformed.
     public init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
     /// A payload, however malformed, copied.
@@ -40,7 +40,7 @@ public struct AdvertisingData: Hashable, Sendable {
 
 /// Where one AD structure lies in its payload.
 public struct AdvertisingStructure: Hashable, Sendable {
-    /// What it is about.
+    /// The AD type: what the structure is about.
     public let type: AdvertisingDataType
     /// Octets from the start of the payload to the content, which may be empty.
     public let content: Range<Int>

@@ -1,7 +1,7 @@
 /// What an AD structure is about: the octet after its length (Assigned Numbers, 2.3; formats in the Core
 /// Specification Supplement v11, Part A).
 public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// The number of the type in the SIG's Assigned Numbers.
     public let rawValue: UInt8
 
     /// The type with that number.

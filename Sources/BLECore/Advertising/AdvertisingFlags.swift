@@ -2,7 +2,7 @@
 public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
     /// For errors.
     package static var packetName: String { "Flags" }
-    /// The octet.
+    /// The octet of the AD structure.
     public let rawValue: UInt8
 
     /// The flags of that octet, reserved bits included.
@@ -10,9 +10,9 @@ public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
 
     /// Discoverable for a limited time.
     public static let leLimitedDiscoverable = Self(rawValue: 0x01)
-    /// Discoverable.
+    /// LE General Discoverable Mode: the device can be found at any time.
     public static let leGeneralDiscoverable = Self(rawValue: 0x02)
-    /// LE only.
+    /// BR/EDR Not Supported: the device has LE only.
     public static let brEDRNotSupported = Self(rawValue: 0x04)
     /// LE and BR/EDR at the same time: the controller.
     public static let simultaneousController = Self(rawValue: 0x08)

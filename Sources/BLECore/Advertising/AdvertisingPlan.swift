@@ -113,11 +113,11 @@ extension AdvertisingPlan {
 
     /// A field and where it is.
     public struct Placement: Hashable, Sendable {
-        /// What it says.
+        /// The field of the content.
         public var field: AdvertisingContent.Field
         /// Octets that it takes, length and type included.
         public var octets: Int
-        /// Where it is.
+        /// The packet that has the field.
         public var place: Place
 
         /// A field, its octets and where it is.

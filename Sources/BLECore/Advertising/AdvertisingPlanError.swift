@@ -25,7 +25,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         case urlCharacter(Character)
     }
 
-    /// Too little room.
+    /// A field for which there is too little room.
     public struct Overflow: Hashable, Sendable {
         /// The field that does not fit.
         public var field: AdvertisingContent.Field

@@ -15,7 +15,7 @@ public struct Appearance: Hashable, Sendable, IntegerField {
     /// The kind within the category, 0 to 63; 0 says nothing more than the category.
     public var subcategory: UInt16 { rawValue & 0x3f }
 
-    /// Nothing in particular.
+    /// The category Unknown, 0x0000.
     public static let unknown: Self = 0
 }
 

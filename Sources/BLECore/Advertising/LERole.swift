@@ -2,18 +2,18 @@
 public struct LERole: Hashable, Sendable, IntegerField {
     /// For errors.
     package static var packetName: String { "LE Role" }
-    /// The number.
+    /// The octet of the AD structure.
     public let rawValue: UInt8
 
     /// The role with that number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Peripheral only.
+    /// The device is a peripheral only.
     public static let peripheral = Self(rawValue: 0)
-    /// Central only.
+    /// The device is a central only.
     public static let central = Self(rawValue: 1)
-    /// Both, rather peripheral.
+    /// The device can be both, and prefers to be the peripheral.
     public static let peripheralPreferred = Self(rawValue: 2)
-    /// Both, rather central.
+    /// The device can be both, and prefers to be the central.
     public static let centralPreferred = Self(rawValue: 3)
 }

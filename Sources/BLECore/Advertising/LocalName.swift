@@ -11,7 +11,7 @@ public struct LocalName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// The name for reading.
+    /// The name, with U+FFFD in place of what is not UTF-8.
     public var text: String { value.text }
 
     var type: AdvertisingDataType { isComplete ? .completeLocalName : .shortenedLocalName }

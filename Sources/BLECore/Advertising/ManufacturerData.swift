@@ -1,6 +1,6 @@
 /// The number that the Bluetooth SIG gave to a company (Assigned Numbers, 7.1).
 public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// The number of the company in the SIG's Assigned Numbers.
     public let rawValue: UInt16
 
     /// The company with that number.
@@ -23,12 +23,12 @@ extension CompanyIdentifier: ExpressibleByIntegerLiteral, CustomStringConvertibl
 /// What a company puts into advertisements, in a form of its own (Core Specification Supplement v11,
 /// Part A, 1.4).
 public struct ManufacturerData: Hashable, Sendable {
-    /// The company.
+    /// The company that defines the data.
     public var company: CompanyIdentifier
-    /// What it says.
+    /// The octets after the company identifier.
     public var data: [UInt8]
 
-    /// Data of a company.
+    /// Creates the data of a company.
     public init(_ company: CompanyIdentifier, _ data: [UInt8]) {
         self.company = company
         self.data = data

@@ -1,10 +1,10 @@
 /// Data that a service puts into advertisements (Core Specification Supplement v11, Part A, 1.11).
 public struct ServiceData: Hashable, Sendable {
-    /// The service.
+    /// The UUID of the service that defines the data.
     public let uuid: BluetoothUUID
     /// The width of its UUID on the wire.
     package let width: UUIDWidth
-    /// What the service says.
+    /// The octets after the UUID.
     public var data: [UInt8]
 
     /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.

@@ -46,7 +46,7 @@ extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, E
     /// For errors, which text never causes.
     package static var packetName: String { "UTF-8 text" }
 
-    /// Good text.
+    /// Creates text that is valid UTF-8.
     public init(stringLiteral text: String) { self.init(text) }
 
     /// All octets that are left; never throws.

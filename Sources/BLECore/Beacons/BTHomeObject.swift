@@ -26,7 +26,7 @@ public enum BTHomeObject: Hashable, Sendable {
 
 /// What is done with a button.
 public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// The number of the event in the format.
     public let rawValue: UInt8
 
     /// The event with that number.
@@ -69,7 +69,7 @@ extension BTHomeButtonEvent: CustomStringConvertible {
 
 /// What other devices are asked to do.
 public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// The number of the command in the format.
     public let rawValue: UInt8
 
     /// The command with that number.

@@ -1,6 +1,6 @@
 /// One thing that a beacon says, by name.
 public struct BeaconReading: Hashable, Sendable {
-    /// What it says.
+    /// A value that a beacon tells.
     public enum Value: Hashable, Sendable {
         /// A number with its unit.
         case quantity(Quantity)
@@ -14,7 +14,7 @@ public struct BeaconReading: Hashable, Sendable {
 
     /// The name, like a Swift property's: `temperature`.
     public let name: String
-    /// The value.
+    /// The value that the beacon tells.
     public let value: Value
     /// Whether it is what the beacon is there for, and not a detail.
     public let isMain: Bool
@@ -40,7 +40,7 @@ public struct BeaconReading: Hashable, Sendable {
 }
 
 extension Beacon {
-    /// The format's name.
+    /// The name of the beacon's format, "iBeacon".
     public var format: String {
         switch self {
         case .iBeacon: "iBeacon"

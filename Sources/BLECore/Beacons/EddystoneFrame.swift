@@ -83,7 +83,7 @@ public struct EddystoneTelemetry: Hashable, Sendable {
 
 /// Eddystone-TLM, encrypted with AES-EAX for those who have the beacon's identity key and clock.
 public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
-    /// Twelve octets.
+    /// The twelve octets of the encrypted telemetry.
     public let ciphertext: [UInt8]
     /// What was random in it.
     public let salt: UInt16

@@ -1,6 +1,6 @@
 /// The payload of Apple's iBeacon: manufacturer data that names a place.
 public struct IBeacon: Hashable, Sendable {
-    /// Whose beacon it is.
+    /// The UUID that the beacons of one owner share.
     public var uuid: BluetoothUUID
     /// Which group of beacons, a shop for instance.
     public var major: UInt16
@@ -9,7 +9,7 @@ public struct IBeacon: Hashable, Sendable {
     /// Signal strength at one metre, in dBm.
     public var measuredPower: Int8
 
-    /// A beacon.
+    /// Creates a beacon of these numbers.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: Int8) {
         self.uuid = uuid
         self.major = major

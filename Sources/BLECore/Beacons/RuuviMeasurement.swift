@@ -23,7 +23,7 @@ public struct RuuviMeasurement: Hashable, Sendable {
     public let humidity: Quantity?
     /// In Pa, from 50,000 on.
     public let pressure: Quantity?
-    /// With gravity.
+    /// The acceleration along three axes, gravity included.
     public let acceleration: Acceleration
     /// In V, to the thousandth.
     public let battery: Quantity?

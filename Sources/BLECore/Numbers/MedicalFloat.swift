@@ -2,7 +2,7 @@
 /// octets (SFLOAT, `medfloat16`) or four (FLOAT, `medfloat32`). Decimal in, decimal out: `36.60` keeps its
 /// last zero.
 public struct MedicalFloat: Hashable, Sendable {
-    /// What the number says.
+    /// A number, or a special value in place of one.
     public enum Content: Hashable, Sendable {
         /// An ordinary number.
         case finite(DecimalNumber)
@@ -36,7 +36,7 @@ public struct MedicalFloat: Hashable, Sendable {
         package var name: String { self == .two ? "sfloat" : "float" }
     }
 
-    /// What the number says.
+    /// The number, or the special value in place of one.
     public let content: Content
     /// How many octets it takes.
     public let width: Width

@@ -1,11 +1,11 @@
 /// A number with its unit, exactly as it was sent: 25.06 °C.
 public struct Quantity: Hashable, Sendable {
-    /// How many.
+    /// The number of units.
     public var number: DecimalNumber
-    /// Of what.
+    /// The unit that is counted.
     public var unit: PhysicalUnit
 
-    /// `number` of that unit.
+    /// Creates a quantity of `number` units.
     public init(_ number: DecimalNumber, _ unit: PhysicalUnit) {
         self.number = number
         self.unit = unit

@@ -4,7 +4,7 @@ import BLECore
 /// The value of Service Changed: the handles among which something was added, removed or changed (Core
 /// Specification 5.4, Vol 3, Part G, 7.1).
 public struct ServiceChange: Hashable, Sendable {
-    /// The handles.
+    /// The handles whose attributes have changed.
     public var range: AttributeRange
 
     /// Something among these handles has changed.

@@ -13,7 +13,7 @@ public protocol AttributeReference: Sendable {
 }
 
 extension AttributeHandle: AttributeReference {
-    /// The handle itself.
+    /// The handle itself names the value.
     public var valueHandle: AttributeHandle { self }
     /// Unknown: nobody checks a bare handle.
     public var generation: DatabaseGeneration { .unknown }

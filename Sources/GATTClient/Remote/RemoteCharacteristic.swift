@@ -3,7 +3,7 @@ import BLECore
 
 /// A characteristic of a remote server (Core Specification 5.4, Vol 3, Part G, 3.3).
 public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
-    /// Its type.
+    /// The UUID of the characteristic.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
     public var handle: AttributeHandle
@@ -13,7 +13,7 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     public var endHandle: AttributeHandle
     /// What can be done with its value.
     public var properties: CharacteristicProperties
-    /// Its descriptors.
+    /// The descriptors, in the order of their handles.
     public var descriptors: [RemoteDescriptor]
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
@@ -51,9 +51,9 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
 
 /// A descriptor of a remote characteristic (Core Specification 5.4, Vol 3, Part G, 3.3.3).
 public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
-    /// Its type.
+    /// The UUID of the descriptor.
     public var uuid: BluetoothUUID
-    /// Its handle.
+    /// The handle of the descriptor.
     public var handle: AttributeHandle
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
@@ -79,7 +79,7 @@ public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
 
 /// A value of a remote server, and the attribute that has it.
 public struct RemoteValue: Hashable, Sendable {
-    /// The attribute.
+    /// The handle of the attribute that was read.
     public var handle: AttributeHandle
     /// The value, or as much of it as fitted the response.
     public var value: [UInt8]

@@ -3,7 +3,7 @@ import BLECore
 
 /// A service of a remote server (Core Specification 5.4, Vol 3, Part G, 3.1).
 public struct RemoteService: Hashable, ServiceReference, HandleRun {
-    /// Its type.
+    /// The UUID of the service.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
     public var handle: AttributeHandle
@@ -13,7 +13,7 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
     public var isPrimary: Bool
     /// The services that it includes.
     public var includes: [RemoteInclude]
-    /// Its characteristics.
+    /// The characteristics, in the order of their handles.
     public var characteristics: [RemoteCharacteristic]
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
@@ -31,7 +31,7 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
         self.characteristics = characteristics
     }
 
-    /// All its handles.
+    /// The handles from the declaration to the last attribute.
     public var range: AttributeRange { AttributeRange(handle, endHandle) }
 
     mutating func stamp(_ generation: DatabaseGeneration) {
@@ -50,7 +50,7 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
 public struct RemoteInclude: Hashable, ServiceReference {
     /// The handle of the include declaration.
     public var handle: AttributeHandle
-    /// The included service's type.
+    /// The UUID of the included service.
     public var uuid: BluetoothUUID
     /// The handle of the included service's declaration.
     public var serviceHandle: AttributeHandle

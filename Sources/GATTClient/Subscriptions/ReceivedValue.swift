@@ -3,9 +3,9 @@ import BLECore
 
 /// A value that the peer sent by itself.
 public struct ReceivedValue: Hashable, Sendable {
-    /// The characteristic's value handle.
+    /// The handle of the characteristic's value.
     public var handle: AttributeHandle
-    /// The value.
+    /// The octets that were notified or indicated.
     public var value: [UInt8]
     /// Whether the peer was told that it came.
     public var isIndication: Bool

@@ -3,7 +3,7 @@ import BLECore
 
 /// Why a description cannot become a database: where in it, and what is wrong there.
 public struct DatabaseError: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The rule that the description breaks.
     public enum Reason: Hashable, Sendable {
         /// The handle is 0x0000, is taken, or comes after a greater one of the same service.
         case handleNotFree(AttributeHandle)
@@ -39,15 +39,15 @@ public struct DatabaseError: Error, Hashable, Sendable {
     public struct Place: Hashable, Sendable {
         /// The number of the service; nil for the generic services, which nobody listed.
         public var service: Int?
-        /// The service's UUID.
+        /// The UUID of the service.
         public var serviceUUID: BluetoothUUID
         /// The number of the characteristic in the service.
         public var characteristic: Int?
-        /// The characteristic's UUID.
+        /// The UUID of the characteristic, if it is in one.
         public var characteristicUUID: BluetoothUUID?
         /// The number of the descriptor in the characteristic.
         public var descriptor: Int?
-        /// The descriptor's UUID.
+        /// The UUID of the descriptor, if it is in one.
         public var descriptorUUID: BluetoothUUID?
 
         init(service: Int?, _ uuid: BluetoothUUID) {
@@ -70,9 +70,9 @@ public struct DatabaseError: Error, Hashable, Sendable {
         }
     }
 
-    /// Where.
+    /// The place in the description that breaks a rule.
     public let place: Place
-    /// What is wrong.
+    /// The rule that it breaks.
     public let reason: Reason
 
     init(_ place: Place, _ reason: Reason) {

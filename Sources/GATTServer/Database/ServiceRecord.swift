@@ -41,11 +41,11 @@ public struct ServiceRecord: Hashable, Sendable {
         }
     }
 
-    /// What the service is.
+    /// The UUID of the service.
     public var uuid: BluetoothUUID { (try? ServiceDeclaration(entries[0].declaration))?.uuid ?? 0x0000 }
-    /// Where it begins.
+    /// The handle of the service's declaration.
     public var handle: AttributeHandle { entries[0].handle }
-    /// Its last handle.
+    /// The handle of the service's last attribute.
     public var endHandle: AttributeHandle { entries.last?.handle ?? handle }
 
     /// Whether a service that is described now is laid out just so where this one was.

@@ -40,7 +40,7 @@ public struct PendingAnswer: Hashable, Sendable {
 public struct GATTReadRequest: Hashable, Sendable {
     /// The central that reads.
     public let central: Central
-    /// The attribute.
+    /// The handle of the attribute that is read.
     public let handle: AttributeHandle
     /// Its type: for a value, the characteristic's UUID.
     public let uuid: BluetoothUUID
@@ -48,11 +48,11 @@ public struct GATTReadRequest: Hashable, Sendable {
     public let offset: Int
     /// The most octets of one PDU on this link: of the value, one fewer go into a response.
     public let mtu: ATTMTU
-    /// For `.later`.
+    /// The answer that is owed when the handler returns `.later`.
     public let pending: PendingAnswer
 }
 
-/// How a value came.
+/// The kind of request or command by which a value was written.
 public enum GATTWriteKind: String, Hashable, Sendable {
     /// By Write Request: the client waits for the answer.
     case request
@@ -69,11 +69,11 @@ public enum GATTWriteKind: String, Hashable, Sendable {
 
 /// What a client wrote to one attribute.
 public struct GATTWrite: Hashable, Sendable {
-    /// The attribute.
+    /// The handle of the attribute that is written.
     public let handle: AttributeHandle
     /// Its type: for a value, the characteristic's UUID.
     public let uuid: BluetoothUUID
-    /// The whole value.
+    /// The whole value, put together where it came in parts.
     public let value: [UInt8]
 
     /// A value for an attribute.
@@ -90,16 +90,16 @@ public struct GATTWriteRequest: Hashable, Sendable {
     public let central: Central
     /// What is written to the handler's own attribute.
     public let write: GATTWrite
-    /// How it came.
+    /// The kind of request or command that wrote it.
     public let kind: GATTWriteKind
     /// All that is written together, in order; more than `write` only for prepared writes. When one handler
     /// refuses, nothing of it is stored.
     public let transaction: [GATTWrite]
     /// The most octets of one PDU on this link.
     public let mtu: ATTMTU
-    /// For `.later`.
+    /// The answer that is owed when the handler returns `.later`.
     public let pending: PendingAnswer
 
-    /// The whole value.
+    /// The whole value that is written to the handler's own attribute.
     public var value: [UInt8] { write.value }
 }

@@ -4,7 +4,7 @@ import BLECore
 /// A service as its owner describes it; `AttributeDatabase` makes attributes of it (Core Specification
 /// 5.4, Vol 3, Part G, 3.1).
 public struct GATTService: Sendable {
-    /// What the service is.
+    /// The UUID of the service.
     public var uuid: BluetoothUUID
     /// False for a service that only others include.
     public var isPrimary: Bool
@@ -12,10 +12,10 @@ public struct GATTService: Sendable {
     public var handle: AttributeHandle?
     /// The services it includes, declared before its characteristics.
     public var includes: [GATTInclude]
-    /// Its characteristics, in order.
+    /// The characteristics, in the order of the database.
     public var characteristics: [GATTCharacteristic]
 
-    /// A service.
+    /// Creates a service.
     public init(
         _ uuid: BluetoothUUID, isPrimary: Bool = true, handle: AttributeHandle? = nil,
         includes: [GATTInclude] = [], characteristics: [GATTCharacteristic] = []
@@ -44,10 +44,10 @@ public enum AttributeLength: Hashable, Sendable {
     /// 5.4, Vol 3, Part F, 3.4.5.1).
     case fixed(Int)
 
-    /// 0 to 512 octets.
+    /// A value of 0 to 512 octets.
     public static let any = AttributeLength.variable(max: ATTLimits.valueLength)
 
-    /// The most octets.
+    /// The greatest number of octets that the value may have.
     public var maximum: Int {
         switch self {
         case .variable(let max): max
@@ -58,7 +58,7 @@ public enum AttributeLength: Hashable, Sendable {
 
 /// A characteristic as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3).
 public struct GATTCharacteristic: Sendable {
-    /// What the value is.
+    /// The UUID of the characteristic.
     public var uuid: BluetoothUUID
     /// What clients can do with it.
     public var properties: CharacteristicProperties
@@ -85,7 +85,7 @@ public struct GATTCharacteristic: Sendable {
     /// What the server does with the value itself.
     var role: Attribute.Role?
 
-    /// A characteristic.
+    /// Creates a characteristic.
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
@@ -112,7 +112,7 @@ public struct GATTCharacteristic: Sendable {
 /// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). Of a Client
 /// Characteristic Configuration only the place counts: each client has a value of its own.
 public struct GATTDescriptor: Sendable {
-    /// What the descriptor is.
+    /// The UUID of the descriptor.
     public var uuid: BluetoothUUID
     /// Who may read and write it; nil for what its kind implies.
     public var permissions: AttributePermissions?
@@ -127,7 +127,7 @@ public struct GATTDescriptor: Sendable {
     /// Where it goes; nil for after what comes before it.
     public var handle: AttributeHandle?
 
-    /// A descriptor.
+    /// Creates a descriptor.
     public init(
         _ uuid: BluetoothUUID, permissions: AttributePermissions? = nil, value: [UInt8] = [],
         length: AttributeLength = .any, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil,

@@ -10,19 +10,19 @@ import BLECore
 /// }
 /// ```
 @resultBuilder public enum GATTBuilder<Element> {
-    /// One of them.
+    /// Takes one element of the list.
     public static func buildExpression(_ element: Element) -> [Element] { [element] }
-    /// Several of them.
+    /// Takes several elements of the list.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
-    /// Statements, in order.
+    /// Joins the statements, in their order.
     public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap(\.self) }
     /// What an `if` without `else` gives.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
-    /// What an `if` gives.
+    /// Takes what the first branch of an `if` gives.
     public static func buildEither(first part: [Element]) -> [Element] { part }
-    /// What an `else` gives.
+    /// Takes what the second branch of an `if` gives.
     public static func buildEither(second part: [Element]) -> [Element] { part }
-    /// What a loop gives.
+    /// Joins what the rounds of a loop give.
     public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap(\.self) }
 }
 

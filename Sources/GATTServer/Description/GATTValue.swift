@@ -11,7 +11,7 @@ public enum GATTValue: Hashable, Sendable {
     /// What clients write replaces it, and so may the application.
     case stored([UInt8])
 
-    /// The value itself.
+    /// The octets that the value begins with.
     public var octets: [UInt8] {
         switch self {
         case .cached(let octets), .stored(let octets): octets
@@ -20,6 +20,6 @@ public enum GATTValue: Hashable, Sendable {
 }
 
 extension GATTValue: ExpressibleByArrayLiteral {
-    /// A cached value.
+    /// Creates a cached value, which is read only.
     public init(arrayLiteral octets: UInt8...) { self = .cached(octets) }
 }

@@ -49,7 +49,7 @@ extension GATTService {
 }
 
 extension BluetoothUUID {
-    /// The Nordic UART Service.
+    /// The UUID of the Nordic UART Service.
     public static let nordicUARTService: BluetoothUUID = 0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e
     /// What the device receives: clients write it.
     public static let nordicUARTReceive: BluetoothUUID = 0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e

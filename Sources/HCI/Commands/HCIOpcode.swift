@@ -3,7 +3,7 @@ import BLECore
 /// The number of a command: a group in the upper 6 bits, a command of it in the lower 10 (Core
 /// Specification 5.4, Vol 4, Part E, 5.4.1).
 public struct HCIOpcode: HCICode {
-    /// Group and command.
+    /// The group (OGF, 6 bits) and the command in it (OCF, 10 bits).
     public let rawValue: UInt16
 
     /// The opcode of that number.

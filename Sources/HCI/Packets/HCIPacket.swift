@@ -17,7 +17,7 @@ package enum HCIPacket: Hashable, Sendable {
 
 /// The octet before a packet on the UART transport (Core Specification 5.4, Vol 4, Part A, 2).
 public struct HCIPacketType: HCICode {
-    /// The octet.
+    /// The octet before the packet.
     public let rawValue: UInt8
     /// The type of that octet.
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -2,7 +2,7 @@ import BLECore
 
 /// What a command to the kernel's management interface came to (BlueZ, doc/mgmt-api.txt).
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
-    /// The number.
+    /// The status octet of the kernel's management interface.
     public let rawValue: UInt8
     /// The status with that number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -20,7 +20,7 @@ package struct AdvertisingType: HCICode {
     package static let directedLowDutyCycle = AdvertisingType(rawValue: 0x04)
 }
 
-/// The primary advertising channels.
+/// A set of the three primary advertising channels.
 public struct AdvertisingChannels: OptionSet, HCICode {
     /// The bits.
     public let rawValue: UInt8
@@ -28,13 +28,13 @@ public struct AdvertisingChannels: OptionSet, HCICode {
     /// The channels of those bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// 2,402 MHz.
+    /// Channel 37, at 2,402 MHz.
     public static let channel37 = AdvertisingChannels(rawValue: 1 << 0)
-    /// 2,426 MHz.
+    /// Channel 38, at 2,426 MHz.
     public static let channel38 = AdvertisingChannels(rawValue: 1 << 1)
-    /// 2,480 MHz.
+    /// Channel 39, at 2,480 MHz.
     public static let channel39 = AdvertisingChannels(rawValue: 1 << 2)
-    /// All three.
+    /// All three of the channels.
     public static let all: AdvertisingChannels = [.channel37, .channel38, .channel39]
 }
 

@@ -85,7 +85,7 @@ public struct ChannelMap: HCIField, RawRepresentable {
     /// The channels of the low 40 bits of `rawValue`.
     public init(rawValue: UInt64) { self.rawValue = rawValue & 0xff_ffff_ffff }
 
-    /// All 37.
+    /// All 37 of the data channels.
     public static let all = ChannelMap(rawValue: 0x1f_ffff_ffff)
 
     /// Whether data channel `channel` is in the set.

@@ -2,7 +2,7 @@ import BLECore
 
 /// A version of the Core Specification, as controllers and link layers number it (Assigned Numbers, 2.1).
 public struct CoreVersion: HCICode, Comparable {
-    /// The number.
+    /// The number of the version in the SIG's Assigned Numbers.
     public let rawValue: UInt8
 
     /// The version of that number.
@@ -10,22 +10,22 @@ public struct CoreVersion: HCICode, Comparable {
 
     /// 4.0, the first with Low Energy.
     public static let v4_0 = CoreVersion(rawValue: 6)
-    /// 4.1.
+    /// Core Specification 4.1, of 2013.
     public static let v4_1 = CoreVersion(rawValue: 7)
-    /// 4.2.
+    /// Core Specification 4.2, of 2014.
     public static let v4_2 = CoreVersion(rawValue: 8)
     /// 5.0, the first with extended advertising.
     public static let v5_0 = CoreVersion(rawValue: 9)
-    /// 5.1.
+    /// Core Specification 5.1, of 2019.
     public static let v5_1 = CoreVersion(rawValue: 10)
-    /// 5.2.
+    /// Core Specification 5.2, of 2019.
     public static let v5_2 = CoreVersion(rawValue: 11)
-    /// 5.3.
+    /// Core Specification 5.3, of 2021.
     public static let v5_3 = CoreVersion(rawValue: 12)
-    /// 5.4.
+    /// Core Specification 5.4, of 2023.
     public static let v5_4 = CoreVersion(rawValue: 13)
 
-    /// Orders by age.
+    /// Orders the older version first.
     public static func < (left: CoreVersion, right: CoreVersion) -> Bool { left.rawValue < right.rawValue }
 }
 

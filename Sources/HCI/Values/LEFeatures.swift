@@ -1,6 +1,6 @@
 /// What a Low Energy controller can do (Core Specification 5.4, Vol 6, Part B, 4.6).
 public struct LEFeatures: OptionSet, HCICode {
-    /// The bits.
+    /// The bits of the feature set.
     public let rawValue: UInt64
 
     /// The features of those bits.
@@ -25,9 +25,9 @@ package struct LMPFeatures: OptionSet, HCICode {
 }
 
 extension LEFeatures {
-    /// LE Encryption.
+    /// LE Encryption: links can be encrypted.
     public static let encryption = LEFeatures(rawValue: 1 << 0)
-    /// Connection Parameters Request Procedure.
+    /// Connection Parameters Request Procedure: a peripheral can ask by the link layer.
     public static let connectionParametersRequest = LEFeatures(rawValue: 1 << 1)
     /// Extended Reject Indication.
     package static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
@@ -37,21 +37,21 @@ extension LEFeatures {
     package static let ping = LEFeatures(rawValue: 1 << 4)
     /// LE Data Packet Length Extension.
     public static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
-    /// LL Privacy.
+    /// LL Privacy: the controller resolves private addresses.
     public static let privacy = LEFeatures(rawValue: 1 << 6)
     /// Extended Scanning Filter Policies.
     package static let extendedScanningFilterPolicies = LEFeatures(rawValue: 1 << 7)
-    /// LE 2M PHY.
+    /// LE 2M PHY, 2 Mbit/s.
     public static let le2MPHY = LEFeatures(rawValue: 1 << 8)
     /// Stable Modulation Index - Transmitter.
     package static let stableModulationIndexTransmitter = LEFeatures(rawValue: 1 << 9)
     /// Stable Modulation Index - Receiver.
     package static let stableModulationIndexReceiver = LEFeatures(rawValue: 1 << 10)
-    /// LE Coded PHY.
+    /// LE Coded PHY, for long range.
     public static let leCodedPHY = LEFeatures(rawValue: 1 << 11)
-    /// LE Extended Advertising.
+    /// LE Extended Advertising: several sets, other PHYs, longer data.
     public static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
-    /// LE Periodic Advertising.
+    /// LE Periodic Advertising: trains of packets at fixed intervals.
     public static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
     /// Channel Selection Algorithm #2.
     package static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)

@@ -2,7 +2,7 @@ import BLECore
 
 /// A physical layer (Core Specification 5.4, Vol 4, Part E, 7.7.65.12).
 public struct PHY: HCICode {
-    /// The octet.
+    /// The number of the PHY in HCI.
     public let rawValue: UInt8
 
     /// The PHY of that octet.
@@ -10,11 +10,11 @@ public struct PHY: HCICode {
 
     /// No packets, in advertising reports.
     package static let none = PHY(rawValue: 0x00)
-    /// LE 1M.
+    /// LE 1M, 1 Mbit/s, which every device has.
     public static let le1M = PHY(rawValue: 0x01)
-    /// LE 2M.
+    /// LE 2M, 2 Mbit/s.
     public static let le2M = PHY(rawValue: 0x02)
-    /// LE Coded.
+    /// LE Coded, 125 or 500 kbit/s, for long range.
     public static let leCoded = PHY(rawValue: 0x03)
 }
 

@@ -18,7 +18,7 @@ package struct PHYAndCoding: HCICode {
 
 /// How LE Coded codes what a host sends on a link (Core Specification 5.4, Vol 4, Part E, 7.8.49).
 public struct PHYCoding: HCICode {
-    /// The two octets.
+    /// The two octets of the parameter.
     public let rawValue: UInt16
 
     /// The coding of those octets.

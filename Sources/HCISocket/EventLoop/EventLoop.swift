@@ -22,7 +22,7 @@ public final class EventLoop: @unchecked Sendable {
     // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions` and `virtualNow` are
     // touched on the loop's own thread only, which every method that reaches them checks.
 
-    /// Where time comes from.
+    /// The clock that a loop's times are of.
     public enum Clock: Sendable {
         /// CLOCK_MONOTONIC, as epoll counts.
         case monotonic

@@ -2,7 +2,7 @@ import CLinux
 
 /// What a descriptor is ready for.
 public struct Readiness: OptionSet, Sendable {
-    /// epoll's bits.
+    /// The bits of epoll(7).
     public let rawValue: UInt32
 
     /// The readiness with those bits.
@@ -12,7 +12,7 @@ public struct Readiness: OptionSet, Sendable {
 
     /// Something can be read, or the end was reached.
     public static let read = Readiness(CLINUX_EPOLLIN)
-    /// Something can be written.
+    /// Something can be written without waiting.
     public static let write = Readiness(CLINUX_EPOLLOUT)
     /// The descriptor has an error to tell.
     package static let error = Readiness(CLINUX_EPOLLERR)

@@ -36,7 +36,7 @@ extension PacketPort {
     /// The port sets no limit.
     public var maximumSent: Int { .max }
 
-    /// It keeps no packets.
+    /// Does nothing: the port keeps no packets.
     public func readNow() {}
 
     /// Ends the port: it keeps no packets.
@@ -55,7 +55,7 @@ public struct PacketPortHandlers: Sendable {
     /// nothing any more of what it was told before.
     public var wasReset: @Sendable () -> Void
 
-    /// Handlers for `start`.
+    /// Creates the handlers for `start`.
     public init(
         receive: @escaping @Sendable (Span<UInt8>) -> Void,
         writable: @escaping @Sendable () -> Void,

@@ -6,12 +6,12 @@ import BLECore
 public struct OutOfBandRecord: Hashable, Sendable {
     /// The address of the device that the data are of.
     public var address: DeviceAddress?
-    /// What that device does.
+    /// The role that the device prefers, if the record says.
     public var role: LERole?
     /// What its peer has to know.
     public var data: OutOfBandData
 
-    /// A record.
+    /// Creates a record of `data`.
     public init(_ data: OutOfBandData, of address: DeviceAddress? = nil, role: LERole? = nil) {
         self.data = data
         self.address = address

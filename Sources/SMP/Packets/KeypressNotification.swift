@@ -1,20 +1,20 @@
 /// What happens while a user enters a passkey (Core Specification 5.4, Vol 3, Part H,
 /// 3.5.8, Table 3.8).
 public struct KeypressNotification: RawRepresentable, Hashable, Sendable {
-    /// The value.
+    /// The octet of the PDU.
     public let rawValue: UInt8
 
     /// The notification with that value.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Entry began.
+    /// The user has begun to enter the passkey.
     public static let started = KeypressNotification(rawValue: 0)
-    /// A digit came.
+    /// The user has entered a digit.
     public static let digitEntered = KeypressNotification(rawValue: 1)
-    /// A digit went.
+    /// The user has erased a digit.
     public static let digitErased = KeypressNotification(rawValue: 2)
-    /// All digits went.
+    /// The user has erased all digits.
     public static let cleared = KeypressNotification(rawValue: 3)
-    /// Entry ended.
+    /// The user has entered the passkey.
     public static let completed = KeypressNotification(rawValue: 4)
 }

@@ -2,7 +2,7 @@ import BLECore
 
 /// Why a pairing failed (Core Specification 5.4, Vol 3, Part H, 3.5.5, Table 3.7).
 public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
-    /// The reason code.
+    /// The octet of Pairing Failed.
     public let rawValue: UInt8
 
     /// The reason with that code.

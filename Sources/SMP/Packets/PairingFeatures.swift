@@ -62,19 +62,19 @@ extension PairingFeatures: PacketCodable {
 
 /// How a device talks with its user (3.5.1, Table 3.4).
 public struct IOCapability: RawRepresentable, Hashable, Sendable {
-    /// The value.
+    /// The octet of Pairing Request and Pairing Response.
     public let rawValue: UInt8
 
     /// The capability with that value.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It shows six digits.
+    /// The device can show six digits.
     public static let displayOnly = IOCapability(rawValue: 0x00)
     /// It shows six digits and takes yes or no.
     public static let displayYesNo = IOCapability(rawValue: 0x01)
-    /// It takes six digits.
+    /// The device can take six digits.
     public static let keyboardOnly = IOCapability(rawValue: 0x02)
-    /// Neither.
+    /// The device can neither show digits nor take them.
     public static let noInputNoOutput = IOCapability(rawValue: 0x03)
     /// It shows and takes six digits.
     public static let keyboardDisplay = IOCapability(rawValue: 0x04)

@@ -2,7 +2,7 @@ import BLECore
 
 /// How full a battery is (Battery Service 1.1, 3.1).
 public struct BatteryLevel: Hashable, PacketCodable {
-    /// 0 to 100 percent.
+    /// The charge in percent, 0 to 100.
     public let percent: UInt8
 
     /// So many percent; nil for more than 100.
@@ -45,7 +45,7 @@ extension BatteryLevel: CustomStringConvertible {
 }
 
 extension BluetoothUUID {
-    /// The Battery Service.
+    /// The Battery Service of the SIG's assigned numbers, 0x180f.
     public static let batteryService: BluetoothUUID = 0x180f
     /// How full a battery is.
     public static let batteryLevel: BluetoothUUID = 0x2a19

@@ -8,13 +8,13 @@ import BLECore
 /// let mode = CharacteristicKey<UInt8>(0x1234_5678_9abc_def0_1234_5678_9abc_def0)
 /// ```
 public struct CharacteristicKey<Value: Sendable>: Sendable {
-    /// The characteristic's type.
+    /// The UUID of the characteristic.
     public let characteristic: BluetoothUUID
     /// The type of the service that it is in; nil: the first that has one. With a service, only that is looked for.
     public let service: BluetoothUUID?
-    /// Reads a value.
+    /// Makes a value of the octets that were read or notified.
     public let decode: @Sendable ([UInt8]) throws(DecodeError) -> Value
-    /// Writes a value.
+    /// Makes the octets to write of a value.
     public let encode: @Sendable (Value) -> [UInt8]
 
     /// A characteristic whose values are read and written in a way of their own.

@@ -2,11 +2,11 @@ import BLECore
 
 /// What a device says of itself (Device Information Service 1.1, 3); nil: nothing.
 public struct DeviceInformation: Hashable, Sendable {
-    /// Its maker.
+    /// The manufacturer's name (Manufacturer Name String, 2a29).
     public var manufacturer: String?
-    /// Its model.
+    /// The model number (Model Number String, 2a24).
     public var model: String?
-    /// Its serial number.
+    /// The device's serial number (Serial Number String, 2a25).
     public var serialNumber: String?
     /// The revision of its hardware.
     public var hardware: String?
@@ -106,7 +106,7 @@ public struct SystemID: Hashable, PacketCodable {
 public struct PlugAndPlayID: Hashable, PacketCodable {
     /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     public var vendorSource: UInt8
-    /// The vendor.
+    /// The vendor's number, in the register that `vendorSource` names.
     public var vendor: UInt16
     /// The product, by the vendor's count.
     public var product: UInt16
@@ -143,13 +143,13 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
 }
 
 extension BluetoothUUID {
-    /// The Device Information Service.
+    /// The Device Information Service of the SIG's assigned numbers, 0x180a.
     public static let deviceInformationService: BluetoothUUID = 0x180a
     /// A device's number of its maker's.
     public static let systemID: BluetoothUUID = 0x2a23
-    /// A device's model.
+    /// The characteristic Model Number String, 0x2a24.
     public static let modelNumber: BluetoothUUID = 0x2a24
-    /// A device's serial number.
+    /// The characteristic Serial Number String, 0x2a25.
     public static let serialNumber: BluetoothUUID = 0x2a25
     /// The revision of a device's firmware.
     public static let firmwareRevision: BluetoothUUID = 0x2a26
@@ -157,8 +157,8 @@ extension BluetoothUUID {
     public static let hardwareRevision: BluetoothUUID = 0x2a27
     /// The revision of a device's software.
     public static let softwareRevision: BluetoothUUID = 0x2a28
-    /// A device's maker.
+    /// The characteristic Manufacturer Name String, 0x2a29.
     public static let manufacturerName: BluetoothUUID = 0x2a29
-    /// What identifies a product.
+    /// The characteristic PnP ID, 0x2a50.
     public static let plugAndPlayID: BluetoothUUID = 0x2a50
 }

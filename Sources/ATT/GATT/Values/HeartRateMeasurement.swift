@@ -2,7 +2,7 @@ import BLECore
 
 /// What a heart rate sensor has measured (Heart Rate Service 1.0, 3.1).
 public struct HeartRateMeasurement: Hashable, PacketCodable {
-    /// Beats a minute.
+    /// The heart rate in beats a minute.
     public var beatsPerMinute: UInt16
     /// Whether the sensor touches the skin; nil where it cannot tell.
     public var hasContact: Bool?
@@ -11,7 +11,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
     /// The times between beats since the last measurement, the oldest first, in 1/1024 s.
     public var intervals: [UInt16]
 
-    /// A measurement.
+    /// Creates a measurement.
     public init(
         beatsPerMinute: UInt16, hasContact: Bool? = nil, energyExpended: UInt16? = nil,
         intervals: [UInt16] = []
@@ -74,7 +74,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
 }
 
 extension BluetoothUUID {
-    /// The Heart Rate Service.
+    /// The Heart Rate Service of the SIG's assigned numbers, 0x180d.
     public static let heartRateService: BluetoothUUID = 0x180d
     /// What a heart rate sensor has measured.
     public static let heartRateMeasurement: BluetoothUUID = 0x2a37

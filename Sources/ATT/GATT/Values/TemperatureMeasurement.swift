@@ -2,7 +2,7 @@ import BLECore
 
 /// What a thermometer has measured (Health Thermometer Service 1.0, 3.1): an IEEE-11073 number with its unit.
 public struct TemperatureMeasurement: Hashable, PacketCodable {
-    /// What the number counts.
+    /// The unit of the temperature.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// Degrees Celsius.
         case celsius = "°C"
@@ -13,7 +13,7 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     /// Where on the body it was measured: 1 armpit, 2 body, 3 ear, 4 finger, 5 gastro-intestinal tract, 6 mouth, 7
     /// rectum, 8 toe, 9 eardrum.
     public struct Site: RawRepresentable, Hashable, Sendable {
-        /// The number.
+        /// The number of the site in the characteristic Temperature Type.
         public let rawValue: UInt8
         /// The site with that number.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -21,14 +21,14 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
 
     /// The number, of four octets.
     public var value: MedicalFloat
-    /// Its unit.
+    /// The unit of `value`.
     public var unit: Unit
     /// When it was measured, by the device's clock.
     public var time: CalendarTime?
-    /// Where.
+    /// The part of the body where it was measured, if the device says.
     public var site: Site?
 
-    /// A measurement.
+    /// Creates a measurement of `value` in `unit`.
     public init(_ value: MedicalFloat, _ unit: Unit, time: CalendarTime? = nil, site: Site? = nil) {
         self.value = value
         self.unit = unit
@@ -79,20 +79,20 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
 /// A date and time of a device's own calendar; parts that it does not know are 0 (GATT Specification Supplement,
 /// Date Time).
 public struct CalendarTime: Hashable, PacketCodable {
-    /// 1582 to 9999.
+    /// The year of the Gregorian calendar, 1582 to 9999.
     public var year: UInt16
-    /// 1 to 12.
+    /// The month, 1 to 12.
     public var month: UInt8
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     public var day: UInt8
-    /// 0 to 23.
+    /// The hour of the day, 0 to 23.
     public var hour: UInt8
-    /// 0 to 59.
+    /// The minute of the hour, 0 to 59.
     public var minute: UInt8
-    /// 0 to 59.
+    /// The second of the minute, 0 to 59.
     public var second: UInt8
 
-    /// That time.
+    /// Creates a time of the device's own clock.
     public init(year: UInt16, month: UInt8, day: UInt8, hour: UInt8 = 0, minute: UInt8 = 0, second: UInt8 = 0)
     {
         (self.year, self.month, self.day) = (year, month, day)
@@ -123,7 +123,7 @@ public struct CalendarTime: Hashable, PacketCodable {
 }
 
 extension BluetoothUUID {
-    /// The Health Thermometer Service.
+    /// The Health Thermometer Service of the SIG's assigned numbers, 0x1809.
     public static let healthThermometerService: BluetoothUUID = 0x1809
     /// What a thermometer has measured.
     public static let temperatureMeasurement: BluetoothUUID = 0x2a1c

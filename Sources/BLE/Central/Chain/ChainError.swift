@@ -18,11 +18,11 @@ public enum ChainStep: String, Hashable, Sendable, CaseIterable {
 public struct ChainError: Error, Hashable, Sendable {
     /// The channel that the chain is of.
     public let channel: String
-    /// The step.
+    /// The step that failed.
     public let step: ChainStep
     /// The device, once it was found.
     public let device: Peripheral.Identifier?
-    /// Why.
+    /// The error with which the step failed.
     public let error: BLEError
 }
 
@@ -31,7 +31,7 @@ extension ChainError: CustomStringConvertible {
     public var description: String { "\(channel.isEmpty ? "" : "\(channel): ")\(step.rawValue): \(error)" }
 }
 
-/// What a chain does.
+/// A step of a chain that begins, ends or fails.
 public enum ChainEvent: Hashable, Sendable {
     /// A step begins; of all but the scan the device is known.
     case began(ChainStep, Peripheral.Identifier?)

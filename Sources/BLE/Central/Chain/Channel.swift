@@ -9,7 +9,7 @@ import HCISocket
 /// let level = try await kitchen.scan { $0.name = "Kitchen*" }.connect().read(.batteryLevel)
 /// ```
 public struct Channel: Sendable {
-    /// The name.
+    /// The name, for events and errors of its chains.
     public let name: String
     /// The manager whose radio it uses.
     public let central: CentralManager

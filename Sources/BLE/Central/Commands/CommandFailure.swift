@@ -1,7 +1,7 @@
 /// A command that was not written.
 public struct CommandFailure: Hashable, Sendable {
-    /// Its octets.
+    /// The octets of the command that was not sent.
     public let command: [UInt8]
-    /// Why.
+    /// The error with which its write failed.
     public let error: BLEError
 }

@@ -7,7 +7,7 @@ public enum ConnectionEvent: Hashable, Sendable {
     /// A device is not connected any more: its link has ended, or the last of those who used it has left it.
     case disconnected(Peripheral.Identifier, DisconnectReason)
 
-    /// The device.
+    /// The identifier of the device whose link it is.
     public var id: Peripheral.Identifier {
         switch self {
         case .connected(let id), .failedToConnect(let id, _), .disconnected(let id, _): id

@@ -10,7 +10,7 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
         case otherProcess
     }
 
-    /// Names it.
+    /// The identifier of the device.
     public let id: Peripheral.Identifier
     /// How it is connected to this process.
     public var state: PeripheralState

@@ -4,7 +4,7 @@ public struct Backoff: Hashable, Sendable {
     public var first: Duration
     /// How many times longer each pause is than the one before, 1 at least.
     public var factor: Int
-    /// The longest pause.
+    /// The longest pause between two attempts.
     public var longest: Duration
     /// A link that lasted so long was none of the failures.
     public var steadyAfter: Duration

@@ -18,7 +18,7 @@ public enum MaintenanceEvent: Hashable, Sendable {
 /// or cancelled, ends it. What cannot get better by itself, such as an adapter that is gone or a bond that is lost, ends
 /// the sequence with its error.
 public struct MaintainedConnection: AsyncSequence, Sendable {
-    /// What ends it.
+    /// The error that ends the sequence.
     public typealias Failure = BLEError
 
     let central: CentralManager
@@ -68,14 +68,14 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 
         private var loop: EventLoop { connection.central.adapter.loop }
 
-        /// The next link.
+        /// Waits for the next link to the device.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(BLEError) -> Peripheral? {
             try await advance()
         }
 
-        /// The next link.
+        /// Waits for the next link to the device.
         public mutating func next() async throws(BLEError) -> Peripheral? { try await advance() }
 
         private nonisolated(nonsending) mutating func advance() async throws(BLEError) -> Peripheral {

@@ -13,6 +13,6 @@ extension CentralManager {
     /// Hands over what came meanwhile, and goes on. Does nothing when it is not suspended.
     public func resume() { suspension.set(false) }
 
-    /// Whether it is suspended.
+    /// Whether the manager holds its events back.
     public var isSuspended: Bool { suspension.isSuspended }
 }

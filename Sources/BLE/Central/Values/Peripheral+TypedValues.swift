@@ -25,7 +25,7 @@ extension Peripheral {
         try key.value(of: try await read(try await characteristic(key)))
     }
 
-    /// Writes a value.
+    /// Writes a value to the characteristic of a key.
     public func write<Value>(
         _ value: Value, to key: CharacteristicKey<Value>, type: WriteType = .withResponse
     ) async throws(BLEError) {

@@ -3,7 +3,7 @@ import BLECore
 
 /// A device that a manager was connected to, or was connecting to, when its process ended.
 public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
-    /// Names the device.
+    /// The identifier of the device.
     public let id: Peripheral.Identifier
     /// Whether there was a link, or somebody waited for one.
     public var state: PeripheralState

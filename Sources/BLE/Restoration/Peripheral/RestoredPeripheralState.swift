@@ -16,7 +16,7 @@ public struct RestoredPeripheralState: Hashable, Sendable {
     public let services: [ServiceRecord]
     /// The values that were not any more what their services began with.
     public let values: [AttributeHandle: [UInt8]]
-    /// What was advertised.
+    /// The advertisements that were on air.
     public let advertising: [RestoredAdvertising]
     /// What of the file could not be read. The file is kept beside the new one, under another name.
     public let problems: [StateError]

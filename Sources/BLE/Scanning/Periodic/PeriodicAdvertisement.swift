@@ -3,11 +3,11 @@ import HCI
 
 /// What one event of a periodic advertising train said.
 public struct PeriodicAdvertisement: Hashable, Sendable {
-    /// The advertiser.
+    /// The address of the advertiser.
     public var address: DeviceAddress
     /// The number of its advertising set, 0 to 15.
     public var set: UInt8
-    /// What it said.
+    /// The data of the packet.
     public var fields: AdvertisingData
     /// Strength at the antenna in dBm; nil when the controller does not know.
     public var rssi: Int8?
