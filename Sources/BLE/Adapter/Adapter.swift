@@ -389,8 +389,8 @@ extension Adapter {
         power.resumeAll(with: .failure(reason))
         endAdvertising(reason)
         connecting.end()
-        server.finish(.failure(reason))
-        server.kept = nil
+        server.listeners.finish(reason)
+        server.stopKeeping()
         healthWatchers.finish(reason)
         connectionWatchers.finish(reason)
         observedState.set(reason.managerState, end: reason)

@@ -19,8 +19,7 @@ extension Adapter {
             let id = try advertiser.advertise(
                 request, maximumLinks: maximumLinks, under: advertisingConditions)
             takeName(of: request)
-            record = AdvertisingRecord(id)
-            advertising.records[id] = record
+            record = advertising.begin(id)
             return .pending(id)
         } then: {
             reconcileAdvertising()
@@ -89,7 +88,7 @@ extension Adapter {
         advertiser.endAll(.failure(reason))
         takeAdvertiserEvents()
         advertising.departed.resumeAll(with: .failure(reason))
-        advertising.claims.removeAll()
+        advertising.giveBackSets(but: [])
     }
 
     // MARK: The machine
@@ -121,7 +120,7 @@ extension Adapter {
             submit(command, of: .advertiser)
         }
         takeAdvertiserEvents()
-        giveBackSets()
+        advertising.giveBackSets(but: advertiser.sets)
         wakeForAdvertiser()
     }
 
@@ -147,7 +146,7 @@ extension Adapter {
         while let event = advertiser.nextEvent() {
             switch event {
             case .started(let id): advertising.started.resume(id, with: .success(()))
-            case .power(let id, let power): advertising.records[id]?.power = power
+            case .power(let id, let power): advertising.notePower(power, of: id)
             case .updated(let id, let result): advertising.updated.resume(id, with: result)
             case .ended(let id, let result): advertising.finish(id, result)
             case .offAir(let id): advertising.departed.resume(where: { $0.id == id }, with: .success(()))
@@ -183,21 +182,14 @@ extension Adapter {
     /// Whether a set of a kernel adapter is this process's: others that advertise by this library keep off it
     /// then. That the name cannot be asked for is no reason not to advertise.
     private func claim(_ set: AdvertisingHandle) -> Bool {
-        guard let kernel, advertising.claims[set] == nil else { return true }
+        guard let kernel, !advertising.hasClaim(on: set) else { return true }
         do throws(PortError) {
             let name = "bletool/hci\(kernel.index)/advertising/\(set.rawValue.hex)"
             guard let claim = try kernel.kernel.claim(name) else { return false }
-            advertising.claims[set] = claim
+            advertising.take(claim, on: set)
         } catch {
             log.info("\(error)")
         }
         return true
-    }
-
-    /// The sets that are not used any more are anybody's.
-    private func giveBackSets() {
-        guard !advertising.claims.isEmpty else { return }
-        let used = Set(advertiser.sets)
-        for set in advertising.claims.keys where !used.contains(set) { advertising.claims[set] = nil }
     }
 }

@@ -12,9 +12,9 @@ struct AdvertisingState {
 
     private var nextWait: UInt64 = 0
     /// What keeps other processes off the sets that are used, on kernel adapters.
-    var claims: [AdvertisingHandle: any Sendable] = [:]
+    private var claims: [AdvertisingHandle: any Sendable] = [:]
     /// What is told of those that are wanted.
-    var records: [AdvertisingID: AdvertisingRecord] = [:]
+    private var records: [AdvertisingID: AdvertisingRecord] = [:]
     /// Told when the first packets are on air, or why not.
     let started = Waiters<AdvertisingID, Void>()
     /// Told when a change is on air, or why not.
@@ -29,6 +29,16 @@ struct AdvertisingState {
         return Wait(id: id, number: nextWait)
     }
 
+    /// Keeps what is to be told of an advertisement, until that ends.
+    mutating func begin(_ id: AdvertisingID) -> AdvertisingRecord {
+        let record = AdvertisingRecord(id)
+        records[id] = record
+        return record
+    }
+
+    /// The controller sends it that strong.
+    func notePower(_ power: Int8?, of id: AdvertisingID) { records[id]?.power = power }
+
     /// Tells all who wait how an advertisement ended.
     mutating func finish(_ id: AdvertisingID, _ result: Result<AdvertisingEnd, BLEError>) {
         records.removeValue(forKey: id)?.end = result
@@ -36,5 +46,20 @@ struct AdvertisingState {
         started.resume(
             id, with: result == .success(.stopped) ? .failure(.adapter(.closed)) : result.map { _ in })
         ended.resume(where: { $0.id == id }, with: result)
+    }
+}
+
+// MARK: - Whose a set is
+
+extension AdvertisingState {
+    /// Whether other processes are kept off a set.
+    func hasClaim(on set: AdvertisingHandle) -> Bool { claims[set] != nil }
+
+    /// Keeps other processes off a set, until it is given back.
+    mutating func take(_ claim: any Sendable, on set: AdvertisingHandle) { claims[set] = claim }
+
+    /// Gives back the sets that are not used any more.
+    mutating func giveBackSets(but used: some Collection<AdvertisingHandle>) {
+        for set in claims.keys where !used.contains(set) { claims[set] = nil }
     }
 }

@@ -24,11 +24,13 @@ extension Adapter {
         } catch {
             throw .database(error)
         }
-        server.gatt.publish(database, options)
+        do throws(AttributeValueError) {
+            try server.publish(
+                database, options, isNamedByAdvertising: generic != nil && generic?.deviceName == nil)
+        } catch {
+            warnOfName(error)
+        }
         mtu = options.mtu
-        server.isPublished = true
-        server.isNamedByAdvertising = generic != nil && generic?.deviceName == nil
-        nameServer()
         keepServices()
         for link in links.values {
             if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
@@ -50,23 +52,18 @@ extension Adapter {
         }
     }
 
-    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has given none
-    /// (Core Specification 5.4, Vol 3, Part C, 12.1).
+    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has given none.
     func takeName(of request: AdvertisingRequest) {
         guard request.isConnectable, let name = request.plan.name else { return }
-        server.advertisedName = name
-        nameServer()
+        do throws(AttributeValueError) {
+            try server.advertises(as: name)
+        } catch {
+            warnOfName(error)
+        }
     }
 
-    private func nameServer() {
-        guard server.isNamedByAdvertising, let name = server.advertisedName,
-            let handle = server.gatt.database.valueHandle(of: .deviceName, in: .genericAccess)
-        else { return }
-        do throws(AttributeValueError) {
-            try server.gatt.setValue(Array(name.utf8), of: handle)
-        } catch {
-            log.warning("the name that is advertised is no Device Name: \(error)")
-        }
+    private func warnOfName(_ error: AttributeValueError) {
+        log.warning("the name that is advertised is no Device Name: \(error)")
     }
 
     private func accept(_ channel: L2CAPChannel) {
@@ -79,17 +76,15 @@ extension Adapter {
     private func listenerFailed(_ error: PortError) {
         log.error("no more centrals can connect: \(error)")
         kernel?.close()
-        server.finish(.failure(.port(error)))
+        server.listeners.finish(.port(error))
     }
 
     /// Starts a stream of what centrals do.
     func listen(into buffer: StreamBuffer<PeripheralEvent>) {
         if let end { return buffer.finish(.failure(end)) }
-        server.nextListener += 1
-        let id = server.nextListener
-        server.listeners[id] = buffer
+        let number = server.listeners.add(buffer)
         buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.server.listeners[id] = nil } }
+            loop.execute { self.assumeIsolated { $0.server.listeners.remove(number) } }
         }
     }
 }

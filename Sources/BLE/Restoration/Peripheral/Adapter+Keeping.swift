@@ -16,10 +16,7 @@ extension Adapter {
     /// From now on the server keeps what changes.
     func keepServing(_ kept: KeptServing) throws(BLEError) {
         if let end { throw end }
-        guard server.kept == nil else {
-            throw .invalidRequest(.serverRestored)
-        }
-        server.kept = kept
+        guard server.keep(kept) else { throw .invalidRequest(.serverRestored) }
         for link in links.values { link.gatt.holdsChanges = true }
     }
 
@@ -56,7 +53,7 @@ extension Adapter {
     func keepWrite(of handle: AttributeHandle) {
         guard let kept = server.kept, server.gatt.stores(handle) else { return }
         guard let value = server.gatt.database[handle]?.value else { return }
-        server.unsaved.insert(.server)
+        server.note(.server)
         kept.state.changeSoon { $0.keep([handle: value]) }
     }
 
@@ -70,13 +67,12 @@ extension Adapter {
             let record = server.gatt.record(of: ClientID(link.id))
         else { return }
         remember(record, of: link)
-        server.unsaved.insert(.bonds)
+        server.note(.bonds)
     }
 
     /// Releases the response to a write when the disk has what that has changed.
     func release(_ response: HeldResponse, on link: Link) {
-        let unsaved = server.unsaved
-        server.unsaved = []
+        let unsaved = server.takeUnsaved()
         guard !unsaved.isEmpty else { return link.gatt.release(response, isKept: true) }
         let id = link.id
         Task(executorPreference: loop) { await self.release(response, on: id, after: unsaved) }
