@@ -18,7 +18,7 @@ private actor Port {
     var isOnLoop: Bool { loop.isCurrent }
 }
 
-@Suite struct EventLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct EventLoopTests {
     @Test func actorsOfALoopRunOnItsThread() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -149,5 +149,83 @@ private actor Port {
         try await endless.run(for: limit, watching: ends[1])
         #expect(try #require(await endless.roundsBeforeTimer) < limit)
         #expect(try #require(await endless.roundsBeforeDescriptor) < limit)
+    }
+
+    /// Is woken by the loop, and does something then.
+    private final class Sleeper: Wakeable {
+        private let action: @Sendable () -> Void
+        init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+        func wake() { action() }
+    }
+
+    /// What is done on a loop, in order. Touched on the loop only.
+    private final class Order: @unchecked Sendable {
+        var steps: [String] = []
+    }
+
+    @Test func sleepersAreWokenOnceNothingIsQueued() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let order = Order()
+        await withCheckedContinuation { done in
+            let sleeper = Sleeper {
+                order.steps.append("woken")
+                done.resume()
+            }
+            loop.execute {
+                loop.wakeSoon(sleeper)
+                loop.execute {
+                    order.steps.append("first")
+                    loop.execute { order.steps.append("what that queued") }
+                }
+            }
+        }
+        #expect(order.steps == ["first", "what that queued", "woken"])
+    }
+
+    @Test func workThatQueuesItselfHoldsBackNoSleeper() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let rounds = await withCheckedContinuation { (done: CheckedContinuation<Int, Never>) in
+            let isWoken = Lock(false)
+            @Sendable func again(_ rounds: Int) {
+                guard !isWoken.withLock({ $0 }), rounds < 10_000 else {
+                    return done.resume(returning: rounds)
+                }
+                loop.execute { again(rounds + 1) }
+            }
+            loop.execute {
+                loop.wakeSoon(Sleeper { isWoken.withLock { $0 = true } })
+                again(0)
+            }
+        }
+        #expect(rounds < 100)
+    }
+
+    @Test(
+        "a timer or a descriptor has somebody woken, and the loop sleeps after that",
+        arguments: [true, false])
+    func sleepersOfHandlers(byTimer: Bool) async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let descriptor = ends[1]
+        await withCheckedContinuation { done in
+            loop.execute {
+                let sleeper = Sleeper { done.resume() }
+                if byTimer {
+                    _ = loop.schedule(loop.now) { loop.wakeSoon(sleeper) }
+                } else {
+                    let watch = Lock<UInt64>(0)
+                    let id = try? loop.watch(descriptor, for: .write) { _ in
+                        loop.unwatch(watch.withLock { $0 })
+                        loop.wakeSoon(sleeper)
+                    }
+                    watch.withLock { $0 = id ?? 0 }
+                }
+            }
+        }
     }
 }

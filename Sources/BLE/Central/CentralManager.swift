@@ -37,7 +37,8 @@ public struct CentralManager: Sendable {
     }
 
     private func scan(_ options: ScanOptions, keepingIt isKept: Bool) -> BoundedStream<Advertisement> {
-        let buffer = StreamBuffer<Advertisement>(.newest(options.buffer), merge: { AnyHashable(Sender($0)) })
+        let buffer = StreamBuffer<Advertisement>(
+            .newest(options.buffer), on: adapter.loop, merge: { AnyHashable(Sender($0)) })
         suspension.adopt(buffer)
         if isKept, let restoration {
             restoration.scan(options, into: buffer)

@@ -69,7 +69,7 @@ extension Adapter {
         let (key, early) = link.gatt.session.subscribe(
             to: characteristic, options.indications ? .indicate : .notify,
             holdingConfirmation: options.confirmation == .whenTaken)
-        let buffer = StreamBuffer<ReceivedValue>(options.buffer, octets: { $0.value.count }) {
+        let buffer = StreamBuffer<ReceivedValue>(options.buffer, on: loop, octets: { $0.value.count }) {
             [loop, weak self] value in
             guard let held = value.held else { return }
             loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: key, on: id) } }

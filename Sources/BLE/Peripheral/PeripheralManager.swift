@@ -60,7 +60,7 @@ public struct PeripheralManager: Sendable {
     /// What centrals do from now on. A consumer that is more than 4,096 events behind loses the stream,
     /// with `BLEError.overflow`, so that nothing is missed unnoticed.
     public func events() -> BoundedStream<PeripheralEvent> {
-        let buffer = StreamBuffer<PeripheralEvent>(.overflow(limit: 4096))
+        let buffer = StreamBuffer<PeripheralEvent>(.overflow(limit: 4096), on: adapter.loop)
         adapter.loop.execute { [adapter] in adapter.assumeIsolated { $0.listen(into: buffer) } }
         return BoundedStream(buffer)
     }

@@ -9,6 +9,8 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         var values: Deque<Element> = []
         var octets = 0
         var waiter: Waiter?
+        /// Who waited, and the value that it gets when the loop wakes it.
+        var handed: (waiter: Waiter, value: Element)?
         var end: Result<Void, BLEError>?
         var cancelled = false
         var dropped = 0
@@ -20,24 +22,30 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     private enum Outcome {
         case done
         case resume(Waiter)
+        case wake
         case full(BufferLimit)
         case dropped(Element)
     }
 
     private let state: Lock<State>
     private let policy: BufferPolicy
+    /// Where values come from, if they come in bursts: a consumer is woken once for those of a turn.
+    private let loop: EventLoop?
     private let octets: @Sendable (Element) -> Int
     private let onTake: (@Sendable (Element) -> Void)?
     private let merge: (@Sendable (Element) -> AnyHashable)?
 
-    /// A buffer. `octets` tells what a value counts against a limit of octets; `onTake` runs when the consumer
+    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of its turn, once for
+    /// all values that came in it. `octets` tells what a value counts against a limit of octets; `onTake` runs when the consumer
     /// has a value, or never will because it was dropped. Of values with the same `merge` the last one is kept while the
     /// stream is held; without that it cannot be held.
     init(
-        _ policy: BufferPolicy, octets: @escaping @Sendable (Element) -> Int = { _ in 0 },
+        _ policy: BufferPolicy, on loop: EventLoop? = nil,
+        octets: @escaping @Sendable (Element) -> Int = { _ in 0 },
         onTake: (@Sendable (Element) -> Void)? = nil, merge: (@Sendable (Element) -> AnyHashable)? = nil
     ) {
         self.policy = policy
+        self.loop = loop
         self.octets = octets
         self.onTake = onTake
         self.merge = merge
@@ -62,7 +70,11 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         let outcome = state.withLock { state -> Outcome in
             guard state.end == nil else { return .done }
             guard state.held == nil else { return hold(value, in: &state) }
-            if let waiter = state.waiter.take() { return .resume(waiter) }
+            if let waiter = state.waiter.take() {
+                guard loop != nil else { return .resume(waiter) }
+                state.handed = (waiter, value)
+                return .wake
+            }
             var outcome = Outcome.done
             switch policy {
             case .overflow(let limit, let octetLimit):
@@ -81,6 +93,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         }
         switch outcome {
         case .done: break
+        case .wake: loop?.wakeSoon(self)
         case .resume(let waiter): waiter.resume(returning: .success(value))
         case .full(let limit): finish(.failure(.overflow(limit)))
         case .dropped(let value): taken(value)
@@ -151,6 +164,13 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     }
 }
 
+extension StreamBuffer: Wakeable {
+    func wake() {
+        let handed = state.withLock { $0.handed.take() }
+        if let (waiter, value) = handed { waiter.resume(returning: .success(value)) }
+    }
+}
+
 // MARK: - Holding back
 
 extension StreamBuffer {
@@ -179,7 +199,7 @@ extension StreamBuffer {
         switch outcome {
         case .resume(let waiter): waiter.resume(returning: .success(value))
         case .full(let limit): finish(.failure(.overflow(limit)))
-        case .done, .dropped: break
+        case .done, .dropped, .wake: break
         }
     }
 

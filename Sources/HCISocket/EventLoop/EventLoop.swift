@@ -19,7 +19,7 @@ import SystemPackage
 /// }
 /// ```
 public final class EventLoop: @unchecked Sendable {
-    // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions` and `virtualNow` are
+    // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions`, `sleepers` and `virtualNow` are
     // touched on the loop's own thread only, which every method that reaches them checks.
 
     /// The clock that a loop's times are of.
@@ -81,6 +81,8 @@ public final class EventLoop: @unchecked Sendable {
     private var actions: [UInt64: @Sendable () -> Void] = [:]
     private var nextID: UInt64 = 1
     private var virtualNow = Instant.zero
+    /// What is woken at the end of the turn.
+    private var sleepers: [any Wakeable] = []
 
     /// Starts a loop on a thread of its own. Throws when the system has no descriptor or thread left.
     public init(name: String = "bluetooth", clock: Clock = .monotonic) throws(Errno) {
@@ -164,6 +166,7 @@ extension EventLoop {
         while true {
             let isOver = runWork()
             fireTimers()
+            wakeSleepers()
             if isOver { return }
             let count = Int(wait(&events))
             // Work that the handlers below add is seen without waking anybody.
@@ -174,13 +177,13 @@ extension EventLoop {
 
     /// Runs what is queued, and what that queues, for one turn. True when nothing is left and the loop shall end.
     private func runWork() -> Bool {
-        for _ in 0..<Self.roundsPerTurn {
+        for round in 1...Self.roundsPerTurn {
             let (work, stopped) = inbox.withLock { inbox -> ([Work], Bool) in
                 inbox.sleeping = false
                 defer { inbox.work.removeAll() }
                 return (inbox.work, inbox.stopped)
             }
-            if work.isEmpty { return stopped }
+            if work.isEmpty, sleepers.isEmpty { return stopped }
             for item in work {
                 switch item {
                 case .job(let job):
@@ -190,6 +193,7 @@ extension EventLoop {
                     action()
                 }
             }
+            if work.isEmpty || round % Self.roundsBeforeWaking == 0 { wakeSleepers() }
         }
         return false
     }
@@ -244,6 +248,33 @@ extension EventLoop {
     private func signal() {
         var one: UInt64 = 1
         Glibc.write(wake, &one, 8)
+    }
+}
+
+// MARK: - Waking
+
+/// What waits for values and lives elsewhere, on another thread perhaps.
+package protocol Wakeable: AnyObject, Sendable {
+    /// Hands over what there is.
+    func wake()
+}
+
+extension EventLoop {
+    /// After so many rounds a turn wakes who waits for values: a busy loop does not keep them waiting.
+    private static let roundsBeforeWaking = 16
+
+    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a packet, so
+    /// that is done once for all the values of a burst. Only on the loop.
+    package func wakeSoon(_ sleeper: any Wakeable) {
+        checkIsolated()
+        sleepers.append(sleeper)
+    }
+
+    private func wakeSleepers() {
+        guard !sleepers.isEmpty else { return }
+        let all = sleepers
+        sleepers.removeAll(keepingCapacity: true)
+        for sleeper in all { sleeper.wake() }
     }
 }
 

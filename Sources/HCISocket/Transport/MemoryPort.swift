@@ -41,9 +41,11 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
     /// Sends one packet to the other end.
     package func send(_ packet: Span<UInt8>) {
         guard !ended, let other else { return }
+        let isFirst = other.waiting.isEmpty
         other.waiting.append([UInt8](copying: packet))
         other.waitingCount += packet.count
-        loop.execute { other.deliver() }
+        // What comes until then goes with it.
+        if isFirst { loop.execute { other.deliver() } }
     }
 
     /// Ends the port.

@@ -15,7 +15,7 @@ extension CentralManager {
     public func periodicAdvertising(
         of advertiser: DeviceAddress, set: UInt8, options: PeriodicSyncOptions = PeriodicSyncOptions()
     ) -> BoundedStream<PeriodicAdvertisement> {
-        let buffer = StreamBuffer<PeriodicAdvertisement>(.newest(options.buffer))
+        let buffer = StreamBuffer<PeriodicAdvertisement>(.newest(options.buffer), on: adapter.loop)
         let train = PeriodicSynchronizer.Train(advertiser: advertiser, set: set)
         guard set <= 0x0f else {
             buffer.finish(.failure(.outOfRange(.advertisingSetID, allowed: 0...15, value: Int(set))))
