@@ -123,6 +123,18 @@ import Testing
         }
     }
 
+    @Test("the legacy commands are a guess that is taken back when nothing is advertised any more")
+    func fallBackTakenBack() throws {
+        var played = PlayedAdvertiser()
+        let id = try played.advertise(Self.beacon)
+        _ = played.settle("parameters ef", .refused(.commandDisallowed))
+        played.stop(id)
+        #expect(played.settle().last == "off")
+        _ = try played.advertise(Self.train())
+        #expect(played.settle().first == "parameters ef")
+        #expect(played.events.last == "started 2")
+    }
+
     @Test("a controller with fewer sets than it said") func fewerSets() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)

@@ -19,8 +19,10 @@ extension ConnectState {
         return (ticket, wait(Request(ticket: ticket, options: options), for: peer))
     }
 
+    fileprivate mutating func search() -> ScanOptions? { search(at: .zero) }
+
     fileprivate func order(_ devices: DeviceAddress...) -> [Int] {
-        options(for: Set(devices)).map { $0.mtu.octets }
+        requests(for: Set(devices)).map(\.options.mtu.octets)
     }
 }
 
@@ -57,9 +59,9 @@ struct ConnectStateTests {
     {
         var state = ConnectState()
         _ = state.want(lamp, mtu: 50)
-        #expect(state.find(lamp, as: hidden) == nil && state.search == nil)
+        #expect(state.find(lamp, as: hidden) == nil && state.search() == nil)
         state.search(for: lamp)
-        #expect(state.search?.repeats == .all && state.isSearching(for: lamp))
+        #expect(state.search()?.repeats == .all && state.isSearching(for: lamp))
         #expect(state.find(lamp, as: hidden) == [])
         #expect(state.find(lamp, as: hidden) == nil)
         #expect(state.wanted(by: hidden) == lamp && state.order(hidden) == [50])
@@ -75,9 +77,24 @@ struct ConnectStateTests {
         options.phys = [.leCoded]
         _ = state.wait(.init(ticket: state.nextTicket(), options: options), for: lamp)
         state.search(for: lock)
-        #expect(state.search?.phys.contains(.leCoded) == false)
+        #expect(state.search()?.phys.contains(.leCoded) == false)
         state.search(for: lamp)
-        #expect(state.search?.phys.contains(.leCoded) == true)
-        #expect(state.endSearches() == [lamp, lock] && state.search == nil)
+        #expect(state.search()?.phys.contains(.leCoded) == true)
+        #expect(state.endSearches() == [lamp, lock] && state.search() == nil)
+    }
+
+    @Test("the search for peers whose requests are patient goes on in the background") func background() {
+        var state = ConnectState()
+        var options = ConnectionOptions()
+        options.background = .lowPower
+        let end = Instant.zero + .seconds(30)
+        _ = state.wait(.init(ticket: state.nextTicket(), options: options, eagerUntil: end), for: lamp)
+        state.search(for: lamp)
+        #expect(state.search(at: .zero)?.preset == .lowLatency && state.searchPaceEnd == end)
+        #expect(state.search(at: end)?.preset == .lowPower && state.searchPaceEnd == nil)
+        let (hurried, _) = state.want(lamp, mtu: 50)
+        #expect(state.search(at: end)?.preset == .lowLatency && state.searchPaceEnd == nil)
+        _ = state.leave(hurried)
+        #expect(state.search(at: end)?.preset == .lowPower)
     }
 }

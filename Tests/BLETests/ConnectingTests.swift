@@ -179,6 +179,90 @@ struct ConnectingTests {
         }
     }
 
+    @Test(
+        "a device that comes after minutes is connected to, however the radio listens by then",
+        arguments: ScanOptions.Preset.allCases, [false, true])
+    func background(preset: ScanOptions.Preset, isExtended: Bool) async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(extended: isExtended), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server", extended: isExtended)
+            var options = ConnectionOptions()
+            options.background = preset
+            let waiting = bed.task { [options] in
+                try await client.connect(to: server, timeout: nil, options: options)
+            }
+            await bed.wait(.seconds(300))
+            let create: HCIOpcode = isExtended ? .leExtendedCreateConnection : .leCreateConnection
+            #expect(port.opcodes.count { $0 == create } == (preset == .lowLatency ? 1 : 2))
+            let last = try #require(port.commands.last { $0.opcode == create })
+            let timing = last.parameters.dropFirst(isExtended ? 10 : 0)
+            #expect(Array(timing.prefix(4)) == preset.timing.octets)
+            // Whoever is in a hurry makes the radio listen all the time.
+            let hurried = bed.task { try await client.connect(to: server, timeout: .seconds(60)) }
+            await bed.wait(.seconds(1))
+            #expect(port.opcodes.count { $0 == create } == (preset == .lowLatency ? 1 : 3))
+            hurried.cancel()
+            #expect(await end(of: hurried) == .cancelled)
+            await bed.wait(.seconds(1))
+            #expect(port.opcodes.count { $0 == create } == (preset == .lowLatency ? 1 : 4))
+            try await server.serve([7])
+            let device = try await waiting.value
+            #expect(try await device.read(device.sample()) == [7])
+            await device.disconnect()
+        }
+    }
+
+    @Test("a connect waits behind a link whose end the controller does not tell") func behindAGivenUpLink()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server")
+            try await server.serve()
+            let first = try await client.connect(to: server)
+            // It takes the commands and does nothing.
+            port.play { command in
+                [.disconnect, .leCreateConnection].contains(command.opcode)
+                    ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
+            }
+            let before = bed.loop.now
+            await first.disconnect()
+            #expect(bed.loop.now == before + .seconds(5))
+            port.forget()
+            let second = bed.task { try await client.connect(to: server, timeout: nil) }
+            await bed.wait(.seconds(3))
+            #expect(!port.opcodes.contains(.leCreateConnection), "the link may still be there")
+            await bed.wait(.seconds(1))
+            #expect(port.opcodes.contains(.leCreateConnection))
+            second.cancel()
+            #expect(await end(of: second) == .cancelled)
+        }
+    }
+
+    @Test("the end of directed advertising is none of an attempt to connect", arguments: [false, true])
+    func directedAdvertisingEnds(isExtended: Bool) async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(extended: isExtended), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            let server = try await bed.host("server", extended: isExtended)
+            let waiting = bed.task { try await client.connect(to: server, timeout: nil) }
+            await bed.wait(.seconds(1))
+            port.tell(
+                LEConnectionComplete(
+                    status: .advertisingTimeout, connection: ConnectionHandle(0), role: .peripheral,
+                    peer: HCIAddress(Self.nowhere), interval: ConnectionInterval(rawValue: 24), latency: 0,
+                    supervisionTimeout: Centiseconds(rawValue: 400)
+                ).packet)
+            await bed.wait(.seconds(1))
+            try await server.serve([3])
+            let device = try await waiting.value
+            #expect(try await device.read(device.sample()) == [3])
+            await device.disconnect()
+        }
+    }
+
     @Test func aLinkThatTheDeviceMadeIsJoinedAndKept() async throws {
         try await VirtualTestbed.run { bed in
             let one = try await bed.host("one")
@@ -466,4 +550,11 @@ struct ConnectingTests {
 extension Adapter {
     /// The connections of its links.
     fileprivate var handles: [ConnectionHandle] { Array(linkOfHandle.keys) }
+}
+
+extension ScanTiming {
+    /// Interval and window as commands have them.
+    fileprivate var octets: [UInt8] {
+        [interval, window].flatMap { [UInt8(Slots($0).rawValue & 0xff), UInt8(Slots($0).rawValue >> 8)] }
+    }
 }

@@ -118,6 +118,43 @@ struct DisconnectTests {
         }
     }
 
+    @Test("a late answer to Disconnect is not about the next link of the same handle")
+    func lateAnswer() async throws {
+        try await LinkedHosts.run { hosts in
+            let (server, port) = (hosts.server, hosts.port)
+            port.play { $0.opcode == .disconnect ? [] : nil }
+            let ending = hosts.bed.task { await PeripheralManager(server).disconnect(hosts.central) }
+            await hosts.bed.wait(.milliseconds(1))
+            port.tell(
+                DisconnectionComplete(
+                    connection: LinkedHosts.handle, reason: .connectionTerminatedByLocalHost
+                ).packet)
+            try await ending.value
+            let next = DeviceAddress(0xc0ff_ee00_0009, type: .random)
+            port.tell(
+                LEConnectionComplete(
+                    connection: LinkedHosts.handle, role: .peripheral, peer: HCIAddress(next),
+                    interval: ConnectionInterval(rawValue: 24), latency: 0,
+                    supervisionTimeout: Centiseconds(rawValue: 400)
+                ).packet)
+            await hosts.bed.wait(.milliseconds(1))
+            #expect(await server.linkCount == 1)
+            // The controller refuses what it was asked about the first link: an ending one would be asked for again.
+            port.forget()
+            port.tell(CommandStatus(status: .commandDisallowed, opcode: .disconnect).packet)
+            await hosts.bed.wait(.seconds(30))
+            #expect(await server.linkCount == 1)
+            #expect(!port.opcodes.contains(.disconnect))
+            port.play { $0.opcode == .disconnect ? [] : nil }
+            port.tell(
+                DisconnectionComplete(
+                    connection: LinkedHosts.handle, reason: .remoteUserTerminatedConnection
+                ).packet)
+            await hosts.bed.wait(.milliseconds(1))
+            port.play(nil)
+        }
+    }
+
     @Test func aFailedDisconnectionEndsNothing() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.tell(

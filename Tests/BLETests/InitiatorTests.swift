@@ -203,6 +203,75 @@ import Testing
         #expect(played.events == [])
     }
 
+    // MARK: Time
+
+    /// A request, whose time to be eager ends after so many seconds; nil: never.
+    private func request(
+        _ number: UInt64, eagerFor seconds: Int?, then preset: ScanOptions.Preset = .balanced
+    ) -> ConnectState.Request {
+        var options = ConnectionOptions()
+        options.background = preset
+        return ConnectState.Request(
+            ticket: ConnectTicket(number: number), options: options,
+            eagerUntil: seconds.map { Instant.zero + .seconds($0) })
+    }
+
+    @Test(
+        "those who wait without a limit are listened for in the background after a while", arguments: [1, 2])
+    func background(devices: Int) {
+        var played = PlayedInitiator()
+        played.requests = [request(1, eagerFor: 30), request(2, eagerFor: 40, then: .lowPower)]
+        played.want(1)
+        if devices == 2 { played.want(2) }
+        let connect = devices == 1 ? "connect 1" : "connect listed"
+        #expect(played.settle().last == connect)
+        #expect(played.timing == .lowLatency && played.nextIn == .seconds(40), "the most eager decides")
+        played.wait(.seconds(39))
+        #expect(played.settle() == [])
+        played.wait(.seconds(1))
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == [connect] && played.timing == .balanced)
+        #expect(played.initiator.deadline == nil)
+        // One that has a limit wants it at once.
+        played.requests.append(request(3, eagerFor: nil))
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == [connect] && played.timing == .lowLatency)
+        #expect(played.initiator.deadline == nil)
+        played.requests = [request(2, eagerFor: 40, then: .lowPower)]
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == [connect] && played.timing == .lowPower)
+        #expect(played.connected(to: 1) == 1)
+    }
+
+    @Test("beside a scan it listens half of the time, and no longer than it would alone") func share() {
+        for (preset, window) in [
+            (ScanOptions.Preset.lowPower, UInt16(18)), (.balanced, 48), (.lowLatency, 48),
+        ] {
+            var played = PlayedInitiator()
+            played.conditions.share = 0.5
+            played.requests = [request(1, eagerFor: 0, then: preset)]
+            played.want(1)
+            #expect(played.settle() == ["connect 1"])
+            #expect(played.timing.window == Slots(rawValue: window).duration)
+        }
+    }
+
+    @Test("the time to listen otherwise comes while a command is not answered") func backgroundMeanwhile() {
+        var played = PlayedInitiator()
+        played.requests = [request(1, eagerFor: 1)]
+        played.want(1)
+        #expect(played.next() == "connect 1")
+        played.wait(.seconds(1))
+        #expect(played.next() == nil && played.initiator.deadline == nil)
+        played.answer(.done([]))
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == ["connect 1"] && played.timing == .balanced)
+    }
+
     // MARK: Refusals and failures
 
     @Test("of a list that is smaller than the controller said, what it takes is used") func smallerList() {

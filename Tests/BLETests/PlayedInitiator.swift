@@ -8,6 +8,8 @@ struct PlayedInitiator {
     var initiator = Initiator()
     var list = AcceptList()
     var conditions = Initiator.Conditions()
+    /// What waits for the devices.
+    var requests: [ConnectState.Request] = []
     /// What the initiator has told.
     var events: [String] = []
     /// The last command.
@@ -33,7 +35,7 @@ struct PlayedInitiator {
     /// The command that is sent now; nil when there is none.
     mutating func next() -> String? {
         defer { take() }
-        guard let command = initiator.nextCommand(under: conditions, &list, options: { _ in [] })
+        guard let command = initiator.nextCommand(under: conditions, &list, for: { _ in requests })
         else { return nil }
         packet = command.packet
         return Self.name(command.packet)
@@ -94,6 +96,13 @@ struct PlayedInitiator {
             case .changed, .log: break
             }
         }
+    }
+
+    /// When the last command that connects has the radio listen, with the legacy commands.
+    var timing: ScanTiming {
+        let octets = packet.parameters.map(UInt16.init)
+        return ScanTiming(
+            Slots(rawValue: octets[0] | octets[1] << 8), Slots(rawValue: octets[2] | octets[3] << 8))
     }
 
     static func name(_ packet: HCICommandPacket) -> String {

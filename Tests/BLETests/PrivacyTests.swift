@@ -1,4 +1,3 @@
-import BLE
 import BLECore
 import GATTServer
 import HCI
@@ -6,6 +5,8 @@ import HCISocket
 import SMP
 import Testing
 import VirtualController
+
+@testable import BLE
 
 /// Hosts that hide behind resolvable private addresses, and peers that know them by their bonds.
 struct PrivacyTests {
@@ -168,6 +169,40 @@ struct PrivacyTests {
         }
     }
 
+    @Test("a peer that hides and is away for minutes is looked for in the background, and found")
+    func background() async throws {
+        let windows = Lock<[UInt8]>([])
+        var radio = Radio()
+        radio.play = { command in
+            if command.opcode == .leSetScanParameters {
+                windows.withLock { $0.append(command.parameters[3]) }
+            }
+            return nil
+        }
+        let hidden = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
+        try await PairedHosts.run(serverRadio: hidden, clientRadio: radio) { hosts in
+            let device = try await hosts.connect(to: await hosts.server.privateAddress)
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            await device.disconnect()
+            await hosts.server.stopAllAdvertising()
+            windows.withLock { $0 = [] }
+            let client = hosts.client
+            let waiting = Task(executorPreference: client.loop) { () throws(BLEError) in
+                try await CentralManager(client).connect(to: hosts.address, timeout: nil)
+            }
+            try await hosts.pass(.seconds(300))
+            // A scan that hears nothing may be begun anew.
+            let told = windows.withLock { $0 }
+            let wanted = [ScanTiming.lowLatency, .balanced].map { Slots($0.window).octet }
+            #expect([told.first, told.last] == wanted && Set(told) == Set(wanted))
+            let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
+            _ = try await PeripheralManager(hosts.server).advertise(AdvertisingRequest(plan))
+            let found = try await waiting.value
+            #expect(found.address == hosts.address)
+            await found.disconnect()
+        }
+    }
+
     /// The link was made by a private address, and the next one is asked for by the identity.
     @Test func whoWaitsForTheEndOfALinkGetsTheNextOneByItsIdentity() async throws {
         let hidden = Radio(privacy: .on)
@@ -307,4 +342,9 @@ extension Adapter {
     fileprivate func forgetPeers() async throws {
         for bond in bonds { removeBond(with: bond.peer) }
     }
+}
+
+extension Slots {
+    /// The lower octet of the number.
+    fileprivate var octet: UInt8 { UInt8(rawValue & 0xff) }
 }

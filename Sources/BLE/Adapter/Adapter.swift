@@ -316,6 +316,7 @@ extension Adapter {
         let now = loop.now
         armed = nil
         commands.expire(at: now)
+        expirePeerSearch(at: now)
         expireInitiator(at: now)
         expireScanner(at: now)
         expireAdvertiser(at: now)
@@ -324,6 +325,7 @@ extension Adapter {
             if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
         }
         pump()
+        wakeForPeerSearch()
         wakeForInitiator()
         wakeForScanner()
         wakeForAdvertiser()

@@ -76,8 +76,8 @@ public struct CentralManager: Sendable {
     }
 
     /// Connects to a device. Without a time limit it waits until the device comes, as Apple's does, while
-    /// others connect and scans go on; on kernel adapters the kernel gives up after its own 20 to 40 s and is
-    /// asked again.
+    /// others connect and scans go on; after half a minute it listens as `ConnectionOptions.background` says. On
+    /// kernel adapters the kernel gives up after its own 20 to 40 s and is asked again.
     ///
     /// A second connect to the same device joins the first, or the link that is there, whichever side made it:
     /// each needs its `disconnect`. What `options` says of the link is then brought about on that one.
@@ -93,7 +93,7 @@ public struct CentralManager: Sendable {
         do throws(BLEError) {
             let user = try await withDeadline(timeout, on: adapter.loop, orThrow: timedOut) {
                 [adapter] () throws(BLEError) in
-                try await adapter.connect(to: address, options)
+                try await adapter.connect(to: address, options, isPatient: timeout == nil)
             }
             return Peripheral(adapter, user, await adapter.peer(of: user.link) ?? address)
         } catch {

@@ -20,6 +20,10 @@ public struct ConnectionOptions: Hashable, Sendable {
     /// The physical layers to send and to receive on, if the device has one of them; nil: the one that it
     /// was heard on. With LE Coded, advertising on that is listened for as well as on LE 1M.
     public var phys: Set<PHY>?
+    /// How the radio listens for the device when a connect without a time limit has waited for 30.72 s; until then, and
+    /// with a time limit, it listens all the time, beside a scan half of it (Core Specification 5.4, Vol 3, Part C,
+    /// Appendix A). Of several that wait the most eager one decides. A kernel adapter listens as the kernel does.
+    public var background = ScanOptions.Preset.balanced
     /// How often a link is tried whose peer never takes part (Connection Failed to be Established, 0x3E) or
     /// that the kernel was just ending, which is tried six times at most. Once at least.
     public var establishmentAttempts = 6

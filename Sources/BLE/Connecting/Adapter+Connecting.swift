@@ -7,13 +7,15 @@ import SystemPackage
 extension Adapter {
     /// Connects to `peer`; waits for as long as that takes. Cancelling the task ends the wait at once; a link
     /// that comes although nobody waits any more is ended. A second request for the same device joins the first,
-    /// or the link that is there.
+    /// or the link that is there. A patient one, which has no time limit, is eager at first only.
     ///
     /// A connection request that the peer never heard, since another central's came first or the air was
     /// full, looks like a link until it ends with Connection Failed to be Established (Core Specification
     /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again as often as the options
     /// say.
-    func connect(to peer: DeviceAddress, _ options: ConnectionOptions) async throws(BLEError) -> LinkUser {
+    func connect(
+        to peer: DeviceAddress, _ options: ConnectionOptions, isPatient: Bool
+    ) async throws(BLEError) -> LinkUser {
         try check(options)
         // Its address of now may not be that of later.
         let peer = kernel == nil ? identity(behind: peer) : peer
@@ -24,7 +26,7 @@ extension Adapter {
                 let user = try await connects.wait(in: self) { adapter, ticket in
                     adapter.cancel(ticket)
                 } begin: { () throws(BLEError) in
-                    try request(peer, options)
+                    try request(peer, options, isPatient)
                 }
                 try await prepare(user, options)
                 noteConnected(user)
@@ -57,7 +59,7 @@ extension Adapter {
     }
 
     private func request(
-        _ peer: DeviceAddress, _ options: ConnectionOptions
+        _ peer: DeviceAddress, _ options: ConnectionOptions, _ isPatient: Bool
     ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
         if let refusal { throw refusal }
         let ticket = connecting.nextTicket()
@@ -65,9 +67,14 @@ extension Adapter {
         if !connecting.isWaiting(for: peer), let present, present.isUsable {
             return .done(present.join(ticket))
         }
-        let isFirst = connecting.wait(.init(ticket: ticket, options: options), for: peer)
+        let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
+        let isFirst = connecting.wait(
+            .init(ticket: ticket, options: options, eagerUntil: eagerUntil), for: peer)
         // A link that is about to end makes room for the next one then.
-        guard isFirst, present == nil else { return .pending(ticket) }
+        guard isFirst, present == nil else {
+            requestsChanged()
+            return .pending(ticket)
+        }
         do throws(BLEError) {
             try seek(peer)
         } catch {
@@ -88,7 +95,7 @@ extension Adapter {
     }
 
     private func cancel(_ ticket: ConnectTicket) {
-        if let peer = connecting.leave(ticket) { abandon(peer) }
+        if let peer = connecting.leave(ticket) { abandon(peer) } else { requestsChanged() }
         connects.resume(ticket, with: .failure(.cancelled))
     }
 

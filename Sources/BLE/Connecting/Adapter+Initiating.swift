@@ -11,7 +11,7 @@ extension Adapter {
             hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isPausing,
             isRecovering: recovery.isUnderWay, isListFree: !scanner.usesAcceptList,
             isScanning: !scanner.isQuiet,
-            ownAddressType: ownAddressType, listening: initiatingTiming, now: loop.now)
+            ownAddressType: ownAddressType, share: initiatingShare, now: loop.now)
     }
 
     /// Has the initiator bring the radio to what is wanted, and the scan to what that leaves of it.
@@ -21,7 +21,7 @@ extension Adapter {
         let (conditions, hadList) = (initiatorConditions, acceptList.isForConnecting)
         if !recovery.isUnderWay,
             let command = initiator.nextCommand(
-                under: conditions, &acceptList, options: { connecting.options(for: $0) })
+                under: conditions, &acceptList, for: { connecting.requests(for: $0) })
         {
             submit(command, of: .initiator)
         }

@@ -12,6 +12,11 @@ struct ConnectState {
     struct Request {
         let ticket: ConnectTicket
         let options: ConnectionOptions
+        /// Until when the device is listened for all the time; nil: for as long as the request waits.
+        var eagerUntil: Instant?
+
+        /// Whether the device is listened for all the time.
+        func isEager(at now: Instant) -> Bool { eagerUntil.map { now < $0 } ?? true }
     }
 
     /// A device that requests wait for; they share the attempt.
@@ -27,6 +32,8 @@ struct ConnectState {
     private var pending: [DeviceAddress: Pending] = [:]
     /// Peers that the host looks for, since the controller does not know their private addresses.
     private var searched: Set<DeviceAddress> = []
+    /// When the scan for those changes by itself.
+    private(set) var searchPaceEnd: Instant?
     /// The addresses by which those are found, and who that is.
     private var routes: [DeviceAddress: DeviceAddress] = [:]
 
@@ -43,10 +50,10 @@ struct ConnectState {
         pending[peer]?.requests.first?.options
     }
 
-    /// The options of all who wait for one of those devices, oldest request first.
-    func options(for devices: Set<DeviceAddress>) -> [ConnectionOptions] {
+    /// All that wait for one of those devices, oldest request first.
+    func requests(for devices: Set<DeviceAddress>) -> [Request] {
         devices.flatMap { pending[wanted(by: $0)]?.requests ?? [] }
-            .sorted { $0.ticket.number < $1.ticket.number }.map(\.options)
+            .sorted { $0.ticket.number < $1.ticket.number }
     }
 
     /// A name for a request.
@@ -106,13 +113,18 @@ struct ConnectState {
     var isSearching: Bool { !searched.isEmpty }
     func isSearching(for peer: DeviceAddress) -> Bool { searched.contains(peer) }
 
-    /// How to scan for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
-    var search: ScanOptions? {
+    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
+    mutating func search(at now: Instant) -> ScanOptions? {
+        searchPaceEnd = nil
         guard !searched.isEmpty else { return nil }
+        let requests = requests(for: searched)
+        let pace = ListeningPace(of: requests, at: now)
+        searchPaceEnd = pace.end
         var options = ScanOptions()
         options.isPassive = true
         options.repeats = .all
-        if self.options(for: searched).contains(where: { $0.phys?.contains(.leCoded) ?? false }) {
+        options.preset = pace.preset
+        if requests.contains(where: { $0.options.phys?.contains(.leCoded) ?? false }) {
             options.phys.insert(.leCoded)
         }
         return options

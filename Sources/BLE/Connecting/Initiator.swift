@@ -13,7 +13,7 @@ import HCI
 ///
 /// ```swift
 /// initiator.want(device)
-/// if let command = initiator.nextCommand(under: conditions, &acceptList, options: { wishes(for: $0) }) { submit(command) }
+/// if let command = initiator.nextCommand(under: conditions, &acceptList, for: { requests(for: $0) }) { submit(command) }
 /// initiator.answered(answer, under: conditions, &acceptList)
 /// let device = initiator.connected { $0 == event.peer }
 /// while let event = initiator.nextEvent() { … }
@@ -33,8 +33,8 @@ struct Initiator: Sendable {
         var isScanning = false
         /// The type of the address that connection requests carry.
         var ownAddressType = OwnAddressType.public
-        /// When to listen.
-        var listening = ScanTiming.lowLatency
+        /// The part of the time in which it may listen.
+        var share = 1.0
         var now = Instant.zero
     }
 
@@ -50,8 +50,15 @@ struct Initiator: Sendable {
         case warning(String)
     }
 
-    /// Whom the initiator listens for.
-    private enum Target: Hashable {
+    /// Whom the initiator listens for, and how.
+    private struct Target: Hashable {
+        let peers: Peers
+        let preset: ScanOptions.Preset
+
+        var devices: Set<DeviceAddress> { peers.devices }
+    }
+
+    private enum Peers: Hashable {
         case device(DeviceAddress)
         case acceptList(Set<DeviceAddress>)
 
@@ -117,6 +124,8 @@ struct Initiator: Sendable {
     /// Whether an attempt was taken for ended that the controller has not told of.
     private var isStale = false
     private var turnEnd: Instant?
+    /// When those who are waited for are listened for otherwise.
+    private var paceEnd: Instant?
     private var share = Share.both
     /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
     private var silence: Instant?
@@ -189,8 +198,8 @@ extension Initiator {
             .log("the controller does not scan and connect at the same time: they take turns of 5 s"))
     }
 
-    /// The target that is due.
-    private func due(under conditions: Conditions) -> Target? {
+    /// The devices that are due.
+    private func due(under conditions: Conditions) -> Peers? {
         if case .scanning = share { return nil }
         guard !conditions.isPaused, let first = wanted.first else { return nil }
         guard wanted.count > 1, capacity > 1 else { return .device(first) }
@@ -206,7 +215,7 @@ extension Initiator {
     /// The controller is as after power-on, with room for so many on its accept list; what is wanted is so still.
     mutating func controllerWasReset(capacity: Int) {
         if radio != .off { events.append(.changed) }
-        (radio, turnEnd, silence, silences, isStale, share) = (.off, nil, nil, 0, false, .both)
+        (radio, turnEnd, paceEnd, silence, silences, isStale, share) = (.off, nil, nil, nil, 0, false, .both)
         self.capacity = capacity
         guard change != nil else { return }
         if asked != nil {
@@ -218,14 +227,19 @@ extension Initiator {
 
     /// The next command, if the one before is answered and the radio is not as it is wanted.
     ///
-    /// - Parameter options: gives what those want of their links who wait for one of the devices, oldest first. It may not
-    ///   ask the initiator for anything.
+    /// - Parameter requests: gives the requests that wait for one of the devices, oldest first. It may not ask the
+    ///   initiator for anything.
     mutating func nextCommand(
         under conditions: Conditions, _ acceptList: inout AcceptList,
-        options: (Set<DeviceAddress>) -> [ConnectionOptions]
+        for requests: (Set<DeviceAddress>) -> [ConnectState.Request]
     ) -> MachineCommand? {
         guard asked == nil else { return nil }
-        let due = due(under: conditions)
+        let due = due(under: conditions).map { peers in
+            let pace = ListeningPace(of: requests(peers.devices), at: conditions.now)
+            paceEnd = pace.end
+            return Target(peers: peers, preset: pace.preset)
+        }
+        if due == nil { paceEnd = nil }
         if let change, change.steps.first != .cancel, change.target != due { endChange() }
         if change == nil { begin(due, under: conditions, &acceptList) }
         guard let change, let step = change.steps.first else { return nil }
@@ -237,7 +251,8 @@ extension Initiator {
         case .create:
             turnEnd = takesTurns ? conditions.now + Self.turn : nil
             do throws(BLEError) {
-                command = try Self.create(change.target, options(change.target.devices), conditions)
+                let options = requests(change.target.devices).map(\.options)
+                command = try Self.create(change.target, options, conditions)
             } catch {
                 endChange()
                 for device in change.target.devices { fail(device, error) }
@@ -274,7 +289,7 @@ extension Initiator {
     private mutating func start(
         _ due: Target, under conditions: Conditions, _ acceptList: inout AcceptList
     ) {
-        guard case .acceptList(let devices) = due else {
+        guard case .acceptList(let devices) = due.peers else {
             change = Change(target: due, steps: [.create])
             return
         }
@@ -298,11 +313,12 @@ extension Initiator {
         let wanted = options.lazy.compactMap(\.parameters).first ?? ConnectionParameters()
         let parameters = try wanted.checked()
         let (policy, peer): (InitiatorFilterPolicy, HCIAddress) =
-            switch target {
+            switch target.peers {
             case .device(let device): (.peer, HCIAddress(device))
             case .acceptList: (.acceptList, HCIAddress(0, type: .public))
             }
-        let (interval, window) = (Slots(conditions.listening.interval), Slots(conditions.listening.window))
+        let listening = target.preset.timing.limited(to: conditions.share)
+        let (interval, window) = (Slots(listening.interval), Slots(listening.window))
         guard conditions.hasExtendedFamily else {
             return MachineCommand(
                 LECreateConnection(
@@ -385,7 +401,7 @@ extension Initiator {
     }
 
     private mutating func refused(_ target: Target, _ error: BLEError) {
-        switch target {
+        switch target.peers {
         case .acceptList:
             capacity = 0
             events.append(.log("not connecting by the accept list: \(error)"))
@@ -460,7 +476,7 @@ extension Initiator {
             let isAnswered = radio != .off
             ended()
             // The controller may have resolved the address.
-            guard isAnswered, case .device(let device) = target else { return nil }
+            guard isAnswered, case .device(let device) = target.peers else { return nil }
             forget(device)
             return device
         }
@@ -490,7 +506,7 @@ extension Initiator {
     /// When `expire` is to run, if nothing happens before.
     var deadline: Instant? {
         if case .stopping(_, let limit) = radio { return limit }
-        return earlier(earlier(turnEnd, silence), shareEnd)
+        return earlier(earlier(turnEnd, silence), earlier(shareEnd, paceEnd))
     }
 
     private var shareEnd: Instant? {
@@ -504,6 +520,7 @@ extension Initiator {
     /// Acts on what was due by `now`.
     mutating func expire(at now: Instant) {
         if let silence, silence <= now { self.silence = nil }
+        if let paceEnd, paceEnd <= now { self.paceEnd = nil }
         if let end = shareEnd, end <= now {
             if case .scanning = share {
                 share = .connecting(until: nil)

@@ -39,7 +39,7 @@ extension Adapter {
             privacy.trustController(toFind: peer, at: loop.now)
             armPrivacy()
         }
-        scanner.search(.peers, connecting.search, at: loop.now)
+        searchPeers()
         reconcileConnecting()
     }
 
@@ -48,8 +48,31 @@ extension Adapter {
         for peer in connecting.devices where privacy.controllerKnows(peer) && isLookingFor(peer) {
             connecting.search(for: peer)
         }
-        scanner.search(.peers, connecting.search, at: loop.now)
+        searchPeers()
         reconcileScan()
+    }
+
+    /// Has the scanner listen for the peers that the host looks for.
+    private func searchPeers() {
+        scanner.search(.peers, connecting.search(at: loop.now), at: loop.now)
+        wakeForPeerSearch()
+    }
+
+    /// Sets the timer for that scan, which changes when those who wait are patient.
+    func wakeForPeerSearch() { wake(by: connecting.searchPaceEnd) }
+
+    /// Acts on the time that has passed for it.
+    func expirePeerSearch(at now: Instant) {
+        guard let end = connecting.searchPaceEnd, end <= now else { return }
+        searchPeers()
+        reconcileScan()
+    }
+
+    /// Other requests wait for a device than before: it may be listened for otherwise.
+    func requestsChanged() {
+        guard kernel == nil else { return }
+        searchPeers()
+        reconcileConnecting()
     }
 
     /// What is known of peers has changed: those that somebody waits for are looked for as it wants, and by what they
@@ -93,7 +116,7 @@ extension Adapter {
     func endLook(for peer: DeviceAddress) {
         endSearch(for: peer)
         initiator.forget(peer)
-        scanner.search(.peers, connecting.search, at: loop.now)
+        searchPeers()
         reconcileConnecting()
     }
 
@@ -126,7 +149,7 @@ extension Adapter {
                 failPending(peer, error)
             }
         }
-        scanner.search(.peers, connecting.search, at: loop.now)
+        searchPeers()
     }
 }
 

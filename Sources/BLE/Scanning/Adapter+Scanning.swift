@@ -73,10 +73,9 @@ extension Adapter {
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
 
-    /// How a connection attempt is to listen, so that a scan that goes on hears something as well.
-    var initiatingTiming: ScanTiming {
-        !scanner.isWanted || initiator.takesTurnsWithScans
-            ? .lowLatency : .lowLatency.limited(to: 1 - ScanConditions.shareBesideConnecting)
+    /// The part of the time in which a connection attempt may listen, so that a scan that goes on hears something as well.
+    var initiatingShare: Double {
+        !scanner.isWanted || initiator.takesTurnsWithScans ? 1 : 1 - ScanConditions.shareBesideConnecting
     }
 
     /// Has the scanner bring the radio to what is wanted.

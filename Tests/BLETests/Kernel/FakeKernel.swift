@@ -39,8 +39,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     /// The devices that other programs have links to.
     var othersLinks: [DeviceAddress] = []
 
-    /// How many sockets are open, of management and raw ones.
-    var openSockets: Int { managers.count + raws.count }
+    /// How many sockets are open, of management, raw and monitor ones.
+    var openSockets: Int { managers.count + raws.count + monitors.count }
 
     // Management.
     private var managers: [MemoryPort] = []
@@ -64,6 +64,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private var current: Queued?
     private var raws: [(id: Int, port: MemoryPort)] = []
     private var nextRaw = 0
+    private var monitors: [MemoryPort] = []
     private var isAdvertising = false
 
     // Links.
@@ -111,8 +112,29 @@ final class FakeKernel: Kernel, @unchecked Sendable {
         throw .system(.resourceBusy, during: "bind")
     }
 
+}
+
+// MARK: - Monitor
+
+extension FakeKernel {
     func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort {
-        throw .system(.notPermitted, during: "bind")
+        let (near, far) = MemoryPort.pair(on: loop)
+        monitors.append(far)
+        try far.start(
+            PacketPortHandlers(
+                receive: { _ in }, writable: {},
+                closed: { [weak self, weak far] _ in self?.monitors.removeAll { $0 === far } }))
+        return near
+    }
+
+    /// Tells the monitors of a packet between the kernel and its controller.
+    private func record(_ opcode: MonitorOpcode, _ packet: [UInt8]) {
+        let body = packet.dropFirst()
+        let header = [opcode.rawValue, Self.index, UInt16(body.count)].flatMap {
+            [UInt8($0 & 0xff), UInt8($0 >> 8)]
+        }
+        let octets = header + body
+        for monitor in monitors { monitor.send(octets.span) }
     }
 }
 
@@ -334,6 +356,7 @@ extension FakeKernel {
         current = next
         let packet = HCIPacket.command(next.command).encoded
         controller.send(packet.span)
+        record(.command, packet)
         for raw in raws where raw.id != next.sender { raw.port.send(packet.span) }
     }
 
@@ -341,6 +364,7 @@ extension FakeKernel {
         let octets = [UInt8](copying: packet)
         switch try? HCIPacket(octets) {
         case .event(let event):
+            record(.event, octets)
             for raw in raws { raw.port.send(octets.span) }
             if let event = try? HCIEvent(event) { handle(event) }
         case .acl(let data): receive(data)

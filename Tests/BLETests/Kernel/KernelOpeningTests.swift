@@ -88,6 +88,33 @@ import VirtualController
         }
     }
 
+    @Test("a recording has all that closing makes the kernel say, whoever closes", arguments: [1, 2])
+    func recording(closings: Int) async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            let packets = Lock<[HCIPacket]>([])
+            var options = options
+            options.capture = { _, packet in
+                if let packet = try? HCIPacket(packet) { packets.withLock { $0.append(packet) } }
+            }
+            let adapter = try await Adapter.open(Self.adapter, options: options)
+            let tails = (0..<closings).map { _ in
+                Task(executorPreference: options.loop) {
+                    await adapter.close()
+                    return packets.withLock { Array($0.suffix(2)) }
+                }
+            }
+            // The kernel resets the controller before it says that the power is off.
+            let reset = Reset().packet
+            for tail in tails {
+                #expect(
+                    await tail.value == [
+                        .command(reset), .event(CommandComplete(reset.opcode, status: .success).packet),
+                    ])
+            }
+            #expect(kernel.settings == [.lowEnergy])
+        }
+    }
+
     // MARK: Several users of an adapter
 
     private func run(
@@ -181,6 +208,19 @@ import VirtualController
         try await run([.lowEnergy]) { (kernel, options) in
             let adapter = try await Adapter.open(Self.adapter, options: options)
             if hasEnded { await adapter.shutDown(.adapter(.failed(.lineLost))) }
+        }
+    }
+
+    @Test("an adapter that has ended by itself is left as it was found when it is closed")
+    func closedAfterItsEnd() async throws {
+        try await run([]) { (kernel, options) in
+            let adapter = try await Adapter.open(Self.adapter, options: options)
+            await adapter.shutDown(.adapter(.failed(.lineLost)))
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            await adapter.close()
+            #expect(kernel.settings == [])
+            #expect(await adapter.end == .adapter(.failed(.lineLost)))
+            withExtendedLifetime(adapter) {}
         }
     }
 

@@ -131,7 +131,7 @@ struct RestorationDiskTests {
         let second = try #require(try await open())
         #expect(second.value.links.isEmpty && second.value.scans.count == 1)
         #expect(second.value.latest == [Self.device(2)])
-        #expect(second.problems == [.damaged(path: file, line: 9, .checksum)])
+        #expect(second.problems == [.damaged(path: file, line: 10, .checksum)])
         #expect(try Disk().contents("\(file).damaged") == octets)
         await second.end(.cancelled).value
         // It is told once.

@@ -22,6 +22,7 @@ struct StateTextTests {
             supervisionTimeout: .seconds(32))
         connection.phys = [.le1M, .leCoded]
         connection.establishmentAttempts = 1
+        connection.background = .lowPower
         var scan = ScanOptions()
         scan.services = [0x180d, 0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e]
         scan.name = "Küche *\n%"
@@ -117,6 +118,7 @@ struct StateTextTests {
                 security low
                 encrypts-if-bonded yes
                 raises-security yes
+                background balanced
                 establishment-attempts 6
                 checksum \(checksum(of: RestoredPeripheral(Self.peer).text))
 

@@ -18,6 +18,7 @@ extension ConnectionOptions {
                 "\(parameters.latency)", TextValue.text(parameters.supervisionTimeout))
         }
         writer.line("phys", ifThere: phys.map { "0x\(PHYSet($0).rawValue.hex)" })
+        writer.line("background", background.rawValue)
         writer.line("establishment-attempts", "\(establishmentAttempts)")
     }
 
@@ -31,6 +32,7 @@ extension ConnectionOptions {
         case "raises-security": raisesSecurity = try line.value(TextValue.flag)
         case "timing": parameters = try ConnectionParameters(line)
         case "phys": phys = PHYSet(rawValue: try line.value(TextValue.bits)).phys
+        case "background": background = try line.value { ScanOptions.Preset(rawValue: String($0)) }
         case "establishment-attempts": establishmentAttempts = try line.value { Int($0) }
         default: return false
         }
