@@ -59,6 +59,59 @@ struct ContractTests {
         #expect(result.output.contains("bletool pair"), "\(result.output)")
     }
 
+    @Test("octets as they are go to stdout and to files") func raw() async throws {
+        let result = try await beside(
+            """
+            lamp='bletool gatt name:Lamp --adapter virtual'
+            $lamp write 2a06 0aff && $lamp read 2a06 --format raw >raw && $lamp read 2a06 --to saved &&
+            $lamp read 2a06 --to - >piped && $lamp read 2a06 --json --to saved &&
+            od -An -tx1 raw saved piped; $lamp read 2a06 --json --to -
+            """)
+        #expect(
+            result.output == """
+                wrote 0aff (2 octets) to 0x0012
+                read 2 octets into saved
+                {"event":"saved","handle":18,"uuid":"2a06","octets":2,"file":"saved"}
+                 0a ff 0a ff 0a ff
+                {"event":"error","kind":"usage","message":"--to -: is no JSON, so it goes without --json","code":1}
+                bletool: --to -: is no JSON, so it goes without --json
+
+                """)
+    }
+
+    @Test("values that are listened for with --reconnect go on with the next server") func reconnect()
+        async throws
+    {
+        let serving = "bletool serve counting.yaml --adapter virtual:counter >>counting.log 2>&1 & counter=$!"
+        let result = try await beside(
+            """
+            printf '%s\n' 'name: Counting' 'services: [{uuid: 1809, characteristics: [{uuid: 2a6e,' \
+                'properties: [notify], notify: {every: 100ms, counter: u16}}]}]' >counting.yaml
+            \(serving)
+            mkfifo values
+            bletool gatt name:Counting notify 2a6e --reconnect --format u16 --adapter virtual >values 2>messages & listener=$!
+            {
+                read time uuid value && { kill -9 $counter; wait $counter; } 2>/dev/null
+                \(serving)
+                # The next server begins at zero.
+                while read time uuid value && [ $value != 0 ]; do :; done
+                kill $listener
+            } <values
+            { wait $listener; } 2>/dev/null
+            echo $?
+            kill $counter
+            cut -d ' ' -f 3-6 messages
+            """)
+        #expect(
+            result.output == """
+                143
+                connected  link 1
+                disconnected  link 1
+                connected  link 2
+
+                """)
+    }
+
     /// Whoever hears of a link hears of its end, also when the command ends it.
     @Test func maintainTellsTheLastEnd() async throws {
         let result = try await beside(

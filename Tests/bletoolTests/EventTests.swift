@@ -124,6 +124,20 @@ struct EventTests {
             ])
     }
 
+    @Test func lossOfValues() {
+        let loss = ValueLossEvent(handle: 0x0012, uuid: 0x2a19, count: 3)
+        #expect(loss.json.description == #"{"event":"loss","handle":18,"uuid":"2a19","dropped":3}"#)
+        #expect(loss.lines(colored: false) == ["2a19: 3 values came too fast to be shown"])
+    }
+
+    @Test func savedValues() {
+        let saved = SavedValueEvent(handle: 0x0012, uuid: 0x2a19, count: 1, file: "v\n.bin")
+        #expect(
+            saved.json.description
+                == #"{"event":"saved","handle":18,"uuid":"2a19","octets":1,"file":"v\n.bin"}"#)
+        #expect(saved.lines(colored: false) == [#"read 1 octet into v\u{a}.bin"#])
+    }
+
     @Test func values() {
         let one = ValueEvent(handles: [0x0012], uuid: 0x2a19, value: [100], format: .hex)
         #expect(one.json.description == #"{"event":"value","handle":18,"uuid":"2a19","value":"64"}"#)

@@ -66,7 +66,10 @@ extension GATTVerb {
         try checkArguments()
     }
 
-    func run(_ radio: Radio) async throws(Failure) {
+    func run(_ radio: Radio) async throws(Failure) { try await runOnce(radio) }
+
+    /// Does it on one connection.
+    func runOnce(_ radio: Radio) async throws(Failure) {
         try await options.pairing.outOfBand.writeOffer(of: radio)
         let peripheral = try await connect(radio)
         try await radio.ending(peripheral) { () throws(Failure) in

@@ -3,12 +3,20 @@ import ArgumentParser
 import BLE
 import BLECore
 import GATTClient
+import HCISocket
 
 /// `bletool gatt DEVICE notify ATTR…`.
 struct GATTNotifyCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Subscribe, and show the values that come.",
-        usage: "bletool gatt <device> notify <attr> ... [--indicate] [--count <n>] [--duration <duration>]")
+        usage:
+            "bletool gatt <device> notify <attr> ... [--indicate] [--count <n>] [--duration <duration>] [--reconnect]",
+        discussion: """
+            Each value is a line. Where they come faster than the lines are taken, the oldest of 16,384 that wait are left \
+            out, and their number is told.
+
+            --reconnect waits for the device, for ever if need be, and subscribes again whenever its link has ended.
+            """)
 
     @OptionGroup var options: GATTOptions
 
@@ -26,10 +34,14 @@ struct GATTNotifyCommand: GATTVerb {
 
     @Option(
         help: ArgumentHelp(
-            "How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}.",
-            valueName: "format")
-    )
+            """
+            How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
+            the octets as they are, without lines.
+            """, valueName: "format"))
     var format: String?
+
+    @Flag(help: "Connect and subscribe again whenever the link ends.")
+    var reconnect = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -42,42 +54,149 @@ struct GATTNotifyCommand: GATTVerb {
         if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
     }
 
+    func run(_ radio: Radio) async throws(Failure) {
+        if reconnect { try await runOnLinks(radio) } else { try await runOnce(radio) }
+    }
+
     func run(_ device: ConnectedDevice) async throws(Failure) {
+        let listeners = try await listeners(on: device)
+        let (what, wanted, indicate, shown) = (what, count, indicate, Counter())
+        let limit = try limit(device.radio)
+        let ended = try await device.radio.attempt(what) { () throws(BLEError) in
+            try await device.radio.limitedWhileRead(limit) { () throws(BLEError) in
+                try await listeners.listen(device, indicate: indicate, until: wanted, shown)
+            }
+        }
+        try checkCount(shown, ended, limit)
+    }
+
+    private var what: String { attributes.joined(separator: " ") }
+
+    private func limit(_ radio: Radio) throws(Failure) -> Duration? {
+        try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+    }
+
+    private func checkCount(_ shown: Counter, _ hasEnded: Bool, _ limit: Duration?) throws(Failure) {
+        guard !hasEnded, duration == nil, let count else { return }
+        throw Failure(
+            .timeout, "notify", "\(shown.value) of \(count) values came in \(limit?.text ?? "time")")
+    }
+
+    /// The characteristics of a link's server that values are wanted of.
+    private func listeners(on device: ConnectedDevice) async throws(Failure) -> [Listener] {
         let format = try shownFormat(format, global)
-        let duration = try bletool.duration(duration, of: "--duration")
         var listeners: [Listener] = []
         for (text, attribute) in zip(attributes, try await device.resolve(attributes, describing: true)) {
             guard let characteristic = attribute.characteristic, attribute.isValue else {
                 throw Failure(.input, text, "is no characteristic, so it has nothing to notify")
             }
             let type = try await device.type(of: attribute, for: format)
-            listeners.append(Listener(text: text, characteristic: characteristic, type: type))
+            listeners.append(Listener(characteristic: characteristic, format: format, type: type))
         }
-        let shown = Counter()
-        let (wanted, all, indicate) = (count, listeners, indicate)
-        let limit = duration ?? device.radio.timeLimit
-        let ended = try await device.radio.attempt(attributes.joined(separator: " ")) { () throws(BLEError) in
-            try await device.radio.limitedWhileRead(limit) { () throws(BLEError) in
-                try await all.listen(device, format, indicate: indicate, until: wanted, shown)
+        return listeners
+    }
+
+    // MARK: Link after link
+
+    private func runOnLinks(_ radio: Radio) async throws(Failure) {
+        try await options.pairing.outOfBand.writeOffer(of: radio)
+        let selector = try DeviceSelector.parsed(options.device)
+        var connection = try options.link.connection()
+        connection.establishmentAttempts = .max
+        let (shown, failure) = (Counter(), Lock<Failure?>(nil))
+        let limit = try limit(radio)
+        let ended = try await radio.attempt(what) { () throws(BLEError) in
+            try await radio.limitedWhileRead(limit) { [self, connection] () throws(BLEError) in
+                let id = try await radio.peripheral(selector)
+                let links = radio.central.maintain(id, options: connection) { event in
+                    tell(MaintainEvent(device: id.address, what: event), radio.console)
+                }
+                for try await peripheral in links {
+                    do throws(Failure) {
+                        let device = ConnectedDevice(peripheral: peripheral, radio: radio)
+                        guard try await hasEnded(device, shown) else { continue }
+                    } catch {
+                        failure.withLock { $0 = error }
+                    }
+                    return await peripheral.disconnect()
+                }
             }
         }
-        guard !ended, duration == nil, let wanted else { return }
-        throw Failure(
-            .timeout, "notify", "\(shown.value) of \(wanted) values came in \(limit?.text ?? "time")")
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        try checkCount(shown, ended, limit)
+    }
+
+    /// Listens on a link; false when that was lost before there were enough values.
+    private func hasEnded(_ device: ConnectedDevice, _ shown: Counter) async throws(Failure) -> Bool {
+        do throws(Failure) {
+            let listeners = try await listeners(on: device)
+            try await device.radio.attempt(what) { () throws(BLEError) in
+                try await listeners.listen(device, indicate: indicate, until: count, shown)
+            }
+            return true
+        } catch {
+            guard error.kind == .linkLost, await device.peripheral.state != .connected else { throw error }
+            return false
+        }
+    }
+
+    /// What becomes of links is no value: people find it on stderr.
+    private func tell(_ event: MaintainEvent, _ console: Console) {
+        if console.isJSON {
+            console.show(event)
+        } else {
+            for line in event.lines(colored: false) { console.note(line) }
+        }
     }
 }
 
 /// A characteristic to listen to.
 private struct Listener: Sendable {
-    let text: String
     let characteristic: RemoteCharacteristic
+    let format: ValueFormat
     let type: ValueType?
+
+    /// Values that wait for their lines to be taken.
+    static let room = 16_384
+
+    /// Shows what comes until there were enough values; `number` counts them.
+    func show(
+        _ stream: BoundedStream<ReceivedValue>, on console: Console, until wanted: Int?, _ shown: Counter
+    ) async throws(BLEError) {
+        var dropped = 0
+        for try await value in stream {
+            if stream.dropped > dropped {
+                tellLoss(stream.dropped - dropped, of: value.handle, on: console)
+                dropped = stream.dropped
+            }
+            let number = shown.increment()
+            if let wanted, number > wanted { return }
+            guard show(value, on: console), number != wanted else { return }
+        }
+    }
+
+    private func show(_ value: ReceivedValue, on console: Console) -> Bool {
+        if format == .raw { return console.output.octets(value.value) }
+        return console.show(
+            NotificationEvent(
+                isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
+                value: value.value, time: .now, format: format, type: type))
+    }
+
+    private func tellLoss(_ count: Int, of handle: AttributeHandle, on console: Console) {
+        let event = ValueLossEvent(handle: handle, uuid: characteristic.uuid, count: count)
+        if console.isJSON {
+            console.show(event)
+        } else {
+            for line in event.lines(colored: false) { console.note(line) }
+        }
+    }
 }
 
 extension [Listener] {
     /// Shows what comes from all of them, as it comes, until there were enough or one ends.
     fileprivate func listen(
-        _ device: ConnectedDevice, _ format: ValueFormat, indicate: Bool, until wanted: Int?, _ shown: Counter
+        _ device: ConnectedDevice, indicate: Bool, until wanted: Int?, _ shown: Counter
     ) async throws(BLEError) {
         var streams: [(Listener, BoundedStream<ReceivedValue>)] = []
         for listener in self {
@@ -86,23 +205,15 @@ extension [Listener] {
             streams.append(
                 (
                     listener,
-                    try await device.peripheral.values(of: listener.characteristic, indications: indications)
+                    try await device.peripheral.values(
+                        of: listener.characteristic, indications: indications, buffer: .newest(Listener.room))
                 ))
         }
         let outcome = await withTaskGroup(of: Result<Void, BLEError>.self) { group in
             for (listener, stream) in streams {
                 group.addTask {
                     do throws(BLEError) {
-                        for try await value in stream {
-                            let number = shown.increment()
-                            if let wanted, number > wanted { break }
-                            let event = NotificationEvent(
-                                isIndication: value.isIndication, handle: value.handle,
-                                uuid: listener.characteristic.uuid, value: value.value, time: .now,
-                                format: format,
-                                type: listener.type)
-                            guard device.console.show(event), number != wanted else { break }
-                        }
+                        try await listener.show(stream, on: device.console, until: wanted, shown)
                         return .success(())
                     } catch {
                         return .failure(error)

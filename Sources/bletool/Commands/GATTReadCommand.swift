@@ -7,7 +7,7 @@ import GATTClient
 struct GATTReadCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Read a value, however long it is.",
-        usage: "bletool gatt <device> read <attr> [--offset <n>] [--multiple <attr> ...]")
+        usage: "bletool gatt <device> read <attr> [--offset <n>] [--multiple <attr> ...] [--to <file>]")
 
     @OptionGroup var options: GATTOptions
 
@@ -24,9 +24,14 @@ struct GATTReadCommand: GATTVerb {
 
     @Option(
         help: ArgumentHelp(
-            "How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}.",
-            valueName: "format"))
+            """
+            How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
+            the octets as they are.
+            """, valueName: "format"))
     var format: String?
+
+    @Option(help: ArgumentHelp("Write the value's octets to this file; - is stdout.", valueName: "file"))
+    var to: String?
 
     @OptionGroup var global: GlobalOptions
 
@@ -37,6 +42,10 @@ struct GATTReadCommand: GATTVerb {
         if offset != nil, !multiple.isEmpty {
             throw Failure(.usage, "--offset", "goes with one attribute, not with --multiple")
         }
+        guard let to else { return }
+        if !multiple.isEmpty { throw Failure(.usage, "--to", "goes with one attribute, not with --multiple") }
+        if format != nil { throw Failure(.usage, "--to", "writes octets, so it goes without --format") }
+        if to == "-" { try checkRawOutput(global, "--to -") }
     }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
@@ -49,13 +58,38 @@ struct GATTReadCommand: GATTVerb {
                 [peripheral = device.peripheral] () throws(BLEError) in
                 try await peripheral.read(attribute.handle, from: start)
             }
-            try await show(value, of: attribute, device, format)
+            if let to {
+                try await write(value, of: attribute, to: to, device)
+            } else {
+                try await show(value, of: attribute, device, format)
+            }
         }
+    }
+
+    private func write(
+        _ value: [UInt8], of attribute: RemoteAttribute, to file: String, _ device: ConnectedDevice
+    ) async throws(Failure) {
+        guard file != "-" else {
+            device.console.output.octets(value)
+            return
+        }
+        do throws(BadInput) {
+            try File.replace(file, with: value, mode: 0o644)
+        } catch {
+            throw Failure(file, error, kind: .input)
+        }
+        let uuid = device.console.isJSON ? try await device.uuid(of: attribute) : nil
+        device.console.show(
+            SavedValueEvent(handle: attribute.handle, uuid: uuid, count: value.count, file: file))
     }
 
     private func show(
         _ value: [UInt8], of attribute: RemoteAttribute, _ device: ConnectedDevice, _ format: ValueFormat
     ) async throws(Failure) {
+        guard format != .raw else {
+            device.console.output.octets(value)
+            return
+        }
         let uuid = try await device.uuid(of: attribute)
         guard format.fits(value) else {
             throw Failure(
@@ -88,6 +122,7 @@ struct GATTReadCommand: GATTVerb {
             for (attribute, value) in zip(attributes, values) {
                 try await show(value.value, of: attribute, device, format)
             }
+        case .joined(let octets) where format == .raw: device.console.output.octets(octets)
         case .joined(let octets):
             device.console.show(ValueEvent(handles: handles, uuid: nil, value: octets, format: .hex))
         }
@@ -97,7 +132,19 @@ struct GATTReadCommand: GATTVerb {
 /// The format of `--format`; without it, auto for people and hex for scripts.
 func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> ValueFormat {
     guard let text else { return global.output.json ? .hex : .auto }
-    return try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
+    let format = try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
+    if format == .raw { try checkRawOutput(global, "--format raw") }
+    return format
+}
+
+/// Octets as they are go to a file or a pipe: they are no JSON, and a terminal would obey them.
+private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Failure) {
+    if global.output.json { throw Failure(.usage, option, "is no JSON, so it goes without --json") }
+    if LineWriter.output.isTerminal {
+        throw Failure(
+            .usage, option, "would write octets to a terminal as they are",
+            hint: "stdout can be a file or a pipe")
+    }
 }
 
 extension ConnectedDevice {

@@ -130,17 +130,3 @@ struct MaintainCommand: RadioCommand {
         }
     }
 }
-
-extension Radio {
-    /// The device that a DEVICE stands for; waits until it is found.
-    fileprivate func peripheral(
-        _ selector: DeviceSelector
-    ) async throws(BLEError) -> Peripheral.Identifier {
-        if case .address(let address) = selector { return await central.identifier(of: address) }
-        let found = try await central.first(selector.scanOptions, within: nil) {
-            $0.isConnectable && $0.id != nil
-        }
-        guard let id = found.id else { throw .notFound(.address) }
-        return id
-    }
-}

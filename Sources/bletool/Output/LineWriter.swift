@@ -57,6 +57,15 @@ final class LineWriter: Sendable {
         }
     }
 
+    /// Writes octets as they are.
+    @discardableResult
+    func octets(_ octets: [UInt8]) -> Bool {
+        problem.withLock { problem in
+            if problem == nil { problem = octets.withUnsafeBytes(write) }
+            return problem == nil
+        }
+    }
+
     /// Writes a JSON object on a line.
     @discardableResult
     func line(_ value: JSONValue) -> Bool { line(value.description) }

@@ -62,6 +62,18 @@ extension Radio {
             .notFound, "\(selector)", "not found within \(limit.text)",
             hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows what is")
     }
+
+    /// The device that a DEVICE stands for; waits until it is found.
+    func peripheral(
+        _ selector: DeviceSelector
+    ) async throws(BLEError) -> Peripheral.Identifier {
+        if case .address(let address) = selector { return await central.identifier(of: address) }
+        let found = try await central.first(selector.scanOptions, within: nil) {
+            $0.isConnectable && $0.id != nil
+        }
+        guard let id = found.id else { throw .notFound(.address) }
+        return id
+    }
 }
 
 extension DeviceSelector {

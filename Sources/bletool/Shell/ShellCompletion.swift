@@ -9,7 +9,7 @@ struct ShellCompletion: Hashable, Sendable {
     /// UUIDs, names and handles of what the device has.
     var attributes: [String] = []
 
-    private static let formats = ValueFormat.allCases.map(\.rawValue)
+    private static let formats = ValueFormat.allCases.filter { $0 != .raw }.map(\.rawValue)
     private static let awaited = WaitStep.Awaited.allCases.map(\.rawValue)
 
     /// The words that could stand where the cursor is, given what stands before it; they all begin with `word`.

@@ -16,6 +16,8 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case sfloat, float
     /// JSON text.
     case json
+    /// The octets as they are, with nothing between values; for what is read only.
+    case raw
 
     /// The layout, for the formats of numbers.
     var number: NumberCoding? {
@@ -29,7 +31,7 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
         case .f32: .binary(octets: 4)
         case .sfloat: .medical(.two)
         case .float: .medical(.four)
-        case .auto, .hex, .utf8, .json: nil
+        case .auto, .hex, .utf8, .json, .raw: nil
         }
     }
 
@@ -80,7 +82,7 @@ extension ValueFormat {
 
     private func reading(_ value: [UInt8], _ type: ValueType?) -> JSONValue? {
         switch self {
-        case .hex: return .string(value.hex)
+        case .hex, .raw: return .string(value.hex)
         case .utf8: return .string(String(decoding: value, as: UTF8.self))
         case .json: return String(validating: value, as: UTF8.self).flatMap { try? JSONValue(text: $0) }
         case .auto:
@@ -110,6 +112,8 @@ extension ValueFormat {
             case .heartRate?, .temperature?, nil: return try [UInt8](hexText: text)
             }
         case .hex: return try [UInt8](hexText: text)
+        case .raw:
+            throw BadInput("raw is for values that are read", hint: "--from FILE writes what a file holds")
         default:
             guard let number else { return [] }
             var octets: [UInt8] = []

@@ -32,6 +32,51 @@ struct ValueEvent: Event {
     func lines(colored: Bool) -> [String] { [text] }
 }
 
+/// `gatt … read --to`: a value was written to a file.
+struct SavedValueEvent: Event {
+    /// The attribute.
+    var handle: AttributeHandle
+    /// Its type, where it is known.
+    var uuid: BluetoothUUID?
+    /// The number of octets.
+    var count: Int
+    /// The file.
+    var file: String
+
+    var json: JSONValue {
+        [
+            "event": "saved", "handle": JSONValue(handle), "uuid": JSONValue(uuid),
+            "octets": JSONValue(count),
+            "file": .string(file),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        ["read \(count == 1 ? "1 octet" : "\(count) octets") into \(file.printable)"]
+    }
+}
+
+/// `gatt … notify`: values came faster than the lines were taken.
+struct ValueLossEvent: Event {
+    /// The characteristic's value.
+    var handle: AttributeHandle
+    /// The characteristic.
+    var uuid: BluetoothUUID
+    /// The number of values that are missing before the next one.
+    var count: Int
+
+    var json: JSONValue {
+        [
+            "event": "loss", "handle": JSONValue(handle), "uuid": JSONValue(uuid),
+            "dropped": JSONValue(count),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        ["\(uuid): \(count == 1 ? "1 value" : "\(count) values") came too fast to be shown"]
+    }
+}
+
 /// `gatt … notify`: a value that the server sent by itself.
 struct NotificationEvent: Event {
     /// Whether the server wanted to know that it arrived.
