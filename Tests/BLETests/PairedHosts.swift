@@ -129,6 +129,8 @@ struct ScriptedUser: PairingDelegate {
     let asked = Lock<[String]>([])
     /// Changes what the user answers.
     let slip = Lock<Slip?>(nil)
+    /// Is given what is displayed, beside the other user.
+    let shown = Lock<(@Sendable (Passkey) -> Void)?>(nil)
 
     enum Slip { case otherPasskey, otherNumber, noPairing }
 
@@ -139,6 +141,7 @@ struct ScriptedUser: PairingDelegate {
 
     func display(_ passkey: Passkey, for peer: DeviceAddress) async {
         asked.withLock { $0.append("display") }
+        shown.withLock { $0 }?(passkey)
         screen.shown.continuation.yield(passkey)
     }
 

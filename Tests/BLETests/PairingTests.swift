@@ -6,6 +6,10 @@ import HCISocket
 import SMP
 import Testing
 
+private let capabilities: [IOCapability] = [
+    .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
+]
+
 /// Pairing on links of ours, from what needs it to the key in the controller.
 struct PairingTests {
     @Test func whatNeedsEncryptionPairsOnceAndTheBondServesTheNextLink() async throws {
@@ -79,6 +83,97 @@ struct PairingTests {
             let asked = hosts.clientUser.asked.withLock { $0 }
             #expect(asked.count == 1)
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"] + asked)
+        }
+    }
+
+    /// What the users of two hosts are asked (Core Specification 5.4, Vol 3, Part H, table 2.8).
+    private struct Association {
+        var central: [String] = []
+        var peripheral: [String] = []
+        var isAuthenticated: Bool { !central.isEmpty }
+
+        init(_ central: IOCapability, _ peripheral: IOCapability, isSecure: Bool) {
+            let comparing: Set<IOCapability> = [.displayYesNo, .keyboardDisplay]
+            let typing: Set<IOCapability> = [.keyboardOnly, .keyboardDisplay]
+            let both: Set = [central, peripheral]
+            if both.contains(.noInputNoOutput) { return }
+            if isSecure, both.isSubset(of: comparing) {
+                (self.central, self.peripheral) = (["compare"], ["compare"])
+            } else if both == [.keyboardOnly] {
+                (self.central, self.peripheral) = (["enter"], ["enter"])
+            } else if central == .keyboardOnly || typing.contains(central) && !typing.contains(peripheral) {
+                (self.central, self.peripheral) = (["enter"], ["display"])
+            } else if typing.contains(peripheral) {
+                (self.central, self.peripheral) = (["display"], ["enter"])
+            }
+        }
+    }
+
+    @Test(
+        "two hosts pair by the method that their users can do", arguments: capabilities,
+        [true, false])
+    func methods(central: IOCapability, isSecure: Bool) async throws {
+        for peripheral in capabilities {
+            let expected = Association(central, peripheral, isSecure: isSecure)
+            try await PairedHosts.run(server: peripheral, client: central) { server, client in
+                if !isSecure { (server.secureConnections, client.minimumKeySize) = (.off, 7) }
+            } _: { hosts in
+                if central == .keyboardOnly, peripheral == .keyboardOnly {
+                    // They agree on one before.
+                    for _ in 0..<2 {
+                        hosts.serverUser.screen.shown.continuation.yield(Passkey(lowestDigitsOf: 77))
+                    }
+                }
+                let device = try await hosts.connect()
+                let reached = try await device.pair(expected.isAuthenticated ? .authenticated : .encrypted)
+                let level: SecurityLevel = expected.isAuthenticated ? .authenticated : .encrypted
+                #expect(reached.level == (isSecure && expected.isAuthenticated ? .secureConnections : level))
+                let asked = [hosts.clientUser, hosts.serverUser].map { user in
+                    user.asked.withLock { $0.map { $0.split(separator: " ")[0] } }
+                }
+                let central = expected.isAuthenticated ? expected.central : ["authorize"]
+                #expect(asked[0] == central.map { $0[...] })
+                #expect(asked[1] == ["authorize"] + expected.peripheral.map { $0[...] })
+            }
+        }
+    }
+
+    @Test("a fixed passkey is not shown again, to whomever, when a pairing with it has failed")
+    func spentPasskey()
+        async throws
+    {
+        let fixed = Passkey(lowestDigitsOf: 123_456)
+        try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { server, _ in
+            server.fixedPasskey = fixed
+        } _: { hosts in
+            let shown = Lock<[Passkey]>([])
+            hosts.serverUser.shown.withLock { $0 = { passkey in shown.withLock { $0.append(passkey) } } }
+            // It is right as often as one likes.
+            for _ in 0..<2 {
+                let device = try await hosts.connect()
+                _ = try await device.pair(.authenticated)
+                await device.disconnect()
+                for bond in await hosts.server.bonds { await hosts.server.removeBond(with: bond.peer) }
+                for bond in await hosts.client.bonds { await hosts.client.removeBond(with: bond.peer) }
+            }
+            #expect(shown.withLock { $0 } == [fixed, fixed])
+            hosts.clientUser.slip.withLock { $0 = .otherPasskey }
+            let device = try await hosts.connect()
+            let refused = await failure { () throws(BLEError) in _ = try await device.pair(.authenticated) }
+            #expect(refused == .pairing(.peer(.confirmValueFailed)))
+            await device.disconnect()
+            hosts.clientUser.slip.withLock { $0 = nil }
+
+            var security = SecurityOptions()
+            security.delegate = hosts.clientUser
+            let stranger = try await Adapter.open(
+                on: await hosts.air.attach(), name: "stranger",
+                options: AdapterOptions(loop: hosts.client.loop, security: security))
+            let next = try await CentralManager(stranger).connect(to: hosts.address)
+            #expect(try await next.pair(.authenticated).level == .secureConnections)
+            let all = shown.withLock { $0 }
+            #expect(all.count == 4 && all[2] == fixed && all[3] != fixed)
+            await stranger.close()
         }
     }
 

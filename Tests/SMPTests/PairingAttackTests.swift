@@ -153,9 +153,9 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
 
 @Test func eachAttemptDoublesTheWait() throws {
     var pair = PairedMachines(keyboard, display)
-    pair.initiatorUser.passkey = Passkey(1)
     var waits: [Duration] = []
-    for _ in 0..<12 {
+    for attempt in 0..<12 {
+        pair.initiatorUser.passkey = Passkey(UInt32(attempt))
         try pair.pair()
         #expect(pair.responderFailure == .local(.confirmValueFailed))
         let end = try #require(pair.responder.attempts.wait(at: pair.now))
@@ -209,17 +209,64 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
     try pair.pair()
     #expect(pair.responderBond != nil)
     #expect(pair.responderEvents.contains(.display(try #require(Passkey(123_456)))))
-    #expect(!pair.responder.isPasskeySpent)
+    #expect(pair.responder.passkeyFailures == [:])
 
     pair.initiatorUser.passkey = Passkey(1)
     try pair.pair()
-    #expect(pair.responder.isPasskeySpent)
+    #expect(pair.responder.passkeyFailures == [try #require(Passkey(123_456)): 1])
+    #expect(pair.initiator.passkeyFailures == [try #require(Passkey(1)): 1])
     pair.now = pair.now + .seconds(1)
     pair.responderEvents = []
     pair.initiatorUser.passkey = nil
     try pair.pair()
     #expect(pair.responderBond != nil)
     #expect(!pair.responderEvents.contains(.display(try #require(Passkey(123_456)))))
+}
+
+@Test(
+    "a link that ends in the middle of a pairing spends its passkey if the peer could learn of it",
+    arguments: [3, 4], 1...2)
+func endInTheMiddle(code: UInt8, round: Int) throws {
+    let fixed = try #require(Passkey(123_456))
+    var policy = display
+    policy.fixedPasskey = fixed
+    var pair = PairedMachines(keyboard, policy)
+    var count = 0
+    pair.meddle = { frame, _ in
+        guard frame.from == .central, frame.octets.first == code else { return nil }
+        count += 1
+        return count >= round ? [] : nil
+    }
+    try pair.pair()
+    #expect(pair.responder.passkeyFailures == [:])
+    pair.responder.countPasskeyFailure()
+    #expect(pair.responder.passkeyFailures == (code == 3 && round == 1 ? [:] : [fixed: 1]))
+}
+
+@Test(
+    "a user who types nothing tells nothing, and what was typed for three attempts that failed is not typed again"
+)
+func typedPasskeys() throws {
+    let fixed = try #require(Passkey(123_456))
+    var policy = display
+    policy.fixedPasskey = fixed
+    var pair = PairedMachines(keyboard, policy)
+    pair.stopsTyping = true
+    try pair.pair()
+    pair.initiator.answer(.refuse(.passkeyEntryFailed), at: pair.now)
+    pair.settle()
+    #expect(pair.responderFailure == .peer(.passkeyEntryFailed))
+    #expect(pair.responder.passkeyFailures == [:] && pair.initiator.passkeyFailures == [:])
+    pair.stopsTyping = false
+    let typed = try #require(Passkey(1))
+    pair.initiatorUser.passkey = typed
+    for count in 1...4 {
+        pair.now = pair.now + .seconds(1000)
+        try pair.pair()
+        #expect(
+            pair.responderFailure == (count < 4 ? .local(.confirmValueFailed) : .peer(.passkeyEntryFailed)))
+        #expect(pair.initiator.passkeyFailures == [typed: min(count, 3)])
+    }
 }
 
 /// Each bit of a passkey has random numbers of its own; what proved one proves no other.

@@ -74,6 +74,8 @@ extension Adapter {
             withdrawCommands(about: handle)
         }
         endWaits(on: link, error)
+        link.pairing.countPasskeyFailure()
+        shareFailures(of: link)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(false))

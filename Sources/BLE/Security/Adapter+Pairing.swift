@@ -15,9 +15,24 @@ extension Adapter {
         var policy = security.options.policy(existing: bond?.strength)
         // Who has that key expects private addresses, and may hear no others (Vol 6, Part B, 6.1.4).
         if !privacy.options.isEnabled { policy.keysToSend.remove(.identity) }
-        return SecurityManager(
+        var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
             policy: policy, identity: localIdentity)
+        manager.passkeyFailures = security.passkeyFailures
+        return manager
+    }
+
+    /// What a link's failed pairing has told of a passkey counts for all links.
+    func shareFailures(of link: Link) {
+        let known = security.passkeyFailures
+        guard link.pairing.passkeyFailures != known else { return }
+        if let fixed = security.options.fixedPasskey, known[fixed] == nil,
+            link.pairing.passkeyFailures[fixed] != nil
+        {
+            log.warning("a pairing with the fixed passkey has failed: it is not shown again")
+        }
+        security.passkeyFailures.merge(link.pairing.passkeyFailures, uniquingKeysWith: max)
+        for other in links.values { other.pairing.passkeyFailures = security.passkeyFailures }
     }
 
     /// Pairs, or as peripheral asks the central to pair or to encrypt; returns when the link is at least as safe as
@@ -86,6 +101,7 @@ extension Adapter {
         case .failed(let failure):
             link.endDialogue()
             log.info("pairing with \(peer) failed: \(failure)")
+            shareFailures(of: link)
             link.protection.pairingFailed(.pairing(failure))
             protect(link)
         case .refused(let code, let reason): log.info("\(peer) was refused its \(code): \(reason)")

@@ -39,8 +39,7 @@ package struct PairingPolicy: Hashable, Sendable {
     /// Keys that it takes then.
     package var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
 
-    /// A passkey to show in place of a random one. When a pairing has failed with it, the next ones of this
-    /// link show random ones: each attempt tells an attacker some of its bits (Vol 3, Part H, 2.3.5.6.3).
+    /// A passkey to show in place of a random one, until a pairing has failed with it.
     package var fixedPasskey: Passkey?
     /// Whether peers may use the debug key, which everybody can listen to.
     package var takesDebugKey = false

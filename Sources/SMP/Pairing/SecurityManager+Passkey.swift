@@ -9,7 +9,7 @@ extension SecurityManager {
         if pairing.method.isEntered(by: role) {
             events.append(.enterPasskey)
         } else if pairing.method == .passkeyShown(by: role) {
-            let fixed = isPasskeySpent ? nil : pairing.policy.fixedPasskey
+            let fixed = pairing.policy.fixedPasskey.flatMap { passkeyFailures[$0] == nil ? $0 : nil }
             let passkey = fixed ?? .random(using: &random)
             self.pairing?.passkey = passkey
             events.append(.display(passkey))
@@ -20,8 +20,19 @@ extension SecurityManager {
         guard let pairing, pairing.passkey == nil, pairing.method.isEntered(by: role),
             pairing.step == .passkey || pairing.step == .confirm
         else { return }
+        guard passkeyFailures[passkey, default: 0] < 3 else { return fail(.passkeyEntryFailed, at: now) }
         self.pairing?.passkey = passkey
         commit(at: now)
+    }
+
+    /// The pairing that is under way ends without success, also by the end of its link. That counts for its passkey if the peer
+    /// could learn something of it: from the peer's commitment on, what is sent next depends on its bits.
+    package mutating func countPasskeyFailure() {
+        guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
+        else { return }
+        if passkey == pairing.policy.fixedPasskey || pairing.method.isEntered(by: role) {
+            passkeyFailures[passkey, default: 0] += 1
+        }
     }
 
     /// The peer tells of key presses as long as its user types: before its first confirm value.

@@ -24,8 +24,10 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
     package var attempts = PairingAttempts()
-    /// Whether the policy's fixed passkey has been part of an attempt that failed. It is not shown again.
-    package internal(set) var isPasskeySpent = false
+    /// How often each passkey has been part of an attempt that failed, on this link or earlier ones, where it could be used
+    /// again: each attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). A fixed
+    /// one is shown again never, and one that the user has typed is taken twice more, since links break.
+    package var passkeyFailures: [Passkey: Int] = [:]
 
     let own: DeviceAddress
     let peer: DeviceAddress
@@ -149,11 +151,7 @@ extension SecurityManager {
     }
 
     mutating func end(_ failure: PairingFailure) {
-        if let pairing, pairing.method == .passkeyShown(by: role), let fixed = pairing.policy.fixedPasskey,
-            pairing.passkey == fixed
-        {
-            isPasskeySpent = true
-        }
+        countPasskeyFailure()
         negotiation = nil
         pairing = nil
         securityRequest = nil
