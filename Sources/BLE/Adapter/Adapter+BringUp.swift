@@ -10,7 +10,11 @@ extension Adapter {
     func bringUp(staticAddress: DeviceAddress?) async throws(BLEError) {
         if kernel == nil { _ = try await tell(Reset()) }
         try await readAbilities()
-        guard kernel == nil else { return }
+        guard kernel == nil else {
+            // The kernel's controller is told nothing of them.
+            watchBonds()
+            return notePeers()
+        }
 
         acceptList.wasReset(holding: capabilities.acceptListSize)
         initiator.controllerWasReset(capacity: capabilities.acceptListSize)

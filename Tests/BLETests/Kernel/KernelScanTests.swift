@@ -1,7 +1,9 @@
 import BLECore
 import HCI
 import HCISocket
+import SMP
 import Testing
+import VirtualController
 
 @testable import BLE
 
@@ -41,6 +43,40 @@ import Testing
 
     private func enables(_ host: KernelHost) -> Int {
         host.port.heard.count { $0 == .leSetExtendedScanEnable }
+    }
+
+    @Test("a bonded peer that hides is known, and hidden again when its bond is gone") func hiddenPeer()
+        async throws
+    {
+        var security = SecurityOptions()
+        let store = BondStore()
+        security.bonds = store
+        try await KernelHost.run(security: security) { host in
+            let other = try await Adapter.open(
+                on: await host.air.attach(.init(extended: .init())), name: "other",
+                options: AdapterOptions(loop: host.loop, privacy: .on))
+            _ = try await PeripheralManager(other).advertise(.beacon("Hidden"))
+            let (address, key) = (await other.address, await other.localIdentity.identityKey)
+            func identity(_ options: ScanOptions = ScanOptions()) async throws -> DeviceAddress? {
+                try await host.central.first(options, within: .seconds(5)) { $0.name == "Hidden" }.identity
+            }
+            #expect(try await identity() == nil)
+            var bond = Bond(
+                with: address, as: await host.adapter.address,
+                PairingStrength(isAuthenticated: false, isSecureConnections: true))
+            bond.peerIdentityKey = key
+            try store.insert(bond)
+            await host.wait(.seconds(1))
+            #expect(try await identity() == address)
+            var options = ScanOptions()
+            options.addresses = [AddressFilter(address)]
+            #expect(try await identity(options) == address)
+            // Another process removes it.
+            store.remove(bond.id)
+            await host.wait(.seconds(1))
+            #expect(try await identity() == nil)
+            await other.close()
+        }
     }
 
     @Test("others switch scanning off while ours is begun: that is noticed when ours is done")
