@@ -131,6 +131,9 @@ struct ScriptedUser: PairingDelegate {
     let slip = Lock<Slip?>(nil)
     /// Is given what is displayed, beside the other user.
     let shown = Lock<(@Sendable (Passkey) -> Void)?>(nil)
+    /// Runs before a passkey is entered.
+    let typing = Lock<(@Sendable () async -> Void)?>(nil)
+    let keys = Lock<[KeypressNotification]>([])
 
     enum Slip { case otherPasskey, otherNumber, noPairing }
 
@@ -147,9 +150,14 @@ struct ScriptedUser: PairingDelegate {
 
     func enterPasskey(for peer: DeviceAddress) async -> Passkey? {
         asked.withLock { $0.append("enter") }
+        await typing.withLock { $0 }?()
         var shown = screen.shown.stream.makeAsyncIterator()
         guard let passkey = await shown.next() else { return nil }
         return slip.withLock { $0 } == .otherPasskey ? Passkey(lowestDigitsOf: passkey.value + 1) : passkey
+    }
+
+    func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {
+        keys.withLock { $0.append(key) }
     }
 
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool {

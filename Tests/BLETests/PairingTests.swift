@@ -1,10 +1,11 @@
 import ATT
-import BLE
 import BLECore
 import GATTServer
 import HCISocket
 import SMP
 import Testing
+
+@testable import BLE
 
 private let capabilities: [IOCapability] = [
     .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
@@ -135,6 +136,20 @@ struct PairingTests {
                 #expect(asked[0] == central.map { $0[...] })
                 #expect(asked[1] == ["authorize"] + expected.peripheral.map { $0[...] })
             }
+        }
+    }
+
+    @Test("who shows a passkey is told of the keys that the other side tells") func keypresses() async throws
+    {
+        try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { hosts in
+            let keys: [KeypressNotification] = [.started, .digitEntered, .digitErased, .cleared, .completed]
+            hosts.clientUser.typing.withLock { [client = hosts.client] typing in
+                typing = { for key in keys { await client.press(key) } }
+            }
+            let device = try await hosts.connect()
+            await hosts.client.tellKeypresses()
+            _ = try await device.pair(.authenticated)
+            #expect(hosts.serverUser.keys.withLock { $0 } == keys)
         }
     }
 
@@ -352,6 +367,21 @@ struct PairingTests {
                 try await device.writeSigned([1], to: AttributeHandle(3))
             }
             #expect(refused == .noSigningKey(await hosts.server.address))
+        }
+    }
+}
+
+extension Adapter {
+    /// Has links tell the keys that their user presses.
+    fileprivate func tellKeypresses() {
+        for link in links.values { link.pairing.policy.tellsKeypresses = true }
+    }
+
+    /// The user presses a key.
+    fileprivate func press(_ key: KeypressNotification) {
+        for link in links.values {
+            link.pairing.press(key, at: loop.now)
+            pump(link)
         }
     }
 }

@@ -113,6 +113,14 @@ struct ErrorTableTests {
             "read: the adapter is in use by another program that switches hci0 on again",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
+            .adapter(.inUse(.server(process: 4711))), .adapter,
+            "read: the adapter is in use by the server of process 4711, which takes the links of centrals",
+            hint: "end that program, or use another adapter: bletool adapters lists them"),
+        Row(
+            .adapter(.inUse(.server(process: nil))), .adapter,
+            "read: the adapter is in use by the server of another process, which takes the links of centrals",
+            hint: "end that program, or use another adapter: bletool adapters lists them"),
+        Row(
             .adapter(.inUse(.advertising)), .adapter,
             "read: the adapter is in use by the kernel's own advertising or another program's: it has one set of packets"
         ),
@@ -160,6 +168,10 @@ struct ErrorTableTests {
         Row(
             .adapter(.unsupported(.outOfBandPairing)), .adapter,
             "read: the adapter does not support pairing out of band"),
+        Row(
+            .adapter(.unsupported(.fixedPasskey)), .adapter,
+            "read: the adapter does not support a passkey of this program's own: the kernel shows random ones"
+        ),
         Row(
             .adapter(.unsupported(.secureConnections)), .adapter,
             "read: the adapter does not support LE Secure Connections"),

@@ -69,6 +69,8 @@ extension AdapterProblem {
         case serialPort(path: String)
         /// A program that switches the adapter with this index on whenever it is switched off.
         case powerSwitch(UInt16)
+        /// A process, if it is known, that has a server on the adapter: the kernel gives the links of centrals to one.
+        case server(process: Int32?)
         /// The kernel's own advertising, or another program's, on a controller that advertises one set of packets.
         case advertising
 
@@ -112,6 +114,8 @@ extension AdapterProblem {
         case pairing
         /// Pairing out of band.
         case outOfBandPairing
+        /// A passkey of this program's own choice: the kernel shows random ones.
+        case fixedPasskey
         /// LE Secure Connections.
         case secureConnections
         /// Names of virtual adapters: the air at the other end does not know them.
@@ -170,6 +174,8 @@ extension AdapterProblem.Holder: CustomStringConvertible {
     public var description: String {
         switch self {
         case .process(let id): "process \(id)"
+        case .server(let process):
+            "the server of \(process.map { "process \($0)" } ?? "another process"), which takes the links of centrals"
         case .userChannel(let processes):
             (processes.isEmpty
                 ? "another process"
@@ -199,6 +205,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
         case .linkCommands: "commands for this link, whose handle the kernel does not tell"
         case .pairing: "pairing unless the kernel's management socket has switched it on"
         case .outOfBandPairing: "pairing out of band"
+        case .fixedPasskey: "a passkey of this program's own: the kernel shows random ones"
         case .secureConnections: "LE Secure Connections"
         case .adapterNames: "names of virtual adapters"
         }

@@ -15,7 +15,7 @@ extension Adapter {
 
     private func setUpKernelPairing() async throws(BLEError) {
         guard let kernel else { return }
-        if let daemon = await kernel.kernel.files.bluetoothDaemonElsewhere() {
+        if let daemon = await kernel.kernel.bluetoothDaemon() {
             throw .adapter(.pairedBy(bluetoothDaemon: daemon))
         }
         let known = try await kernel.management.adapters().first { $0.index == kernel.index }
@@ -56,7 +56,7 @@ extension Adapter {
 
     /// Bonds have come or gone, also by the hand of other processes: the kernel hears of it.
     private func heard(_ change: BondChange) async {
-        guard kernelPairing?.isSetUp == true else { return }
+        guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
             try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
         }
@@ -78,7 +78,21 @@ extension Adapter {
         kernelPairing = nil
     }
 
+    /// Whether this process says how the kernel pairs, and has given it its bonds. Where bluetoothd has been started since,
+    /// that has both from then on, and nothing is set back.
+    private func ownsKernelPairing() async -> Bool {
+        guard let kernel, kernelPairing?.isSetUp == true else { return false }
+        guard let daemon = await kernel.kernel.bluetoothDaemon() else {
+            return kernelPairing?.isSetUp == true
+        }
+        if kernelPairing?.setBack() != nil {
+            log.warning("bluetoothd, process \(daemon), pairs on \(name) now, and keeps the bonds")
+        }
+        return false
+    }
+
     private func resetKernelPairing() async {
+        guard await ownsKernelPairing() else { return }
         guard let before = kernelPairing?.setBack() else { return }
         for command in KernelPairingSettings(options: security.options, before: before).tearDown {
             try? await tellKernel(command)
@@ -115,6 +129,9 @@ extension Adapter {
                 return passkey.map { .userPasskeyReply(peer, $0.value) } ?? .userPasskeyNegativeReply(peer)
             }
         case .passkeyNotify(let peer, let value, entered: 0):
+            if let fixed = security.options.fixedPasskey, fixed.value != value {
+                log.warning("the kernel shows a passkey of its own: \(AdapterProblem.Feature.fixedPasskey)")
+            }
             ask(about: peer) { delegate in
                 await delegate.display(Passkey(lowestDigitsOf: value), for: peer)
                 return nil
@@ -149,10 +166,10 @@ extension Adapter {
     ) {
         guard let kernel, kernelLink(to: peer) != nil else { return }
         let (management, index, delegate) = (kernel.management, kernel.index, security.options.delegate)
-        let files = kernel.kernel.files
+        let control = kernel.kernel
         kernelPairing?.ask(about: peer) { [log] in
             // It may have been started since.
-            guard await files.bluetoothDaemonElsewhere() == nil else {
+            guard await control.bluetoothDaemon() == nil else {
                 return log.info("bluetoothd runs: it answers for \(peer)")
             }
             guard let reply = await question(delegate), !Task.isCancelled else { return }
@@ -205,13 +222,20 @@ extension Adapter {
     func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
-        if security.options.bonds.record(bond.id) != nil {
+        guard security.options.bonds.record(bond.id) == nil else {
             loadKeysSoon(insteadOf: [bond.peer])
+            return fail(link, error, .authenticationFailure)
+        }
+        let id = link.id
+        Task(executorPreference: loop) { await self.unpair(bond.peer, orEnd: id, error) }
+    }
+
+    /// Takes a device's keys from the kernel, and its link with them; where they are another program's, the link alone.
+    private func unpair(_ peer: DeviceAddress, orEnd id: LinkID, _ error: BLEError) async {
+        if await ownsKernelPairing() {
+            try? await tellKernel(.unpairDevice(peer, disconnects: true))
+        } else if let link = links[id] {
             fail(link, error, .authenticationFailure)
-        } else {
-            Task(executorPreference: loop) {
-                try? await self.tellKernel(.unpairDevice(bond.peer, disconnects: true))
-            }
         }
     }
 
@@ -235,7 +259,7 @@ extension Adapter {
     private func loadKeys() async {
         var isDone = true
         do throws(BLEError) {
-            try await loadKernelKeys()
+            if await ownsKernelPairing() { try await loadKernelKeys() }
         } catch {
             log.warning("the kernel does not take the keys of bonds: \(error)")
             isDone = false

@@ -6,6 +6,8 @@ import HCISocket
 protocol Kernel: Sendable {
     /// The files of /sys and /proc.
     var files: SystemFiles { get }
+    /// BlueZ's daemon, which shares kernel adapters with us where it runs.
+    func bluetoothDaemon() async -> Int32?
 
     /// The management socket.
     func management(on loop: EventLoop) throws(PortError) -> any PacketPort
@@ -55,6 +57,8 @@ protocol KernelAttempt: Sendable {
 /// Linux.
 struct LinuxKernel: Kernel {
     var files = SystemFiles()
+
+    func bluetoothDaemon() async -> Int32? { await files.bluetoothDaemonElsewhere() }
 
     func management(on loop: EventLoop) throws(PortError) -> any PacketPort {
         try HCISockets.control(on: loop)

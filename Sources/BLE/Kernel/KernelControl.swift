@@ -1,4 +1,5 @@
 import BLECore
+import Glibc
 import HCISocket
 
 /// What a kernel adapter has that others have not: management, and listeners of the kernel's L2CAP.
@@ -11,7 +12,8 @@ final class KernelControl: Sendable {
     /// Records the adapter's packets, where that is wanted.
     let capture: KernelCapture?
     var index: UInt16 { lease.index }
-    private let listener = Lock<(any KernelListener)?>(nil)
+    /// The listener, and the names that show others that there is one.
+    private let listener = Lock<(listener: any KernelListener, claims: [any Sendable])?>(nil)
 
     init(
         of kernel: any Kernel, _ lease: KernelLease, management: KernelManagement, capture: KernelCapture?
@@ -22,26 +24,42 @@ final class KernelControl: Sendable {
         self.capture = capture
     }
 
-    /// Takes links of centrals at `address` from now on.
+    /// Takes links of centrals at `address` from now on. The kernel gives all of them to the newest listener, so there is one
+    /// for each adapter among the programs that use this library.
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
         failed: @escaping @Sendable (PortError) -> Void
-    ) throws(PortError) {
+    ) throws(BLEError) {
         guard listener.withLock({ $0 == nil }) else { return }
-        let new = try kernel.listen(at: address, on: loop, accepted: accepted, failed: failed)
-        listener.withLock { $0 = new }
+        let name = "bletool/hci\(index)/server"
+        let (claim, new): ((any Sendable)?, (any KernelListener)?)
+        do throws(PortError) {
+            claim = try kernel.claim(name)
+            new =
+                claim == nil
+                ? nil : try kernel.listen(at: address, on: loop, accepted: accepted, failed: failed)
+        } catch {
+            throw .kernel(error, operation: .listen, kernel.files)
+        }
+        guard let claim, let new else {
+            let holder = kernel.claims(beginningWith: "\(name)/").first?.split(separator: "/").last
+            throw .adapter(.inUse(.server(process: holder.flatMap { Int32($0) })))
+        }
+        let shown = try? kernel.claim("\(name)/\(getpid())")
+        listener.withLock { $0 = (new, [claim, shown].compactMap { $0 }) }
     }
 
     /// Whether links of centrals are taken.
     var isListening: Bool { listener.withLock { $0 != nil } }
 
     /// Takes no links any more.
-    func close() { listener.withLock { $0.take() }?.close() }
+    func close() { listener.withLock { $0.take() }?.listener.close() }
 
     /// Ends the use of the adapter: the last one leaves it as the first one has found it.
-    /// `settings`: what this process has to set back first.
+    /// `settings`: what this process has to set back first, unless bluetoothd has been started since: then they are its own.
     func restore(_ settings: [ManagementCommand] = []) async {
-        for command in settings {
+        let isOurs = settings.isEmpty ? false : await kernel.bluetoothDaemon() == nil
+        for command in settings where isOurs {
             _ = try? await management.request(
                 command, index: index, operation: .restorePairing(index))
         }

@@ -14,6 +14,11 @@ struct KernelPairingSettings {
         if options.asksForOutOfBandData || options.outOfBandOffer != nil {
             throw .adapter(.unsupported(.outOfBandPairing))
         }
+        // Where it may be typed as well, the peer decides; it is said when the kernel shows another.
+        if options.fixedPasskey != nil, [.displayOnly, .displayYesNo].contains(options.delegate.ioCapability)
+        {
+            throw .adapter(.unsupported(.fixedPasskey))
+        }
         var commands = [ManagementCommand.setIOCapability(options.delegate.ioCapability.rawValue)]
         if !supported.contains(.secureConnections) {
             if wanted == .only { throw .adapter(.unsupported(.secureConnections)) }

@@ -42,14 +42,10 @@ extension Adapter {
                 "bluetoothd runs: the newest listener gets the links, so this server loses them to a restart of it"
             )
         }
-        do throws(PortError) {
-            try kernel.listen(
-                at: identity, on: loop,
-                accepted: { [weak self] channel in self?.assumeIsolated { $0.accept(channel) } },
-                failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
-        } catch {
-            throw .kernel(error, operation: .listen, kernel.kernel.files)
-        }
+        try kernel.listen(
+            at: identity, on: loop,
+            accepted: { [weak self] channel in self?.assumeIsolated { $0.accept(channel) } },
+            failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
     }
 
     /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has given none.

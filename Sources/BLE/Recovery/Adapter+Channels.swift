@@ -18,8 +18,7 @@ extension Adapter {
 
     private func missChannel(of connection: ConnectionHandle) async {
         guard let kernel = kernel?.kernel, end == nil, kernelLinks.lacksChannel(connection) else { return }
-        // Reads files, which the loop must not wait for.
-        let daemon = await kernel.files.bluetoothDaemonElsewhere()
+        let daemon = await kernel.bluetoothDaemon()
         note(.centralTaken(by: daemon))
     }
 }

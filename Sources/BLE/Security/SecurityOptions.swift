@@ -21,7 +21,7 @@ public struct SecurityOptions: Sendable {
     public var keepsStreamAddress = false
     /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on. When a pairing
     /// has failed with it, the adapter shows random ones until it is opened anew, since each attempt tells an attacker some
-    /// of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3).
+    /// of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not on adapters of the kernel's, which shows random ones.
     public var fixedPasskey: Passkey?
     /// Whether the delegate is asked for the out-of-band data of peers. Not on adapters of the kernel's.
     public var asksForOutOfBandData = false
@@ -43,6 +43,8 @@ extension SecurityOptions {
         policy.secureConnections = secureConnections
         policy.minimumKeySize = minimumKeySize
         policy.fixedPasskey = fixedPasskey
+        // A host that shows the passkey learns how far the other side has come; one that types it would have to tell each key.
+        policy.tellsKeypresses = [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
         policy.asksForOutOfBandData = asksForOutOfBandData
         policy.outOfBandOffer = outOfBandOffer
         policy.existing = existing

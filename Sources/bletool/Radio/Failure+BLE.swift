@@ -114,7 +114,7 @@ extension Failure {
                 address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil
             case .inUse(.process):
                 "give another name: --adapter virtual:NAME, or virtual alone for a new controller"
-            case .inUse(.userChannel), .inUse(.powerSwitch):
+            case .inUse(.userChannel), .inUse(.powerSwitch), .inUse(.server):
                 "end that program, or use another adapter: bletool adapters lists them"
             case .inUse(.serialPort): "end that program"
             case .inUse(.advertising): nil

@@ -100,6 +100,10 @@ final class FakeKernel: Kernel, @unchecked Sendable {
 
     /// Files that say nothing.
     let files = SystemFiles(root: "/nonexistent")
+    /// The process number of a bluetoothd that runs.
+    var daemon: Int32?
+
+    func bluetoothDaemon() -> Int32? { daemon }
 
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
         guard index == Self.index else {

@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import GATTClient
 import GATTServer
+import Glibc
 import HCI
 import HCISocket
 import SystemPackage
@@ -363,6 +364,30 @@ import VirtualController
             host.kernel.switchPower(false)
             #expect(await scanning.value == .adapter(.poweredOff))
             #expect(host.powers == [])
+        }
+    }
+
+    @Test("of two processes on one adapter the second to serve is told that the first does") func twoServers()
+        async throws
+    {
+        try await KernelHost.run { host in
+            try await PeripheralManager(host.adapter).publish([])
+            var options = AdapterOptions(loop: host.loop)
+            options.kernel = host.kernel
+            let second = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
+            let refusal = await failure { () throws(BLEError) in
+                try await PeripheralManager(second).publish([])
+            }
+            #expect(refusal == .adapter(.inUse(.server(process: getpid()))))
+            // The first one publishes anew, and then ends.
+            try await PeripheralManager(host.adapter).publish([])
+            await host.adapter.close()
+            try await second.serve([4])
+            let other = try await host.other()
+            let device = try await other.connect(to: second)
+            #expect(try await device.read(try await device.sample()) == [4])
+            await other.close()
+            await second.close()
         }
     }
 

@@ -5,6 +5,7 @@ import HCI
 import HCISocket
 import SMP
 import Testing
+import VirtualController
 
 @testable import BLE
 
@@ -260,6 +261,67 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
                 #expect(await host.kernel.nextCommand() == (bonds.isEmpty ? removed : Self.reloaded))
                 #expect(await host.adapter.bonds == bonds)
             }
+        }
+    }
+
+    // MARK: Others that own pairing
+
+    @Test("bluetoothd that is started later has the kernel's settings and keys from then on") func daemon()
+        async throws
+    {
+        let bond = bond(isAuthenticated: true)
+        let options = try security(User(), bond)
+        try await run(options) { host in
+            host.kernel.daemon = 4711
+            let before = host.commands.count
+            options.bonds.remove(bond.id)
+            await host.wait(.seconds(1))
+            await host.adapter.close()
+            #expect(host.commands.count == before, "nothing is unpaired, loaded or set back")
+        }
+    }
+
+    @Test(
+        "a key that is too short is taken only from a kernel that has this process' keys",
+        arguments: [false, true])
+    func shortKey(hasDaemon: Bool) async throws {
+        var options = try security(User())
+        if !hasDaemon { options.managesKernelPairing = false }
+        try await KernelHost.run(security: options) { host in
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, over: socket)
+            if hasDaemon { host.kernel.daemon = 4711 }
+            let before = host.commands.count
+            var key = longTermKey(kind: 3)
+            key[10] = 15
+            host.kernel.tell(0x000a, key)
+            await host.wait(.seconds(1))
+            #expect(host.commands.count == before)
+            #expect(await host.adapter.hasRefused(link))
+        }
+    }
+
+    @Test("an adapter that is let go while bluetoothd runs leaves it its settings") func lettingGo()
+        async throws
+    {
+        let kernel = Lock<FakeKernel?>(nil)
+        let options = try security(User())
+        try await VirtualTestbed.run { bed in
+            let fake = try FakeKernel(
+                await bed.air.attach(.init(publicAddress: FakeKernel.address)), on: bed.loop, extended: false,
+                isOff: false)
+            kernel.withLock { $0 = fake }
+            do {
+                var adapterOptions = AdapterOptions(loop: bed.loop, security: options)
+                adapterOptions.kernel = fake
+                let adapter = try await Adapter.open(
+                    .kernel(.index(FakeKernel.index)), options: adapterOptions)
+                fake.daemon = 4711
+                withExtendedLifetime(adapter) {}
+            }
+            let before = fake.commands.count
+            await bed.wait(.seconds(1))
+            #expect(fake.commands.count == before)
         }
     }
 
@@ -691,6 +753,27 @@ func kernelWithoutSecureConnections() throws {
     options.secureConnections = .only
     let only = KernelPairingSettings(options: options, before: [])
     #expect(throws: BLEError.adapter(.unsupported(.secureConnections))) { try only.setUp([]) }
+}
+
+@Test("a passkey of one's own is refused where it would be shown, since the kernel shows its own")
+func kernelFixedPasskey() throws {
+    var options = SecurityOptions()
+    options.fixedPasskey = Passkey(1)
+    for capability in [IOCapability.displayOnly, .displayYesNo, .keyboardOnly, .keyboardDisplay] {
+        options.delegate = Capable(ioCapability: capability)
+        let settings = KernelPairingSettings(options: options, before: [.bondable])
+        if capability == .displayOnly || capability == .displayYesNo {
+            #expect(throws: BLEError.adapter(.unsupported(.fixedPasskey))) {
+                try settings.setUp([.secureConnections])
+            }
+        } else {
+            #expect(try settings.setUp([.secureConnections]).first == .setIOCapability(capability.rawValue))
+        }
+    }
+}
+
+private struct Capable: PairingDelegate {
+    let ioCapability: IOCapability
 }
 
 @Test("of more keys than the kernel takes, it gets those that were used last")
