@@ -2,7 +2,7 @@ import HCISocket
 
 /// Runs `body` with a time limit by the loop's clock. When it passes, `body` is cancelled and its outcome
 /// awaited; `timeout` is thrown unless `body` succeeded meanwhile. Nil waits for ever.
-func withDeadline<Success: Sendable>(
+package func withDeadline<Success: Sendable>(
     _ limit: Duration?, on loop: EventLoop, orThrow timeout: BLEError,
     _ body: @escaping @Sendable () async throws(BLEError) -> Success
 ) async throws(BLEError) -> Success {

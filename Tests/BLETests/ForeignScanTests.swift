@@ -30,40 +30,58 @@ struct ForeignScanTests {
 
     @Test("legacy: who scans for all is joined, who scans for some or stops is not")
     func legacy() throws {
-        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100"), 1, .join)
-        expect(try told("0b2007" + "00600030000001", "0c2002" + "0100"), 1, .takeOver)
-        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100", "0c2002" + "0000"), 2, .takeOver)
+        expect(try told("0b2007" + "01600060000000", "0c2002" + "0100"), 1, .join)
+        expect(try told("0b2007" + "00600060000001", "0c2002" + "0100"), 1, .takeOver)
+        expect(try told("0b2007" + "01600060000000", "0c2002" + "0100", "0c2002" + "0000"), 2, .takeOver)
     }
 
     @Test("extended: the same")
     func extended() throws {
-        let all = "412008" + "0000010160003000"
+        let all = "412008" + "0000010160006000"
         expect(try told(all, "422006" + "010100000000"), 1, .join)
-        expect(try told("412008" + "0001010060003000", "422006" + "010000000000"), 1, .takeOver)
+        expect(try told("412008" + "0001010060006000", "422006" + "010000000000"), 1, .takeOver)
         expect(try told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
     }
 
     @Test("who only listens is joined by who only listens")
     func passive() throws {
-        let passive = ("0b2007" + "00600030000000", "0c2002" + "0101")
+        let passive = ("0b2007" + "00600060000000", "0c2002" + "0101")
         expect(try told(passive.0, passive.1), 1, .takeOver)
         var options = ScanOptions()
         options.isPassive = true
         expect(try told(passive.0, passive.1, wanting: options), 1, .join)
     }
 
+    @Test("who listens as much or more is joined, who listens less is not")
+    func share() throws {
+        let legacy = { "0b2007" + "01" + $0 + "0000" }
+        let extended = { "412008" + "00000101" + $0 }
+        for (timing, joining) in [
+            ("60006000", ScanOptions.Preset.allCases), ("60003000", [.lowPower, .balanced]),
+            ("00081200", [.lowPower]), ("00081100", []), ("00000000", []),
+        ] {
+            for preset in ScanOptions.Preset.allCases {
+                var options = ScanOptions()
+                options.preset = preset
+                let verdict = joining.contains(preset) ? Verdict.join : .takeOver
+                expect(try told(legacy(timing), "0c2002" + "0100", wanting: options), 1, verdict)
+                expect(try told(extended(timing), "422006" + "010000000000", wanting: options), 1, verdict)
+            }
+        }
+    }
+
     @Test("who listens on LE 1M is not joined by who listens on LE Coded")
     func coded() throws {
         var options = ScanOptions()
         options.phys = [.le1M, .leCoded]
-        let (one, on) = ("412008" + "0000010160003000", "422006" + "010000000000")
-        let both = "41200d" + "000005" + "0160003000" + "0160003000"
+        let (one, on) = ("412008" + "0000010160006000", "422006" + "010000000000")
+        let both = "41200d" + "000005" + "0160006000" + "0160006000"
         expect(try told(one, on, wanting: options), 1, .takeOver)
         expect(try told(both, on, wanting: options), 1, .join)
     }
 
     @Test func aResetEndsAll() throws {
-        expect(try told("0b2007" + "01600030000000", "0c2002" + "0100", "030c00"), 2, .takeOver)
+        expect(try told("0b2007" + "01600060000000", "0c2002" + "0100", "030c00"), 2, .takeOver)
     }
 
     @Test(arguments: ["", "0c", "0c2000", "0c2002", "0b2001" + "01", "412000", "ffff00"])

@@ -13,7 +13,7 @@ struct ScannerTests {
 
     private var all: [HCICommandPacket] {
         [
-            LESetScanParameters(type: .active, interval: Slots(rawValue: 96), window: Slots(rawValue: 48))
+            LESetScanParameters(type: .active, interval: Slots(rawValue: 96), window: Slots(rawValue: 96))
                 .packet,
             LESetScanEnable(enable: true).packet,
         ]
@@ -377,7 +377,7 @@ struct ScannerTests {
     func judgedAgain() {
         var played = PlayedScanner(isShared: true)
         played.others([
-            LESetScanParameters(type: .passive, interval: Slots(rawValue: 96), window: Slots(rawValue: 48))
+            LESetScanParameters(type: .passive, interval: Slots(rawValue: 96), window: Slots(rawValue: 96))
                 .packet,
             LESetScanEnable(enable: true).packet,
         ])

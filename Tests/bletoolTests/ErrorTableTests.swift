@@ -53,6 +53,10 @@ struct ErrorTableTests {
                 .unreachable(
                     .tcp(host: "192.0.2.1", port: 9000), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at tcp:192.0.2.1:9000 (connect: Connection refused)"),
+        Row(
+            .adapter(
+                .unreachable(.tcp(host: "192.0.2.1", port: 9000), .system(.timedOut, during: "connect"))),
+            .adapter, "read: nothing answers at tcp:192.0.2.1:9000"),
         Row(.adapter(.notSerial(path: "/dev/null")), .adapter, "read: /dev/null is no serial port"),
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
@@ -551,6 +555,9 @@ struct ErrorTableTests {
             .notFound(.bond(BondID(peer, at: other))), .notFound,
             "read: there is no bond with C0:DE:00:00:00:01/random at C0:DE:00:00:00:02/random"),
         Row(.timedOut(.operation, after: .seconds(5)), .timeout, "read: the operation took longer than 5 s"),
+        Row(
+            .timedOut(.opening, after: .seconds(1)), .timeout, "read: opening the adapter took longer than 1 s"
+        ),
         Row(
             .timedOut(.connecting, after: .milliseconds(1500)), .timeout,
             "read: connecting took longer than 1.5 s"),

@@ -133,25 +133,22 @@ extension Adapter {
         }
     }
 
-    /// Connects a stream; where nothing listens, that is `AdapterProblem.unreachable`.
+    /// How long a stream may take to be connected.
+    private static let connectLimit = Duration.seconds(10)
+
+    /// Connects a stream; where nothing listens, or takes it in time, that is `AdapterProblem.unreachable`.
     private static func connect(_ address: StreamAddress, on loop: EventLoop) async throws(BLEError) -> CInt {
-        let result = await withCheckedContinuation { continuation in
-            loop.execute {
-                do throws(PortError) {
-                    _ = try StreamSockets.connect(to: address, on: loop) {
-                        continuation.resume(returning: $0)
-                    }
-                } catch {
-                    continuation.resume(returning: .failure(error))
+        let silence = BLEError.adapter(.unreachable(address, .system(.timedOut, during: "connect")))
+        return try await withDeadline(connectLimit, on: loop, orThrow: silence) { () throws(BLEError) in
+            switch await StreamSockets.connection(to: address, on: loop) {
+            case .success(let descriptor)?: return descriptor
+            case .failure(let error)?:
+                switch error.errno {
+                case .connectionRefused, .noSuchFileOrDirectory, .timedOut:
+                    throw .adapter(.unreachable(address, error))
+                default: throw .port(error)
                 }
-            }
-        }
-        switch result {
-        case .success(let descriptor): return descriptor
-        case .failure(let error):
-            switch error.errno {
-            case .connectionRefused, .noSuchFileOrDirectory: throw .adapter(.unreachable(address, error))
-            default: throw .port(error)
+            case nil: throw .cancelled
             }
         }
     }

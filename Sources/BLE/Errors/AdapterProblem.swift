@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import SystemPackage
 
 /// Why an adapter cannot be used.
 public enum AdapterProblem: Hashable, Sendable {
@@ -145,6 +146,7 @@ extension AdapterProblem: CustomStringConvertible {
         switch self {
         case .missing(let specification): "there is no adapter \(specification)"
         case .noAdapter: "the kernel has no adapter"
+        case .unreachable(let address, .system(.timedOut, _)): "nothing answers at \(address)"
         case .unreachable(let address, let error): "nothing listens at \(address) (\(error))"
         case .notSerial(let path): "\(path) is no serial port"
         case .noBluetooth: "the kernel has no Bluetooth (AF_BLUETOOTH)"

@@ -125,6 +125,8 @@ extension BLEError {
     public enum Activity: Hashable, Sendable {
         /// What the caller has limited.
         case operation
+        /// Opening an adapter.
+        case opening
         /// Connecting.
         case connecting
         /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
@@ -249,6 +251,7 @@ extension BLEError.Activity: CustomStringConvertible {
     public var description: String {
         switch self {
         case .operation: "the operation"
+        case .opening: "opening the adapter"
         case .connecting: "connecting"
         case .response: "the peer's answer"
         case .connectionUpdate: "the connection update"

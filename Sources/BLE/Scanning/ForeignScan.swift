@@ -7,8 +7,9 @@ struct ForeignScan: Hashable, Sendable {
     private var isOn = false
     private var isFiltered = false
     private var isActive = false
-    private var isOnOneMegabit = true
-    private var isOnCoded = false
+    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not.
+    private var oneMegabit = 1.0
+    private var coded = 0.0
     /// Whether the controller leaves out what it takes for a repetition of what it has reported.
     private(set) var filtersDuplicates = false
 
@@ -20,12 +21,15 @@ struct ForeignScan: Hashable, Sendable {
         case .leSetScanParameters where parameters.count == 7:
             isFiltered = Self.filters(parameters[6])
             isActive = parameters[0] == 1
-            (isOnOneMegabit, isOnCoded) = (true, false)
+            (oneMegabit, coded) = (Self.share(parameters[1..<5]), 0)
         case .leSetExtendedScanParameters where parameters.count > 3:
             isFiltered = Self.filters(parameters[1])
-            (isOnOneMegabit, isOnCoded) = (parameters[2] & 1 == 1, parameters[2] & 4 == 4)
             // Of the PHYs each has its type; the first stands for both.
             isActive = parameters[3] == 1
+            let phys = [1, 4].filter { parameters[2] & $0 != 0 }
+            let shares = phys.indices.map { Self.share(parameters.dropFirst(4 + 5 * $0).prefix(4)) }
+            oneMegabit = phys.firstIndex(of: 1).map { shares[$0] } ?? 0
+            coded = phys.firstIndex(of: 4).map { shares[$0] } ?? 0
         case .leSetScanEnable, .leSetExtendedScanEnable:
             guard let enable = parameters.first else { return false }
             isOn = enable == 1
@@ -44,8 +48,16 @@ struct ForeignScan: Hashable, Sendable {
 
     /// Whether their scan hears what one with these parameters would, but for what the controller leaves out.
     func hears(_ wanted: ScanParameters) -> Bool {
-        isOn && !isFiltered && (isActive || !wanted.isActive) && (isOnOneMegabit || wanted.oneMegabit == nil)
-            && (isOnCoded || wanted.coded == nil)
+        isOn && !isFiltered && (isActive || !wanted.isActive) && oneMegabit >= wanted.oneMegabit?.share ?? 0
+            && coded >= wanted.coded?.share ?? 0
+    }
+
+    /// The part of the time that an interval and a window are; 0 where they are cut, or nothing.
+    private static func share(_ octets: ArraySlice<UInt8>) -> Double {
+        guard octets.count == 4, let first = octets.indices.first else { return 0 }
+        let interval = Int(octets[first]) | Int(octets[first + 1]) << 8
+        let window = Int(octets[first + 2]) | Int(octets[first + 3]) << 8
+        return interval > 0 ? Double(window) / Double(interval) : 0
     }
 
     /// Whether a filter policy lets only devices of the accept list through (Core Specification 5.4, Vol 4,

@@ -54,6 +54,11 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     var dropped: Int { state.withLock { $0.dropped } }
 
+    /// Why the stream has ended by itself, if it has.
+    var failure: BLEError? {
+        state.withLock { if case .failure(let error)? = $0.end { error } else { nil } }
+    }
+
     /// What to do, besides what was said before, when the consumer is gone or the buffer is full: end the source.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let late = state.withLock { state -> Bool in

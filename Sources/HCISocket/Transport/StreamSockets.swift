@@ -133,6 +133,52 @@ package enum StreamSockets {
         return pending
     }
 
+    /// Connects, and waits until that is done; nil when the task is cancelled before.
+    package static func connection(
+        to address: StreamAddress, on loop: EventLoop
+    ) async -> Result<CInt, PortError>? {
+        let wait = ConnectionWait()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.execute { wait.begin(address, on: loop, continuation) }
+            }
+        } onCancel: {
+            loop.execute { wait.cancel() }
+        }
+    }
+
+    /// A task that waits for a connection.
+    private final class ConnectionWait: @unchecked Sendable {
+        // Sendable: touched on the loop only.
+        private var continuation: CheckedContinuation<Result<CInt, PortError>?, Never>?
+        private var pending: PendingConnection?
+        private var isCancelled = false
+
+        func begin(
+            _ address: StreamAddress, on loop: EventLoop,
+            _ continuation: CheckedContinuation<Result<CInt, PortError>?, Never>
+        ) {
+            guard !isCancelled else { return continuation.resume(returning: nil) }
+            self.continuation = continuation
+            do throws(PortError) {
+                pending = try connect(to: address, on: loop) { self.end($0) }
+            } catch {
+                end(.failure(error))
+            }
+        }
+
+        func cancel() {
+            isCancelled = true
+            pending?.cancel()
+            end(nil)
+        }
+
+        private func end(_ result: Result<CInt, PortError>?) {
+            pending = nil
+            continuation.take()?.resume(returning: result)
+        }
+    }
+
     /// The process at the other end of a Unix socket.
     package static func peerProcess(_ descriptor: CInt) -> Int32? {
         var credentials = clinux_ucred()

@@ -4,8 +4,9 @@ public enum SecureConnectionsUse: Hashable, Sendable {
     case off
     /// With peers that have it.
     case preferred
-    /// Peers without it are refused, and so are keys under 16 octets: Secure Connections Only mode (Core
-    /// Specification 5.4, Vol 3, Part C, 10.2.4).
+    /// Peers without it are refused, and so are keys under 16 octets. GAP's Secure Connections Only mode (Core
+    /// Specification 5.4, Vol 3, Part C, 10.2.4) also refuses Just Works: here that is for the permissions of values to
+    /// say, so that hosts without input and output can use it.
     case only
 }
 

@@ -79,12 +79,16 @@ struct Radio: Sendable {
         do throws(BLEError) {
             let specification: AdapterSpecification
             if let wanted { specification = wanted } else { specification = try await .firstKernelAdapter() }
-            let adapter = try await Adapter.open(
-                specification,
-                options: AdapterOptions(
-                    capture: capture ?? recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
-                    airLauncher: .detached, recoversWithLinks: options.radio.recoverWithLinks,
-                    usesExtendedCommands: usesExtendedCommands, security: security, privacy: privacy))
+            let options = AdapterOptions(
+                capture: capture ?? recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
+                airLauncher: .detached, recoversWithLinks: options.radio.recoverWithLinks,
+                usesExtendedCommands: usesExtendedCommands, security: security, privacy: privacy)
+            // Other machines may not answer; what is on this one has limits of its own.
+            let limit = if case .stream = specification { timeLimit } else { Duration?.none }
+            let late = BLEError.timedOut(.opening, after: limit ?? .zero)
+            let adapter = try await withDeadline(limit, on: .shared, orThrow: late) { () throws(BLEError) in
+                try await Adapter.open(specification, options: options)
+            }
             return Radio(
                 adapter: adapter, console: console, timeLimit: timeLimit,
                 health: HealthWatch(adapter, console: console), recording: recording, doing: doing)

@@ -63,6 +63,32 @@ struct RestoredSubscriptionTests {
         }
     }
 
+    @Test("a stream that ends because its owner is slow is wanted still, and not when the owner leaves it")
+    func overflow() async throws {
+        try await LivesAndDeaths.run { world in
+            try await world.peer.serve()
+            let host = try await world.rise()
+            let central = try await world.manager(host)
+            let device = try await central.connect(to: Peripheral.Identifier(await world.peer.address))
+            let sample = try await device.sample()
+            let peripheral = PeripheralManager(world.peer)
+            func kept() async throws -> [BluetoothUUID]? {
+                await world.bed.wait(.seconds(1))
+                try await central.restoration?.kept.flush()
+                return central.restoration?.kept.value.links.values.flatMap(\.subscriptions).map(
+                    \.characteristic)
+            }
+            let slow = try await device.values(of: sample, buffer: .overflow(limit: 1))
+            for value in 0..<3 { try await peripheral.update(sample.valueHandle, to: [UInt8(value)]) }
+            #expect(try await kept() == [Sample.value])
+            let end = await failure { () throws(BLEError) in for try await _ in slow {} }
+            #expect(end == .overflow(.values(1)))
+            let next = try await device.values(of: sample, buffer: .overflow(limit: 1))
+            try await world.leave(next, of: central)
+            #expect(try await kept() == [])
+        }
+    }
+
     @Test func whatTheOwnerOfALinkHasNoUseForCanBeGivenUp() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)

@@ -124,12 +124,13 @@ final class LinkWish: Sendable {
             }
         }
         let link = peripheral.link
-        stream.buffer.onEnd { [weak self, loop = adapter.loop, weak adapter] in
+        stream.buffer.onEnd { [weak self, loop = adapter.loop, weak adapter, weak buffer = stream.buffer] in
+            // One that has ended by itself, or with its link, is wanted still.
+            let isLeftByOwner = buffer?.failure == nil
             loop.execute { [weak self, weak adapter] in
                 adapter?.assumeIsolated { adapter in
-                    // One that has ended with its link, or because that fails, is wanted still.
-                    let isLeft = adapter.links[link].map { $0.closing == nil } ?? false
-                    self?.ended(subscription, isLeft: isLeft)
+                    let isUp = adapter.links[link].map { $0.closing == nil } ?? false
+                    self?.ended(subscription, isLeft: isLeftByOwner && isUp)
                 }
             }
         }
