@@ -6,3 +6,4 @@
 @_exported import HCI
 @_exported import HCISocket
 @_exported import SMP
+@_exported import VirtualController

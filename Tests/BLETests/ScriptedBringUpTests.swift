@@ -3,6 +3,7 @@ import BLECore
 import HCI
 import HCISocket
 import Testing
+import VirtualController
 
 /// A controller that does not do what the specification says, while it is opened.
 @Suite(.timeLimit(.minutes(10))) struct ScriptedBringUpTests {
@@ -122,6 +123,52 @@ import Testing
                 #expect(!controller.isDualMode)
                 #expect(controller.aclLength == 251 && controller.aclPackets == 12)
             }
+        }
+    }
+
+    @Test("a controller without buffers of its own for LE has those of BR/EDR") func sharedBuffers()
+        async throws
+    {
+        try await VirtualTestbed.run { bed in
+            var configuration = VirtualController.Configuration()
+            configuration.sharesBuffers = true
+            let port = ScriptedPort(await bed.air.attach(configuration), on: bed.loop)
+            let adapter = try await bed.adapter("shared", on: port)
+            #expect(port.heard.contains(.readBufferSize))
+            let controller = await adapter.controller
+            #expect(controller.aclLength == Int(configuration.aclPacketLength) && controller.aclPackets == 12)
+            let lamp = try await bed.host("lamp")
+            try await lamp.serve([5])
+            let device = try await adapter.connect(to: lamp)
+            #expect(try await device.read(try await device.sample()) == [5])
+        }
+    }
+
+    @Test("of a controller that has both commands the second version tells the buffers") func buffersV2()
+        async throws
+    {
+        try await ScriptedHost.run { host in
+            host.port.script(
+                .readLocalSupportedCommands,
+                .answers { event in
+                    // Octet 41, bit 5: LE Read Buffer Size [v2].
+                    var parameters = event.parameters
+                    parameters[4 + 41] |= 1 << 5
+                    return [HCIEventPacket(code: event.code, parameters: parameters)]
+                })
+            host.port.script(
+                .leReadBufferSizeV2,
+                .says([
+                    CommandComplete(
+                        LEReadBufferSizeV2.self,
+                        returning: .init(aclLength: 60, aclPackets: 3, isoLength: 0, isoPackets: 0)
+                    ).packet
+                ]))
+            try await host.open { adapter in
+                let controller = await adapter.controller
+                #expect(controller.aclLength == 60 && controller.aclPackets == 3)
+            }
+            #expect(!host.port.heard.contains(.leReadBufferSize))
         }
     }
 

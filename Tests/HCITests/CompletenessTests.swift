@@ -26,6 +26,27 @@ import Testing
         }
     }
 
+    @Test("the return parameters of every command stand in a table of the tests") func returnParameters() {
+        let tables =
+            ReturnParameterTests.table + LaterCommandTests.power + LaterCommandTests.timing
+            + LaterCommandTests.host
+            + LaterCommandTests.radio + PeriodicAdvertisingTests.returned
+
+        let tested = Set(tables.compactMap(\.returned))
+        for command in (0...UInt16.max).lazy.compactMap({ HCIOpcode(rawValue: $0).command }) {
+            let returned = Self.returned(by: command)
+            // Those of 64 octets have tests of their own.
+            guard returned != NoReturnParameters.self, command.opcode != .readLocalSupportedCommands else {
+                continue
+            }
+            #expect(tested.contains(command.opcode), "\(command.opcode)")
+        }
+    }
+
+    private static func returned<Command: HCICommand>(by command: Command.Type) -> Any.Type {
+        Command.ReturnParameters.self
+    }
+
     @Test func everyEventOfLowEnergyIsData() {
         // Direction finding; isochronous streams; path loss; BIGInfo; periodic advertising with responses.
         let namedOnly = Set<UInt8>(0x15...0x17).union(0x19...0x1e).union([0x20, 0x22]).union(0x24...0x29)

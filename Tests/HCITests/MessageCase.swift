@@ -5,6 +5,8 @@ import Testing
 /// One message of a table: the bytes of a whole packet, and what they mean.
 struct MessageCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
+    /// The command whose return parameters these are.
+    private(set) var returned: HCIOpcode?
     let check: @Sendable () throws -> Void
 
     /// The bytes of a command packet.
@@ -33,6 +35,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
             let found = try event.returned()
             #expect(found?.encoded == bytes, sourceLocation: sourceLocation)
         }
+        self.returned = Command.opcode
     }
 
     /// The bytes of an event packet; every shorter or longer one must fail.

@@ -36,6 +36,13 @@ import Testing
             Returned([
                 .encryption, .dataPacketLengthExtension, .extendedAdvertising,
             ])),
+        .init("4000", by: LESetDataLength.self, Returned(link)),
+        .init("14", by: LEReadNumberOfSupportedAdvertisingSets.self, Returned(20)),
+        .init("08", by: LEReadResolvingListSize.self, Returned(8)),
+        .init("030201eeffc0", by: LEReadLocalResolvableAddress.self, .init(address: random)),
+        .init("4000", by: LERemoteConnectionParameterRequestReply.self, Returned(link)),
+        .init("4000", by: LERemoteConnectionParameterRequestNegativeReply.self, Returned(link)),
+        .init("4000", by: LELongTermKeyRequestNegativeReply.self, Returned(link)),
         .init("09", by: LEReadAdvertisingPhysicalChannelTxPower.self, Returned(9)),
         .init("10", by: LEReadFilterAcceptListSize.self, Returned(16)),
         .init(

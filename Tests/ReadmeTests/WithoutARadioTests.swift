@@ -28,4 +28,19 @@ struct WithoutARadioTests {
             #expect(before.duration(until: bed.loop.now) >= .seconds(3600))
         }
     }
+
+    @Test func aSensorOfBluetooth4Point2IsRead() async throws {
+        try await VirtualTestbed.run(seed: 7, conditions: VirtualAir.Conditions(loss: 0.2)) { bed in
+            var old = VirtualController.Configuration(extended: nil)
+            old.encrypts = false
+            let sensor = PeripheralManager(try await bed.adapter("sensor", controller: old))
+            try await sensor.publish([.battery(80)])
+            var content = AdvertisingContent()
+            content.name = "Sensor"
+            try await sensor.withAdvertising(content) {
+                let reader = CentralManager(try await bed.adapter("reader"))
+                #expect(try await reader.chain { $0.name = "Sensor" }.read(.batteryLevel) == 80)
+            }
+        }
+    }
 }

@@ -556,7 +556,8 @@ struct ErrorTableTests {
             "read: there is no bond with C0:DE:00:00:00:01/random at C0:DE:00:00:00:02/random"),
         Row(.timedOut(.operation, after: .seconds(5)), .timeout, "read: the operation took longer than 5 s"),
         Row(
-            .timedOut(.opening, after: .seconds(1)), .timeout, "read: opening the adapter took longer than 1 s"
+            .timedOut(.opening, after: .seconds(1)), .timeout,
+            "read: opening the adapter took longer than 1 s"
         ),
         Row(
             .timedOut(.connecting, after: .milliseconds(1500)), .timeout,
