@@ -26,6 +26,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var refusals: [(ManagementCommand) -> ManagementStatus?] = []
     /// How long commands take that the kernel cannot carry out at once.
     var delays: [ManagementCommand: Duration] = [:]
+    /// Whether management lists the adapter.
+    var isListed = true
     /// Why no raw socket is opened.
     var rawRefusal: PortError?
     /// What is between a raw socket and its owner.
@@ -211,7 +213,8 @@ extension FakeKernel {
         }
         switch command {
         case .readIndexList:
-            return answer(command, [1, 0, UInt8(Self.index & 0xff), UInt8(Self.index >> 8)], to: port)
+            let index = [UInt8(Self.index & 0xff), UInt8(Self.index >> 8)]
+            return answer(command, isListed ? [1, 0] + index : [0, 0], to: port)
         case .readInformation: return answer(command, information, to: port)
         case .getConnections: return answer(command, connections, to: port)
         default:

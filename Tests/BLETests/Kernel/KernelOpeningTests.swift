@@ -40,6 +40,20 @@ import VirtualController
         }
     }
 
+    @Test(
+        "an adapter that management does not list is not set up, or another's alone",
+        arguments: [true, false])
+    func unlisted(isOff: Bool) async throws {
+        try await run(isOff: isOff) {
+            $0.isListed = false
+        } _: { kernel, error in
+            #expect(
+                error
+                    == .adapter(isOff ? .notSetUp(FakeKernel.index) : .inUse(.userChannel([]))))
+            #expect(kernel.commands == [])
+        }
+    }
+
     @Test("the raw socket is refused")
     func raw() async throws {
         try await run {

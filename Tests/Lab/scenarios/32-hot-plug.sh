@@ -6,6 +6,7 @@ air
 check 'adapters that come are told' told "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
     "change == 'added' and adapter == 'hci1'" "adapter == 'hci1' and state == 'down' and owner == 'kernel'"
 adapter 0 central
+own=$(address hci0)
 check 'power is told' told "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
 background holder bletool scan --adapter user:hci0 --json
 check 'an adapter that is taken is told' told "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
@@ -16,6 +17,7 @@ check 'adapters that go are told' told "change == 'removed' and adapter == 'hci0
 air
 again() { [ "$(grep -c '"change":"added","adapter":"hci0"' watch.out)" = 2 ]; }
 check 'adapters that come again are told' wait_for 15 again
+check 'one that has come back is opened by its address' run again bletool scan --adapter "hci:$own" --duration 1s
 check 'it costs next to nothing' idle watch
 check 'Ctrl-C ends it by that signal' ends watch 'signal INT' INT
 check 'it ends with --timeout: status 0' exits 0 bletool adapters --watch --timeout 1s

@@ -16,3 +16,14 @@ check 'with --json the last line says so too' ndjson nobody.out "event == 'error
 check 'adapters works for everybody' output "$peripheral" nobody /scratch/bletool adapters
 check 'with both capabilities scan works' run scan allowed +net_raw,+net_admin \
     /scratch/bletool scan --adapter hci1 --json --count 1 --timeout "$(units 40)s"
+check 'capture as nobody: status 4' exits 4 nobody /scratch/bletool capture /scratch/nobody.btsnoop --adapter hci1
+cp check.log capture.log
+check 'it names the capability, too' grep -qi 'cap_net_raw' capture.log
+mgmt 1 power off >/dev/null
+check 'an adapter that is off, without the right to switch it on: status 4' exits 4 allowed +net_raw \
+    /scratch/bletool scan --adapter hci1 --timeout 5s
+cp check.log power.log
+check 'it names that capability' grep -qi 'cap_net_admin' power.log
+check 'with the right it is switched on, and off again' run on allowed +net_raw,+net_admin \
+    /scratch/bletool scan --adapter hci1 --duration 1s
+check 'as it was found' not output 'current settings:.* powered' mgmt 1 info
