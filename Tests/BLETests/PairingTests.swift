@@ -153,42 +153,45 @@ struct PairingTests {
         }
     }
 
-    @Test("a fixed passkey is not shown again, to whomever, when a pairing with it has failed")
-    func spentPasskey()
-        async throws
-    {
+    @Test("a fixed passkey is not shown again, to whomever, when three pairings with it have failed")
+    func spentPasskey() async throws {
         let fixed = Passkey(lowestDigitsOf: 123_456)
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { server, _ in
             server.fixedPasskey = fixed
         } _: { hosts in
             let shown = Lock<[Passkey]>([])
             hosts.serverUser.shown.withLock { $0 = { passkey in shown.withLock { $0.append(passkey) } } }
-            // It is right as often as one likes.
-            for _ in 0..<2 {
+            // It is right as often as one likes, also when it was wrong before.
+            for slip in [nil, .otherPasskey, nil, .otherPasskey, nil] as [ScriptedUser.Slip?] {
+                hosts.clientUser.slip.withLock { $0 = slip }
                 let device = try await hosts.connect()
-                _ = try await device.pair(.authenticated)
+                let refused = await failure { () throws(BLEError) in _ = try await device.pair(.authenticated)
+                }
+                #expect(refused == (slip == nil ? nil : .pairing(.peer(.confirmValueFailed))))
                 await device.disconnect()
                 for bond in await hosts.server.bonds { await hosts.server.removeBond(with: bond.peer) }
                 for bond in await hosts.client.bonds { await hosts.client.removeBond(with: bond.peer) }
+                _ = await hosts.client.loop.sleep(for: .seconds(10))
             }
-            #expect(shown.withLock { $0 } == [fixed, fixed])
-            hosts.clientUser.slip.withLock { $0 = .otherPasskey }
-            let device = try await hosts.connect()
-            let refused = await failure { () throws(BLEError) in _ = try await device.pair(.authenticated) }
-            #expect(refused == .pairing(.peer(.confirmValueFailed)))
-            await device.disconnect()
-            hosts.clientUser.slip.withLock { $0 = nil }
+            #expect(shown.withLock { $0 } == Array(repeating: fixed, count: 5))
 
-            var security = SecurityOptions()
-            security.delegate = hosts.clientUser
-            let stranger = try await Adapter.open(
-                on: await hosts.air.attach(), name: "stranger",
-                options: AdapterOptions(loop: hosts.client.loop, security: security))
-            let next = try await CentralManager(stranger).connect(to: hosts.address)
-            #expect(try await next.pair(.authenticated).level == .secureConnections)
+            func stranger(_ slip: ScriptedUser.Slip?) async throws {
+                hosts.clientUser.slip.withLock { $0 = slip }
+                var security = SecurityOptions()
+                security.delegate = hosts.clientUser
+                let stranger = try await Adapter.open(
+                    on: await hosts.air.attach(), name: "stranger",
+                    options: AdapterOptions(loop: hosts.client.loop, security: security))
+                let device = try await CentralManager(stranger).connect(to: hosts.address)
+                let refused = await failure { () throws(BLEError) in _ = try await device.pair(.authenticated)
+                }
+                #expect(refused == (slip == nil ? nil : .pairing(.peer(.confirmValueFailed))))
+                await stranger.close()
+            }
+            try await stranger(.otherPasskey)
+            try await stranger(nil)
             let all = shown.withLock { $0 }
-            #expect(all.count == 4 && all[2] == fixed && all[3] != fixed)
-            await stranger.close()
+            #expect(all.count == 7 && all[5] == fixed && all[6] != fixed)
         }
     }
 

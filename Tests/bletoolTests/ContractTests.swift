@@ -9,6 +9,10 @@ struct ContractTests {
         ("scan --capture - --adapter virtual", 1, "name a file"),
         ("capture - --json --adapter virtual", 1, "stdout is the recording"),
         // What users of other tools type.
+        ("gatt", 1, "say what to do: tree, read, write"), ("bonds --json", 1, #""kind":"usage""#),
+        ("gatt --help", 0, "USAGE"), ("--help >/dev/full", 1, "No space left on device"), ("", 0, "USAGE"),
+        // What is found is told, also when that is nothing.
+        ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
         ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
     func commandsEndSo(arguments: String, status: Int32, text: String) async throws {
@@ -95,9 +99,11 @@ struct ContractTests {
                 \(serving)
                 # The next server begins at zero.
                 while read time uuid value && [ $value != 0 ]; do :; done
-                kill $listener
+                # The reader is there until it has ended.
+                { kill $listener; wait $listener; } 2>/dev/null
+                echo $?
             } <values
-            { wait $listener; } 2>/dev/null
+            bletool gatt name:Counting notify 2a6e --reconnect --duration 500ms --adapter virtual >values.out 2>&1
             echo $?
             kill $counter
             cut -d ' ' -f 3-6 messages
@@ -105,6 +111,7 @@ struct ContractTests {
         #expect(
             result.output == """
                 143
+                0
                 connected  link 1
                 disconnected  link 1
                 connected  link 2

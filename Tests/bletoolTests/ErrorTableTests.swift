@@ -40,10 +40,10 @@ struct ErrorTableTests {
     static let rows: [Row] = [
         Row(
             .adapter(.missing(.kernel(.index(3)))), .adapter, "read: there is no adapter hci3",
-            hint: "without a radio, --adapter virtual works on an embedded controller"),
+            hint: "without a radio, --adapter virtual works on a simulated controller"),
         Row(
             .adapter(.noAdapter), .adapter, "read: the kernel has no adapter",
-            hint: "without a radio, --adapter virtual works on an embedded controller"),
+            hint: "without a radio, --adapter virtual works on a simulated controller"),
         Row(
             .adapter(.unreachable(.unix(path: "/run/hci"), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at unix:/run/hci (connect: Connection refused)",
@@ -61,13 +61,13 @@ struct ErrorTableTests {
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
             hint:
-                "modprobe bluetooth, where the kernel has it as a module; without a radio, --adapter virtual works on an embedded controller"
+                "modprobe bluetooth, where the kernel has it as a module; without a radio, --adapter virtual works on a simulated controller"
         ),
         Row(
             .adapter(.isolated), .adapter,
             "read: the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)",
             hint:
-                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, --adapter virtual works on an embedded controller"
+                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, --adapter virtual works on a simulated controller"
         ),
         Row(
             .adapter(.blocked(.software)), .adapter, "read: the radio is switched off by rfkill",
@@ -261,7 +261,8 @@ struct ErrorTableTests {
         ),
         Row(
             .att(ATTErrorResponse(.readRequest, 0x0012, .readNotPermitted)), .att,
-            "read: Read Request of 0x0012: Read Not Permitted (0x02)", number: 2),
+            "read: Read Request of 0x0012: Read Not Permitted (0x02)", number: 2,
+            hint: "bletool gatt DEVICE tree shows what each characteristic can do"),
         Row(
             .att(ATTErrorResponse(.readRequest, 0x0012, .insufficientEncryption)), .security,
             "read: Read Request of 0x0012: Insufficient Encryption (0x0f)", number: 15,
@@ -494,10 +495,12 @@ struct ErrorTableTests {
             "read: this adapter's server is restored by another name already"),
         Row(
             .invalidRequest(.notSubscribable(0x2a37, indications: false)), .input,
-            "read: characteristic 2a37 does not notify"),
+            "read: characteristic 2a37 does not notify",
+            hint: "bletool gatt DEVICE tree shows what each characteristic can do"),
         Row(
             .invalidRequest(.notSubscribable(0x2a37, indications: true)), .input,
-            "read: characteristic 2a37 does not indicate"),
+            "read: characteristic 2a37 does not indicate",
+            hint: "bletool gatt DEVICE tree shows what each characteristic can do"),
         Row(.invalidRequest(.streamInUse), .input, "read: another task waits for this stream's next value"),
         Row(.invalidRequest(.advertisementEnded), .input, "read: the advertisement has ended"),
         Row(
@@ -561,7 +564,8 @@ struct ErrorTableTests {
         ),
         Row(
             .timedOut(.connecting, after: .milliseconds(1500)), .timeout,
-            "read: connecting took longer than 1.5 s"),
+            "read: connecting took longer than 1.5 s",
+            hint: "is it near, and connectable? bletool scan shows what is"),
         Row(
             .timedOut(.response, after: .seconds(30)), .timeout,
             "read: the peer's answer took longer than 30 s"),

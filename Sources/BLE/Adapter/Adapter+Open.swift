@@ -165,7 +165,7 @@ extension Adapter {
         let name = "hci\(control.index)"
         let port: any PacketPort
         do throws(PortError) {
-            port = try control.kernel.raw(control.index, on: options.loop)
+            port = traced(try control.kernel.raw(control.index, on: options.loop), name)
         } catch {
             await control.restore()
             throw .kernel(error, operation: .open(control.index), control.kernel.files)

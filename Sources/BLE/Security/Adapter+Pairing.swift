@@ -24,12 +24,13 @@ extension Adapter {
 
     /// What a link's failed pairing has told of a passkey counts for all links.
     func shareFailures(of link: Link) {
-        let known = security.passkeyFailures
-        guard link.pairing.passkeyFailures != known else { return }
-        if let fixed = security.options.fixedPasskey, known[fixed] == nil,
-            link.pairing.passkeyFailures[fixed] != nil
+        guard link.pairing.passkeyFailures != security.passkeyFailures else { return }
+        if let fixed = security.options.fixedPasskey,
+            link.pairing.passkeyFailures[fixed] == SecurityManager.passkeyFailureLimit
         {
-            log.warning("a pairing with the fixed passkey has failed: it is not shown again")
+            log.warning(
+                "\(SecurityManager.passkeyFailureLimit) pairings with the fixed passkey have failed: it is used no more"
+            )
         }
         security.passkeyFailures.merge(link.pairing.passkeyFailures, uniquingKeysWith: max)
         for other in links.values { other.pairing.passkeyFailures = security.passkeyFailures }

@@ -9,7 +9,9 @@ extension SecurityManager {
         if pairing.method.isEntered(by: role) {
             events.append(.enterPasskey)
         } else if pairing.method == .passkeyShown(by: role) {
-            let fixed = pairing.policy.fixedPasskey.flatMap { passkeyFailures[$0] == nil ? $0 : nil }
+            let fixed = pairing.policy.fixedPasskey.flatMap {
+                hasFailedWithFixedPasskey || isSpent($0) ? nil : $0
+            }
             let passkey = fixed ?? .random(using: &random)
             self.pairing?.passkey = passkey
             events.append(.display(passkey))
@@ -20,7 +22,7 @@ extension SecurityManager {
         guard let pairing, pairing.passkey == nil, pairing.method.isEntered(by: role),
             pairing.step == .passkey || pairing.step == .confirm
         else { return }
-        guard passkeyFailures[passkey, default: 0] < 3 else { return fail(.passkeyEntryFailed, at: now) }
+        guard !isSpent(passkey) else { return fail(.passkeyEntryFailed, at: now) }
         self.pairing?.passkey = passkey
         commit(at: now)
     }
@@ -30,9 +32,13 @@ extension SecurityManager {
     package mutating func countPasskeyFailure() {
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }
-        if passkey == pairing.policy.fixedPasskey || pairing.method.isEntered(by: role) {
-            passkeyFailures[passkey, default: 0] += 1
-        }
+        let isFixed = passkey == pairing.policy.fixedPasskey && !pairing.method.isEntered(by: role)
+        if isFixed { hasFailedWithFixedPasskey = true }
+        if isFixed || pairing.method.isEntered(by: role) { passkeyFailures[passkey, default: 0] += 1 }
+    }
+
+    private func isSpent(_ passkey: Passkey) -> Bool {
+        passkeyFailures[passkey, default: 0] >= Self.passkeyFailureLimit
     }
 
     /// The peer tells of key presses as long as its user types: before its first confirm value.

@@ -24,10 +24,14 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
     package var attempts = PairingAttempts()
-    /// How often each passkey has been part of an attempt that failed, on this link or earlier ones, where it could be used
-    /// again: each attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). A fixed
-    /// one is shown again never, and one that the user has typed is taken twice more, since links break.
+    /// How often each passkey that could be used again has been part of an attempt that failed, on this link or others. Each
+    /// attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after three it is
+    /// used no more; users mistype, and links break. On the link itself a fixed one is not shown again after the first.
     package var passkeyFailures: [Passkey: Int] = [:]
+    /// Whether the fixed passkey has been part of an attempt that failed on this link.
+    var hasFailedWithFixedPasskey = false
+    /// How often that may be.
+    package static let passkeyFailureLimit = 3
 
     let own: DeviceAddress
     let peer: DeviceAddress

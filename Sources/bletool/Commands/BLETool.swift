@@ -10,7 +10,7 @@ struct BLETool: ParsableCommand {
             Options that every command takes may stand before its name, too: bletool --json advertise --dry-run.
 
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
-            4 permission, 5 ATT error, 6 security, 7 link lost.
+            4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved.
             """,
         version: Version.text,
         subcommands: [
@@ -25,9 +25,10 @@ struct BLETool: ParsableCommand {
     static func run(_ arguments: [String]) async -> ExitStatus {
         var console = Console(isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
         do {
-            guard let command = try parse(arguments) as? any ToolCommand else { return .done }
-            console = command.output.console
-            try await command.perform(console)
+            if let command = try parse(arguments) as? any ToolCommand {
+                console = command.output.console
+                try await command.perform(console)
+            }
         } catch {
             console.show(error)
             return error.kind.status
@@ -50,6 +51,7 @@ struct BLETool: ParsableCommand {
             return command
         } catch {
             guard exitCode(for: error) != .success else {
+                if let verbs = missingVerb(arguments) { throw verbs }
                 let text = fullMessage(for: error)
                 let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
                 LineWriter.output.line(isScript ? CompletionScript(generated: text).text : text)
@@ -57,6 +59,20 @@ struct BLETool: ParsableCommand {
             }
             throw usageFailure(error, arguments)
         }
+    }
+
+    /// A command that has verbs, and none was said, which is not asking for help.
+    private static func missingVerb(_ arguments: [String]) -> Failure? {
+        let path = commandPath(arguments)
+        guard path.count == 2,
+            let command = configuration.subcommands.first(where: { $0.configuration.commandName == path[1] }),
+            !arguments.contains(where: { ["-h", "--help", "help", "--version"].contains($0) })
+        else { return nil }
+        let verbs = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard !verbs.isEmpty else { return nil }
+        return Failure(
+            .usage, path[1], "say what to do: \(verbs.joined(lastBy: "or"))",
+            hint: "`\(path.joined(separator: " ")) --help` tells what there is")
     }
 
     /// What users of hcitool, gatttool and btmon type for it.

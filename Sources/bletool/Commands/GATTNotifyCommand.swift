@@ -116,7 +116,8 @@ struct GATTNotifyCommand: GATTVerb {
                         let device = ConnectedDevice(peripheral: peripheral, radio: radio)
                         guard try await hasEnded(device, shown) else { continue }
                     } catch {
-                        failure.withLock { $0 = error }
+                        // What ends with the time, or with who reads it, has not failed.
+                        if !Task.isCancelled { failure.withLock { $0 = error } }
                     }
                     return await peripheral.disconnect()
                 }

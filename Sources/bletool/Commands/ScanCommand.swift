@@ -53,11 +53,15 @@ struct ScanCommand: RadioCommand {
         // A table counts packets; nothing is lost on it, since it shows a device's last one only.
         let options = try scan.options(repeats: table != nil && count == nil ? .all : .changes)
         let connectable = Lock<Set<DeviceAddress>>([])
+        let devices = Lock<Set<DeviceAddress>>([])
         let (console, wanted, shown, ending) = (radio.console, count, Counter(), Lock<LiveTable.Ending?>(nil))
         let stream = radio.central.scan(options)
         radio.health.showAmongResults()
         let scan: @Sendable () async throws(BLEError) -> Void = { () throws(BLEError) in
             for try await found in stream {
+                if let address = found.address {
+                    devices.withLock { if $0.count < ScanTable.limit { $0.insert(address) } }
+                }
                 if found.isConnectable, let address = found.address {
                     connectable.withLock { if $0.count < LastScan.limit { $0.insert(address) } }
                 }
@@ -85,6 +89,10 @@ struct ScanCommand: RadioCommand {
         let loss = ScanLossEvent(
             dropped: stream.dropped, evicted: await radio.central.scanStatistics.evictions)
         if !loss.isNone { loss.show(on: console) }
+        if table == nil, wanted == nil, !console.isJSON {
+            let count = devices.withLock { $0.count }
+            console.note("scan: \(count == 1 ? "1 device" : "\(count) devices")")
+        }
         switch try (outcome.get(), ending.withLock { $0 }) {
         case (_, .quit?): return
         case (_, .connect(let address)?): try await open(address, radio)

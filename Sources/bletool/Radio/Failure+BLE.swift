@@ -24,7 +24,7 @@ extension Failure {
             .contains(response.code)
             self.init(
                 isSecurity ? .security : .att, doing, "\(response)",
-                hint: isSecurity ? Self.security(wanted: response.code) : nil,
+                hint: isSecurity ? Self.security(wanted: response.code) : Self.remedy(response.code),
                 number: Int(response.code.rawValue))
         case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
         case .cannotPair(.requirements):
@@ -48,6 +48,9 @@ extension Failure {
                 number: Int(status.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)
+        case .timedOut(.connecting, _):
+            self.init(
+                .timeout, doing, "\(error)", hint: "is it near, and connectable? bletool scan shows what is")
         case .timedOut: self.init(.timeout, doing, "\(error)")
         case .notFound: self.init(.notFound, doing, "\(error)")
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
@@ -58,11 +61,22 @@ extension Failure {
         case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
+        case .invalidRequest(.notSubscribable): self.init(.input, doing, "\(error)", hint: Self.tree)
         case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
             .restoration:
             self.init(.input, doing, "\(error)")
         case .overflow, .peerMisbehaved, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
         case .cancelled: self.init(.timeout, doing, "cancelled")
+        }
+    }
+
+    private static let tree = "bletool gatt DEVICE tree shows what each characteristic can do"
+
+    /// What to do about a request that an attribute does not take.
+    private static func remedy(_ code: ATTErrorCode) -> String? {
+        switch code {
+        case .readNotPermitted, .writeNotPermitted, .requestNotSupported: tree
+        default: nil
         }
     }
 
@@ -93,7 +107,7 @@ extension Failure {
     }
 
     private init(_ problem: AdapterProblem, while doing: String) {
-        let virtual = "without a radio, --adapter virtual works on an embedded controller"
+        let virtual = "without a radio, --adapter virtual works on a simulated controller"
         let hint: String? =
             switch problem {
             case .missing, .noAdapter: virtual

@@ -47,9 +47,12 @@ struct ScanRow: Sendable {
                 payload: event.payload))
     }
 
-    /// Packets in a second, over the last ten; nil before there are two.
+    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not counted: there are as
+    /// many as this host asks for.
     func rate(at now: Timestamp) -> Double? {
-        let recent = packets.filter { now.milliseconds - $0.time.milliseconds <= Self.rateWindow }
+        let recent = packets.filter {
+            !$0.isScanResponse && now.milliseconds - $0.time.milliseconds <= Self.rateWindow
+        }
         guard recent.count > 1, let begin = recent.first?.time.milliseconds else { return nil }
         // Over less than a second chance would say more than the device.
         return Double(recent.count - 1) / Double(max(1000, now.milliseconds - begin)) * 1000
