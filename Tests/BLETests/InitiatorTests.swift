@@ -246,6 +246,23 @@ import Testing
         #expect(played.connected(to: 1) == 1)
     }
 
+    @Test("who is only listened for otherwise has no longer turn") func backgroundInTurns() {
+        var played = PlayedInitiator(list: 0)
+        played.want(1, 2)
+        #expect(played.settle() == ["connect 1"] && played.nextIn == .seconds(5))
+        for second in 1...4 {
+            played.wait(.seconds(1))
+            played.requests = second.isMultiple(of: 2) ? [] : [request(1, eagerFor: 0)]
+            #expect(played.settle() == ["cancel"])
+            played.failed()
+            #expect(played.settle() == ["connect 1"] && played.nextIn == .seconds(5 - second))
+        }
+        played.wait(.seconds(1))
+        #expect(played.settle() == ["cancel"])
+        played.failed()
+        #expect(played.settle() == ["connect 2"] && played.nextIn == .seconds(5))
+    }
+
     @Test("beside a scan it listens half of the time, and no longer than it would alone") func share() {
         for (preset, window) in [
             (ScanOptions.Preset.lowPower, UInt16(18)), (.balanced, 48), (.lowLatency, 48),

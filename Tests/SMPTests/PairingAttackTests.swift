@@ -243,6 +243,21 @@ func endInTheMiddle(code: UInt8, round: Int) throws {
     #expect(pair.responder.passkeyFailures == (code == 3 && round == 1 ? [:] : [fixed: 1]))
 }
 
+@Test("a passkey that others have spent meanwhile proves no further bit") func spentMeanwhile() throws {
+    let fixed = try #require(Passkey(123_456))
+    var policy = display
+    policy.fixedPasskey = fixed
+    var pair = PairedMachines(keyboard, policy)
+    pair.stopsTyping = true
+    try pair.pair()
+    pair.responder.passkeyFailures[fixed] = SecurityManager.passkeyFailureLimit
+    pair.stopsTyping = false
+    pair.typeWhatIsShown()
+    pair.settle()
+    #expect(pair.responderFailure == .local(.passkeyEntryFailed))
+    #expect(pair.frames.filter { $0.from == .peripheral && $0.octets.first == 3 }.isEmpty)
+}
+
 @Test(
     "a user who types nothing tells nothing, and what was typed for three attempts that failed is not typed again"
 )

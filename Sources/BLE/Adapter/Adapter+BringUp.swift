@@ -11,7 +11,8 @@ extension Adapter {
         if kernel == nil { _ = try await tell(Reset()) }
         try await readAbilities()
         guard kernel == nil else {
-            // The kernel's controller is told nothing of them.
+            // Where the kernel has the bonds' keys, it finds a peer by its identity; else by the address that was heard.
+            guard security.options.managesKernelPairing else { return }
             watchBonds()
             return notePeers()
         }

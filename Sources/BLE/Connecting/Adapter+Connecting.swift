@@ -19,6 +19,7 @@ extension Adapter {
         try check(options)
         // Its address of now may not be that of later.
         let peer = kernel == nil ? identity(behind: peer) : peer
+        let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
         var attempts = 0
         while true {
             attempts += 1
@@ -26,7 +27,7 @@ extension Adapter {
                 let user = try await connects.wait(in: self) { adapter, ticket in
                     adapter.cancel(ticket)
                 } begin: { () throws(BLEError) in
-                    try request(peer, options, isPatient)
+                    try request(peer, options, eagerUntil)
                 }
                 try await prepare(user, options)
                 noteConnected(user)
@@ -59,7 +60,7 @@ extension Adapter {
     }
 
     private func request(
-        _ peer: DeviceAddress, _ options: ConnectionOptions, _ isPatient: Bool
+        _ peer: DeviceAddress, _ options: ConnectionOptions, _ eagerUntil: Instant?
     ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
         if let refusal { throw refusal }
         let ticket = connecting.nextTicket()
@@ -67,7 +68,6 @@ extension Adapter {
         if !connecting.isWaiting(for: peer), let present, present.isUsable {
             return .done(present.join(ticket))
         }
-        let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
         let isFirst = connecting.wait(
             .init(ticket: ticket, options: options, eagerUntil: eagerUntil), for: peer)
         // A link that is about to end makes room for the next one then.

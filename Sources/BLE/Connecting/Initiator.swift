@@ -249,7 +249,7 @@ extension Initiator {
         case .accept(let device):
             command = MachineCommand(LEAddDeviceToFilterAcceptList(device: HCIAddress(device)))
         case .create:
-            turnEnd = takesTurns ? conditions.now + Self.turn : nil
+            turnEnd = takesTurns ? turnEnd ?? conditions.now + Self.turn : nil
             do throws(BLEError) {
                 let options = requests(change.target.devices).map(\.options)
                 command = try Self.create(change.target, options, conditions)
@@ -260,7 +260,8 @@ extension Initiator {
             }
         case .cancel:
             radio = .stopping(change.target, until: conditions.now + Self.stopLimit)
-            turnEnd = nil
+            // Those who are only listened for otherwise have no longer turn for that.
+            if due?.peers != change.target.peers { turnEnd = nil }
             command = MachineCommand(LECreateConnectionCancel())
         }
         asked = (step, command)
@@ -467,6 +468,7 @@ extension Initiator {
         switch target.devices.first(where: isPeer) {
         case let device?:
             ended()
+            turnEnd = nil
             forget(device)
             return device
         case nil where isStale:
@@ -475,6 +477,7 @@ extension Initiator {
         case nil:
             let isAnswered = radio != .off
             ended()
+            turnEnd = nil
             // The controller may have resolved the address.
             guard isAnswered, case .device(let device) = target.peers else { return nil }
             forget(device)
@@ -492,6 +495,7 @@ extension Initiator {
         }
         guard let target else { return }
         ended()
+        turnEnd = nil
         for device in wanted where target.devices.contains(device) {
             fail(device, .connectFailed(.status(status)))
         }

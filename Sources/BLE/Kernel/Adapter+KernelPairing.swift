@@ -230,9 +230,10 @@ extension Adapter {
         Task(executorPreference: loop) { await self.unpair(bond.peer, orEnd: id, error) }
     }
 
-    /// Takes a device's keys from the kernel, and its link with them; where they are another program's, the link alone.
+    /// Takes a device's keys from the kernel, and its link with them; where bluetoothd has both, the link alone.
     private func unpair(_ peer: DeviceAddress, orEnd id: LinkID, _ error: BLEError) async {
-        if await ownsKernelPairing() {
+        _ = await ownsKernelPairing()
+        if await kernel?.kernel.bluetoothDaemon() == nil {
             try? await tellKernel(.unpairDevice(peer, disconnects: true))
         } else if let link = links[id] {
             fail(link, error, .authenticationFailure)
@@ -259,7 +260,8 @@ extension Adapter {
     private func loadKeys() async {
         var isDone = true
         do throws(BLEError) {
-            if await ownsKernelPairing() { try await loadKernelKeys() }
+            isDone = await ownsKernelPairing()
+            if isDone { try await loadKernelKeys() }
         } catch {
             log.warning("the kernel does not take the keys of bonds: \(error)")
             isDone = false

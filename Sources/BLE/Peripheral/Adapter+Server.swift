@@ -24,6 +24,8 @@ extension Adapter {
         } catch {
             throw .database(error)
         }
+        // A channel that comes now is taken in a later turn.
+        try listenForCentrals()
         do throws(AttributeValueError) {
             try server.publish(
                 database, options, isNamedByAdvertising: generic != nil && generic?.deviceName == nil)
@@ -36,6 +38,10 @@ extension Adapter {
             if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
         }
         tellServicesChanged()
+    }
+
+    /// On kernel adapters, takes the links of centrals from now on.
+    private func listenForCentrals() throws(BLEError) {
         guard let kernel else { return }
         if kernel.kernel.files.bluetoothDaemon != nil {
             log.warning(

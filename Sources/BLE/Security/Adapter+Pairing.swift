@@ -18,22 +18,22 @@ extension Adapter {
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
             policy: policy, identity: localIdentity)
-        manager.passkeyFailures = security.passkeyFailures
+        if let fixed = policy.fixedPasskey, security.fixedPasskeyFailures > 0 {
+            manager.passkeyFailures[fixed] = security.fixedPasskeyFailures
+        }
         return manager
     }
 
-    /// What a link's failed pairing has told of a passkey counts for all links.
+    /// What a link's failed pairing has told of the fixed passkey counts for all links.
     func shareFailures(of link: Link) {
-        guard link.pairing.passkeyFailures != security.passkeyFailures else { return }
-        if let fixed = security.options.fixedPasskey,
-            link.pairing.passkeyFailures[fixed] == SecurityManager.passkeyFailureLimit
-        {
-            log.warning(
-                "\(SecurityManager.passkeyFailureLimit) pairings with the fixed passkey have failed: it is used no more"
-            )
+        guard let fixed = security.options.fixedPasskey, let count = link.pairing.passkeyFailures[fixed],
+            count > security.fixedPasskeyFailures
+        else { return }
+        security.fixedPasskeyFailures = count
+        for other in links.values { other.pairing.passkeyFailures[fixed] = count }
+        if count == SecurityManager.passkeyFailureLimit {
+            log.warning("\(count) pairings with the fixed passkey have failed: it is used no more")
         }
-        security.passkeyFailures.merge(link.pairing.passkeyFailures, uniquingKeysWith: max)
-        for other in links.values { other.pairing.passkeyFailures = security.passkeyFailures }
     }
 
     /// Pairs, or as peripheral asks the central to pair or to encrypt; returns when the link is at least as safe as

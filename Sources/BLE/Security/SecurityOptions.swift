@@ -13,7 +13,8 @@ public struct SecurityOptions: Sendable {
     /// Whether peers may begin to pair.
     public var acceptsPairing = true
     /// Whether this process says how the kernel pairs on its adapters, and gives it the bonds. Only one program can,
-    /// so opening an adapter of the kernel's fails where bluetoothd runs. Otherwise the delegate is still asked about
+    /// so opening an adapter of the kernel's fails where bluetoothd runs; one that is started later is noticed before the kernel
+    /// is told anything of pairing, and has all of it from then on, until the adapter is opened anew. Otherwise the delegate is still asked about
     /// links of this process, but the kernel pairs as others have set it, by themselves with Just Works only.
     public var managesKernelPairing = false
     /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static address

@@ -7,8 +7,8 @@ struct SecurityState {
     var identity: LocalIdentity?
     /// What failed pairings have left, by the peer's address.
     var attempts = RepeatedAttempts()
-    /// How often each passkey that may be used again has been part of a pairing that failed.
-    var passkeyFailures: [Passkey: Int] = [:]
+    /// How often the fixed passkey has been part of a pairing that failed.
+    var fixedPasskeyFailures = 0
 
     init(_ options: SecurityOptions) { self.options = options }
 }

@@ -25,6 +25,8 @@ extension SecurityManager {
             role == .central
                 ? pairing.step == .passkey : pairing.peerConfirm != nil || pairing.onlyResponderCommits
         else { return }
+        // Meanwhile other links' pairings may have failed with it.
+        if let passkey = pairing.passkey, isSpent(passkey) { return fail(.passkeyEntryFailed, at: now) }
         let value = random.number()
         guard let confirm = commitment(to: value, by: role) else { return }
         self.pairing?.ownRandom = value

@@ -37,7 +37,8 @@ extension SecurityManager {
         if isFixed || pairing.method.isEntered(by: role) { passkeyFailures[passkey, default: 0] += 1 }
     }
 
-    private func isSpent(_ passkey: Passkey) -> Bool {
+    /// Whether a passkey is used no more.
+    func isSpent(_ passkey: Passkey) -> Bool {
         passkeyFailures[passkey, default: 0] >= Self.passkeyFailureLimit
     }
 

@@ -24,8 +24,8 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
     package var attempts = PairingAttempts()
-    /// How often each passkey that could be used again has been part of an attempt that failed, on this link or others. Each
-    /// attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after three it is
+    /// How often each passkey that could be used again has been part of an attempt that failed, on this link, or others as
+    /// the owner says. Each attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after three it is
     /// used no more; users mistype, and links break. On the link itself a fixed one is not shown again after the first.
     package var passkeyFailures: [Passkey: Int] = [:]
     /// Whether the fixed passkey has been part of an attempt that failed on this link.

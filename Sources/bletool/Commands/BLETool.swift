@@ -66,7 +66,10 @@ struct BLETool: ParsableCommand {
         let path = commandPath(arguments)
         guard path.count == 2,
             let command = configuration.subcommands.first(where: { $0.configuration.commandName == path[1] }),
-            !arguments.contains(where: { ["-h", "--help", "help", "--version"].contains($0) })
+            !arguments.contains(where: {
+                ["-h", "help", "--version"].contains($0) || $0.hasPrefix("--help")
+                    || $0.hasPrefix("--experimental")
+            })
         else { return nil }
         let verbs = command.configuration.subcommands.compactMap { $0.configuration.commandName }
         guard !verbs.isEmpty else { return nil }

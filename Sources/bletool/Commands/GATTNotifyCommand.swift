@@ -136,7 +136,8 @@ struct GATTNotifyCommand: GATTVerb {
             }
             return true
         } catch {
-            guard error.kind == .linkLost, await device.peripheral.state != .connected else { throw error }
+            let isOver = error.kind == .linkLost || error.kind == .timeout
+            guard isOver, await device.peripheral.state != .connected else { throw error }
             return false
         }
     }

@@ -59,7 +59,7 @@ struct ScanCommand: RadioCommand {
         radio.health.showAmongResults()
         let scan: @Sendable () async throws(BLEError) -> Void = { () throws(BLEError) in
             for try await found in stream {
-                if let address = found.address {
+                if let address = found.identity ?? found.address {
                     devices.withLock { if $0.count < ScanTable.limit { $0.insert(address) } }
                 }
                 if found.isConnectable, let address = found.address {
@@ -89,15 +89,16 @@ struct ScanCommand: RadioCommand {
         let loss = ScanLossEvent(
             dropped: stream.dropped, evicted: await radio.central.scanStatistics.evictions)
         if !loss.isNone { loss.show(on: console) }
-        if table == nil, wanted == nil, !console.isJSON {
-            let count = devices.withLock { $0.count }
-            console.note("scan: \(count == 1 ? "1 device" : "\(count) devices")")
-        }
         switch try (outcome.get(), ending.withLock { $0 }) {
         case (_, .quit?): return
         case (_, .connect(let address)?): try await open(address, radio)
         // A time limit without a number to reach is just how long to scan.
         case (let isDone, nil):
+            if table == nil, wanted == nil, !console.isJSON {
+                let count = devices.withLock { $0.count }
+                let text = count == ScanTable.limit ? "\(count) devices or more" : "\(count) devices"
+                console.note("scan: \(count == 1 ? "1 device" : text)")
+            }
             guard !isDone, duration == nil, let wanted else { return }
             throw Failure(
                 .timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")

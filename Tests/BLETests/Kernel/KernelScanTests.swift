@@ -49,6 +49,7 @@ import VirtualController
         async throws
     {
         var security = SecurityOptions()
+        security.managesKernelPairing = true
         let store = BondStore()
         security.bonds = store
         try await KernelHost.run(security: security) { host in
