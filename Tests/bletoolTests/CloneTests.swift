@@ -54,12 +54,14 @@ struct CloneTests {
             diff first.yaml second.yaml
             diff first.yaml.tree second.yaml.tree
             grep -c 'read: encrypted' first.yaml
+            grep -c '^advertise: {appearance: 833, raw: "020106031941030c0946' first.yaml
             """)
         #expect(status == 0, "\(output)")
         #expect(
             output == """
                 wrote first.yaml: services: 5, characteristics: 10
                 wrote second.yaml: services: 5, characteristics: 10
+                1
                 1
 
                 """)

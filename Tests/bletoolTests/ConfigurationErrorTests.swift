@@ -26,7 +26,7 @@ struct ConfigurationErrorTests {
         ("services: []\nmtu: [23]", 2, 6, "a number should be here, not a list"),
         ("services: []\nprepareQueue: 0", 2, 15, "1 to 1024"),
         ("services: []\nstandardServices: yes", 2, 19, "true or false"),
-        ("services: []\nstrict: false", 2, 9, "does not work yet"),
+        ("services: []\nstrict: no", 2, 9, "true or false"),
         ("services: []\nstandardServices: \"true\"", 2, 19, "true or false"),
         ("services: []\nsecurity: {io: keybord}", 2, 16, "did you mean \"keyboard\"?"),
         ("services: []\nconnection: {interval: 5ms}", 2, 24, "7.5"),

@@ -48,7 +48,7 @@ struct DumpTests {
             ])
         #expect(
             try lines(image) == [
-                "advertise: {}  # what it advertises does not show on a link",
+                "advertise: {}  # it was not heard advertising, which does not show on a link",
                 "standardServices: false",
                 "services:",
                 "  - uuid: 1809  # Health Thermometer",
@@ -65,35 +65,66 @@ struct DumpTests {
         #expect(try ClonedConfiguration(image).fidelity == .exact)
     }
 
-    @Test func whatServeRefusesIsLeftOutWithTheReason() throws {
+    @Test func whatContradictsItselfIsServedAsFound() throws {
         let image = try image(
             [service(at: 5, .read, descriptors: [0x2902, 0x2904, 0x2901, 0x2901])], [9: [1]])
         let clone = try ClonedConfiguration(image)
-        #expect(clone.fidelity == .partial)
+        #expect(clone.fidelity == .contradictory(hasStandardServices: false))
+        #expect(clone.yaml.contains("strict: false  # the device contradicts itself"))
         #expect(
             clone.yaml.suffix(4) == [
-                "          # left out: 2902 at 0x0008, which belongs to the property notify|indicate",
-                "          # left out: 2904 at 0x0009, whose value 01 has not 7 octets",
+                "          - {uuid: 2902, handle: 0x0008}  # Client Characteristic Configuration",
+                "          - {uuid: 2904, handle: 0x0009, value: {hex: \"01\"}}  # Characteristic Presentation Format",
                 "          - {uuid: 2901, handle: 0x000a}  # Characteristic User Descriptor",
-                "          # left out: 2901 at 0x000b, the second of its kind",
+                "          - {uuid: 2901, handle: 0x000b}  # Characteristic User Descriptor",
             ])
     }
 
-    @Test func withoutRoomForWhatItsPropertiesNeedItMoves() throws {
+    @Test func descriptorsThatAreMissingStayMissing() throws {
         // A notification without 0x2902, and the next service at once.
         let image = try image([service(at: 1, .notify), service(0x180f, at: 4, .read)])
         let clone = try ClonedConfiguration(image)
+        #expect(clone.fidelity == .contradictory(hasStandardServices: false))
+        #expect(clone.yaml.contains("standardDescriptors: false"))
+    }
+
+    /// What is offered for reading and refused on every link is so in the clone.
+    @Test func valuesThatAreOfferedAndRefused() throws {
+        var image = try image([service(at: 5, .read)])
+        image.shown[handle(7)] = DeviceImage.Shown(.readNotPermitted, at: .open)
+        let clone = try ClonedConfiguration(image)
+        #expect(clone.fidelity == .contradictory(hasStandardServices: false))
+        #expect(clone.yaml.contains("        permissions: {read: none}"))
+    }
+
+    @Test func whatItAdvertises() throws {
+        var image = try image([service(at: 5, .read)])
+        image.advertised = .init(data: [2, 1, 6], scanResponse: [], isExtended: false)
+        #expect(try lines(image)[0] == #"advertise: {raw: "020106"}"#)
+        image.advertised?.scanResponse = [2, 9, 0x41]
+        #expect(try lines(image)[0] == #"advertise: {raw: "020106", rawScanResponse: "020941"}"#)
+        image.advertised = .init(data: [2, 1, 6], scanResponse: nil, isExtended: true)
+        #expect(try lines(image)[0] == #"advertise: {raw: "020106", extended: true}"#)
+        image.advertised = .init(data: [3, 1, 6], scanResponse: nil, isExtended: false)
+        #expect(try lines(image)[0] == "advertise: {}  # what it advertises is malformed: 030106")
+    }
+
+    @Test func handlesThatDoNotRiseMove() throws {
+        // The value before its declaration.
+        var service = service(at: 1, .read)
+        service.characteristics[0].valueHandle = handle(1)
+        let clone = try ClonedConfiguration(image([service, self.service(0x180f, at: 4, .read)]))
         guard case .moved(let reason) = clone.fidelity else {
             Issue.record("\(clone.fidelity)")
             return
         }
-        #expect(reason.contains("0x0004"), "\(reason)")
+        #expect(reason.contains("0x0001"), "\(reason)")
         #expect(!clone.yaml.contains { $0.contains("handle:") })
     }
 
     @Test(
         arguments: [
-            (ATTErrorCode.readNotPermitted, SecurityLevel.open, nil),
+            (ATTErrorCode.readNotPermitted, SecurityLevel.open, "{read: none}"),
             (.insufficientEncryption, .open, "{read: encrypted}"),
             (.insufficientAuthentication, .open, "{read: encrypted}"),
             (.insufficientAuthentication, .encrypted, "{read: authenticated}"),

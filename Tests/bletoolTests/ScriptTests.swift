@@ -61,6 +61,8 @@ struct ScriptTests {
         ("read", "Missing expected argument '<attr>'"),
         ("read 2a19 --mtu 23", "--mtu: is about the link or the radio"),
         ("read 2a19 --json", "--json: is about the link or the radio"),
+        ("read 2a19 --format raw", "--format raw: is no line"),
+        ("notify 2a19 --format=raw", "--format raw: is no line"), ("read 2a19 --to -", "--to -: is no line"),
         ("write 2a19 zz", #"value: "zz" is not hex: "z" is no digit"#),
         ("sleep long", #"sleep: "long" is not a duration"#),
         ("wait rain", "The value 'rain' is invalid for '<awaited>'"),

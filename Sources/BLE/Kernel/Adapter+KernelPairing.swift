@@ -138,7 +138,8 @@ extension Adapter {
             }
         case .authenticationFailed(let peer, let status):
             if let link = kernelLink(to: peer) { kernelPairingFailed(link, status) }
-        case .unpaired(let peer) where pairing.isSetUp: removeBond(with: peer)
+        case .unpaired(let peer) where pairing.isSetUp:
+            Task(executorPreference: loop) { await self.kernelUnpaired(peer) }
         default: break
         }
     }
@@ -180,6 +181,11 @@ extension Adapter {
                 log.debug("\(error)")
             }
         }
+    }
+
+    /// Somebody has removed a device's keys from the kernel: its bond here goes with them, unless they were bluetoothd's.
+    private func kernelUnpaired(_ peer: DeviceAddress) async {
+        if await ownsKernelPairing() { removeBond(with: peer) }
     }
 
     private func kernelPaired(_ made: KernelKeyring.Pairing) {

@@ -113,6 +113,7 @@ extension AttributeDatabase {
                     throw DatabaseError(layouts[including].place, .includeNotFound(include.target))
                 }
                 layouts[including].resolve(include, as: found)
+                guard !layouts[including].allowsContradictions else { continue }
                 edges[including] += layouts.indices.filter { layouts[$0].range == found.range }
             }
         }

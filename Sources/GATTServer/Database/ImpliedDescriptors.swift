@@ -3,8 +3,12 @@ import BLECore
 
 extension GATTCharacteristic {
     /// The descriptors as listed, then those that the properties need and the list lacks (Core Specification
-    /// 5.4, Vol 3, Part G, 3.3.3). One that may be there once must not be listed twice.
-    func allDescriptors(_ place: DatabaseError.Place) throws(DatabaseError) -> [GATTDescriptor] {
+    /// 5.4, Vol 3, Part G, 3.3.3). One that may be there once must not be listed twice. With `allowsContradictions` the
+    /// list stands as it is.
+    func allDescriptors(
+        _ place: DatabaseError.Place, allowsContradictions: Bool
+    ) throws(DatabaseError) -> [GATTDescriptor] {
+        guard !allowsContradictions else { return descriptors }
         let needed: [(BluetoothUUID, CharacteristicProperties, [UInt8])] = [
             (.characteristicExtendedProperties, .extendedProperties, extendedPropertiesValue),
             (.clientCharacteristicConfiguration, .anyPush, []),

@@ -11,6 +11,8 @@ struct ServiceLayout {
 
     let place: DatabaseError.Place
     let uuid: BluetoothUUID
+    /// Whether what contradicts itself stays as it is described.
+    let allowsContradictions: Bool
     private(set) var attributes: [Attribute] = []
     private(set) var includes: [PendingInclude] = []
     /// The least handle that is free, 0x10000 when none is.
@@ -20,6 +22,7 @@ struct ServiceLayout {
     init(_ service: GATTService, _ place: DatabaseError.Place, at start: Int) throws(DatabaseError) {
         self.place = place
         uuid = service.uuid
+        allowsContradictions = service.allowsContradictions
         next = start
         let type: BluetoothUUID = service.isPrimary ? .primaryService : .secondaryService
         let handle = try take(service.handle, place)
@@ -67,7 +70,8 @@ struct ServiceLayout {
         let declared = CharacteristicDeclaration(
             properties: characteristic.properties, valueHandle: valueHandle, uuid: characteristic.uuid)
         attributes.append(Attribute(handle, .characteristic, .declaration, value: declared.encoded))
-        let permissions = try checkedPermissions(characteristic, place)
+        let permissions = try checkedPermissions(
+            characteristic, place, allowsContradictions: allowsContradictions)
         attributes.append(
             Attribute(
                 valueHandle, characteristic.uuid, .value(characteristic.properties),
@@ -76,7 +80,8 @@ struct ServiceLayout {
                 permissions: permissions, length: characteristic.length, role: characteristic.role,
                 onRead: characteristic.onRead, onWrite: characteristic.onWrite)
         )
-        for (number, descriptor) in try characteristic.allDescriptors(place).enumerated() {
+        let descriptors = try characteristic.allDescriptors(place, allowsContradictions: allowsContradictions)
+        for (number, descriptor) in descriptors.enumerated() {
             try add(
                 descriptor, of: characteristic, valueHandle, place.descriptor(number, descriptor.uuid))
         }
@@ -118,10 +123,11 @@ private func checkedValue(
 }
 
 private func checkedPermissions(
-    _ characteristic: GATTCharacteristic, _ place: DatabaseError.Place
+    _ characteristic: GATTCharacteristic, _ place: DatabaseError.Place, allowsContradictions: Bool
 ) throws(DatabaseError) -> AttributePermissions {
     let properties = characteristic.properties
     let permissions = characteristic.permissions ?? AttributePermissions(impliedBy: properties)
+    guard !allowsContradictions else { return try checkedKeySize(permissions, place) }
     if permissions.read == .none, properties.contains(.read) {
         throw DatabaseError(place, .propertyNotPermitted(.read))
     }

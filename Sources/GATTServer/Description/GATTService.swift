@@ -14,6 +14,9 @@ public struct GATTService: Sendable {
     public var includes: [GATTInclude]
     /// The characteristics, in the order of the database.
     public var characteristics: [GATTCharacteristic]
+    /// Whether the service is published as it is described, also where it contradicts itself: properties that the
+    /// permissions do not allow, descriptors twice, missing or beside the properties, includes in a circle.
+    package var allowsContradictions = false
 
     /// Creates a service.
     public init(

@@ -8,7 +8,8 @@ struct GATTDumpCommand: GATTVerb {
         commandName: "dump", abstract: "Write the device's server as a configuration that `serve` can run.",
         usage: "bletool gatt <device> dump [<file>]",
         discussion: """
-            Services, characteristics, descriptors, their handles and the values that can be read. What could not be \
+            Services, characteristics, descriptors, their handles and the values that can be read, and what the device \
+            advertises, for which it listens before it connects, three seconds at most. What could not be \
             read says why, in a comment. It pairs when a value needs that, as `read` does. What writing needs does not \
             show, nor does what the device does with what is written.
             """)
@@ -26,11 +27,30 @@ struct GATTDumpCommand: GATTVerb {
     /// What needs encryption shows only while there is none.
     var encryptsIfBonded: Bool { false }
 
-    func run(_ device: ConnectedDevice) async throws(Failure) {
+    func run(_ radio: Radio) async throws(Failure) {
+        try await options.pairing.outOfBand.writeOffer(of: radio)
+        var connection = try options.link.connection()
+        connection.encryptsIfBonded = encryptsIfBonded
+        let (limit, onCoded) = (try options.link.timeLimit(), connection.phys == [.leCoded])
+        let address = try await radio.find(
+            .parsed(options.device), within: limit ?? radio.connectingLimit, onCoded: onCoded)
+        let advertised = try await radio.advertised(by: address, within: .seconds(3), onCoded: onCoded)
+        let peripheral = try await radio.connect(to: .address(address), connection, within: limit)
+        try await radio.ending(peripheral) { () throws(Failure) in
+            try await dump(ConnectedDevice(peripheral: peripheral, radio: radio), advertised)
+        }
+    }
+
+    func run(_ device: ConnectedDevice) async throws(Failure) { try await dump(device, nil) }
+
+    private func dump(
+        _ device: ConnectedDevice, _ advertised: DeviceImage.Advertised?
+    ) async throws(Failure) {
         let agreed = try await device.attempt("mtu") { [peripheral = device.peripheral] () throws(BLEError) in
             try await peripheral.mtu
         }
-        let image = try await DeviceReader(device: device).image(mtu: options.link.mtu == nil ? agreed : nil)
+        var image = try await DeviceReader(device: device).image(mtu: options.link.mtu == nil ? agreed : nil)
+        image.advertised = advertised
         let clone: ClonedConfiguration
         do throws(ConfigurationError) {
             clone = try ClonedConfiguration(image)
@@ -69,7 +89,7 @@ struct DumpEvent: Event {
     /// What the configuration does not have of the device.
     var fidelityNote: String? {
         switch clone.fidelity {
-        case .standard, .exact: nil
+        case .standard, .exact, .contradictory: nil
         case .partial: "the configuration lacks some descriptors; its comments say which, and why"
         case .moved(let reason): "the configuration has other handles than the device: \(reason)"
         }

@@ -107,7 +107,8 @@ struct GATTNotifyCommand: GATTVerb {
         let limit = try limit(radio)
         let ended = try await radio.attempt(what) { () throws(BLEError) in
             try await radio.limitedWhileRead(limit) { [self, connection] () throws(BLEError) in
-                let id = try await radio.peripheral(selector)
+                let id = try await radio.peripheral(
+                    selector, onCoded: connection.phys == [.leCoded])
                 let links = radio.central.maintain(id, options: connection) { event in
                     tell(MaintainEvent(device: id.address, what: event), radio.console)
                 }
@@ -127,18 +128,29 @@ struct GATTNotifyCommand: GATTVerb {
         try checkCount(shown, ended, limit)
     }
 
-    /// Listens on a link; false when that was lost before there were enough values.
+    /// Listens on a link, and anew whenever the server's database has changed; false when the link was lost before there
+    /// were enough values.
     private func hasEnded(_ device: ConnectedDevice, _ shown: Counter) async throws(Failure) -> Bool {
-        do throws(Failure) {
-            let listeners = try await listeners(on: device)
-            try await device.radio.attempt(what) { () throws(BLEError) in
-                try await listeners.listen(device, indicate: indicate, until: count, shown)
+        // A server that never lets a client know its database is given up.
+        var attempts = 0
+        while true {
+            let before = shown.value
+            do throws(Failure) {
+                let listeners = try await listeners(on: device)
+                try await device.radio.attempt(what) { () throws(BLEError) in
+                    try await listeners.listen(device, indicate: indicate, until: count, shown)
+                }
+                return true
+            } catch {
+                attempts = shown.value > before ? 1 : attempts + 1
+                guard await device.peripheral.state == .connected else {
+                    guard error.kind == .linkLost || error.kind == .timeout else { throw error }
+                    return false
+                }
+                let hasChanged =
+                    error.kind == .att && error.number == Int(ATTErrorCode.databaseOutOfSync.rawValue)
+                guard hasChanged, attempts < 8 else { throw error }
             }
-            return true
-        } catch {
-            let isOver = error.kind == .linkLost || error.kind == .timeout
-            guard isOver, await device.peripheral.state != .connected else { throw error }
-            return false
         }
     }
 
@@ -222,9 +234,15 @@ extension [Listener] {
                     }
                 }
             }
-            let first = await group.next() ?? .success(())
+            var outcome = Result<Void, BLEError>.success(())
+            for await end in group {
+                outcome = end
+                // With its link each of them ends by itself, when what had come before is shown.
+                if case .failure(.disconnected) = end { continue }
+                break
+            }
             group.cancelAll()
-            return first
+            return outcome
         }
         try outcome.get()
     }

@@ -42,6 +42,7 @@ struct ReplayCommand: ToolCommand {
     func perform(_ console: Console) async throws(Failure) {
         try global.refuse(for: "replay")
         let configuration = try ServeConfiguration.load(server, names: Names.uuid)
+        configuration.showWarnings(of: server, on: console)
         let records = try RecordedSession.records(file)
         let session = RecordedSession(configuration: configuration, name: server)
         let dialogue = try dialogue(records, console)

@@ -68,6 +68,7 @@ struct ServeCommand: RadioCommand {
 
     func run(_ radio: Radio) async throws(Failure) {
         let served = try served()
+        served.showWarnings(of: file, on: radio.console)
         try await pairing.outOfBand.writeOffer(of: radio)
         let protected = served.needingAuthentication
         if !protected.isEmpty,

@@ -4,6 +4,9 @@ import HCI
 
 /// `advertise:`, and what is in `beacons:`.
 extension AdvertiseSettings {
+    /// What errors call the settings of the server's own advertising.
+    private static let ofServer = "advertise"
+
     private enum Key: String, CaseIterable {
         case services, solicit, manufacturer, serviceData, appearance, txPowerField, power, flags, url,
             ibeacon
@@ -28,21 +31,25 @@ extension AdvertiseSettings {
         }
     }
 
-    /// What the node says, with the device's name; `nameNode` is where that comes from.
+    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that are given the
+    /// server's name and appearance need not be.
     init(
         _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext,
-        _ what: String = "advertise", kind: AdvertisingKind = .connectable, periodic: PeriodicSettings? = nil
+        _ what: String = Self.ofServer, kind: AdvertisingKind = .connectable,
+        periodic: PeriodicSettings? = nil
     ) throws(ConfigurationError) {
         let fields = try YAMLFields<Key>(node, what)
         self.kind = kind
         self.periodic = periodic
         let names = context.names
-        content.name = name
+        let isAsGiven = fields[.raw] != nil && what == Self.ofServer
+        content.name = isAsGiven ? nil : name
         content.services = try fields[.services]?.uuids(names) ?? []
         content.solicited = try fields[.solicit]?.uuids(names) ?? []
         content.manufacturer = try fields[.manufacturer]?.manufacturerData() ?? []
         content.serviceData = try fields[.serviceData]?.serviceData(names) ?? []
-        content.appearance = try fields.parsed(.appearance) { try Appearance(text: $0) }
+        let appearance = try fields.parsed(.appearance) { try Appearance(text: $0) }
+        if isAsGiven { deviceAppearance = appearance } else { content.appearance = appearance }
         tellsPower = try fields[.txPowerField]?.bool() ?? false
         power = try fields[.power]?.integer("the power", in: -127...20)
         content.flags = try fields.parsed(.flags) { try AdvertisingFlags(text: $0) }

@@ -26,12 +26,14 @@ struct ConfigurationError: Error, Hashable, Sendable {
     init(_ position: SourcePosition?, _ problem: BadInput) {
         self.init(position, problem.reason, hint: problem.hint)
     }
+
+    /// Where it is, as compilers say it: `thermometer.yaml:12:9`.
+    func place(in file: String) -> String { file + (position.map { ":\($0.line):\($0.column)" } ?? "") }
 }
 
 extension Failure {
     /// A configuration that cannot work: `thermometer.yaml:12:9: unknown key "propertys"`.
     init(_ error: ConfigurationError, file: String) {
-        let place = error.position.map { ":\($0.line):\($0.column)" } ?? ""
-        self.init(.input, file + place, error.reason, hint: error.hint)
+        self.init(.input, error.place(in: file), error.reason, hint: error.hint)
     }
 }

@@ -5,7 +5,7 @@ import BLECore
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
         case name, advertise, beacons, security, connection, mtu, prepareQueue, strict, standardServices,
-            services
+            standardDescriptors, services
     }
 
     /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
@@ -39,14 +39,13 @@ extension ServeConfiguration {
         if let node = fields[.connection] { connection = try ConnectionParameters(node) }
         mtu = try fields[.mtu]?.integer("the MTU", in: 23...517) ?? mtu
         prepareQueue = try fields[.prepareQueue]?.integer("the prepare queue", in: 1...1024) ?? prepareQueue
-        if let node = fields[.strict], try !node.bool() {
-            throw ConfigurationError(
-                node.position, "contradictions cannot be served: strict: false does not work yet")
-        }
         hasStandardServices = try fields[.standardServices]?.bool() ?? true
         var reader = ServiceReader(
-            context, HandleLayout(start: hasStandardServices ? Self.firstHandle : 1))
+            context, HandleLayout(start: hasStandardServices ? Self.firstHandle : 1),
+            isStrict: try fields[.strict]?.bool() ?? true,
+            addsDescriptors: try fields[.standardDescriptors]?.bool() ?? true)
         services = try reader.read(fields.required(.services))
+        warnings = reader.warnings
         try check(fields)
     }
 
@@ -108,7 +107,7 @@ extension ServeConfiguration {
     static func load(
         _ path: String, name: String? = nil, names: @escaping UUIDNames
     ) throws(Failure) -> ServeConfiguration {
-        let file = path == "-" ? "stdin" : path
+        let file = Self.file(path)
         let text: [UInt8]
         do {
             text = try File.argument(path, limit: YAMLComposer.fileLimit)
@@ -123,4 +122,14 @@ extension ServeConfiguration {
             throw Failure(error, file: file)
         }
     }
+
+    /// Prints what contradicts itself in the file at `path`, which this is of.
+    func showWarnings(of path: String, on console: Console) {
+        for warning in warnings {
+            console.note("\(warning.place(in: Self.file(path))): warning: \(warning.reason)")
+        }
+    }
+
+    /// What messages call the file.
+    private static func file(_ path: String) -> String { path == "-" ? "stdin" : path }
 }

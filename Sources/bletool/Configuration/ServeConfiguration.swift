@@ -22,6 +22,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var hasStandardServices = true
     /// The services, by their handles.
     var services: [ServiceConfiguration] = []
+    /// What contradicts itself in the file, which `strict: false` lets run as it is written.
+    var warnings: [ConfigurationError] = []
 }
 
 extension ServeConfiguration {
@@ -77,6 +79,8 @@ struct ServiceConfiguration: Hashable, Sendable {
     var includes: [Include] = []
     /// What it consists of.
     var characteristics: [CharacteristicConfiguration] = []
+    /// Whether nothing of it may contradict itself.
+    var isStrict = true
 
     /// An included service.
     struct Include: Hashable, Sendable {

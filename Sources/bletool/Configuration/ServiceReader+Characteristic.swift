@@ -19,7 +19,7 @@ extension ServiceReader {
         if permissions.read == nil && implied.read != nil
             || permissions.write == nil && implied.write != nil
         {
-            throw ConfigurationError(
+            try contradiction(
                 fields.position(of: .permissions), "the properties offer what the permissions let nobody do",
                 hint: "take read or write out of the properties, or permit it")
         }
@@ -27,17 +27,17 @@ extension ServiceReader {
 
         let read = try fields[.read]?.program(of: "read", context)
         if read != nil, permissions.read == nil {
-            throw ConfigurationError(fields.position(of: .read), "read makes values that nobody may read")
+            try contradiction(fields.position(of: .read), "read makes values that nobody may read")
         }
         let write = try fields[.write]?.program(of: "write", context)
         if write != nil, permissions.write == nil {
-            throw ConfigurationError(fields.position(of: .write), "write takes values that nobody may write")
+            try contradiction(fields.position(of: .write), "write takes values that nobody may write")
         }
         let notify = try fields[.notify]?.notify(context)
         if let notify {
             let place = fields.position(of: .notify)
-            guard properties.contains(where: \.isSubscribable) else {
-                throw ConfigurationError(
+            if !properties.contains(where: \.isSubscribable) {
+                try contradiction(
                     place, "notify without a property that lets anybody subscribe",
                     hint: "add notify or indicate to the properties")
             }

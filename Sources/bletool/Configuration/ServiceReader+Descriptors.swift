@@ -29,19 +29,24 @@ extension ServiceReader {
             let fields = try YAMLFields<Key>(node, "a descriptor")
             let uuid = try attributeUUID(fields.required(.uuid), .descriptor)
             if let standard = Self.standard.first(where: { $0.uuid == uuid }) {
-                guard properties.contains(where: standard.belongs) else {
-                    throw ConfigurationError(
-                        node.position, "the descriptor \(uuid) goes with \(standard.what)")
+                if !properties.contains(where: standard.belongs) {
+                    try contradiction(node.position, "the descriptor \(uuid) goes with \(standard.what)")
                 }
             }
             let isSingle = uuid == 0x2901 || Self.standard.contains { $0.uuid == uuid }
-            guard !isSingle || !listed.contains(where: { $0.uuid == uuid }) else {
-                throw ConfigurationError(node.position, "a characteristic has only one descriptor \(uuid)")
+            if isSingle, listed.contains(where: { $0.uuid == uuid }) {
+                try contradiction(node.position, "a characteristic has only one descriptor \(uuid)")
             }
             listed.append((fields, uuid))
         }
-        let missing = Self.standard.filter { standard in
+        var missing = Self.standard.filter { standard in
             properties.contains(where: standard.belongs) && !listed.contains { $0.uuid == standard.uuid }
+        }
+        if !addsDescriptors {
+            for standard in missing {
+                try contradiction(position, "\(standard.what) goes with the descriptor \(standard.uuid)")
+            }
+            missing = []
         }
         let wanted: UInt16? = try listed.first?.fields[.handle]?.integer("a handle", in: 1...0xffff)
         let isRoom = wanted.map { layout.room(before: AttributeHandle($0)) >= missing.count } ?? true
@@ -82,11 +87,11 @@ extension ServiceReader {
         }
         let size = isStandard ? 2 : uuid == 0x2904 ? 7 : nil
         if let size, value.octets.count != size {
-            throw ConfigurationError(
+            try contradiction(
                 fields.position(of: .value),
                 "a descriptor \(uuid) has \(size) octets, not \(value.octets.count)")
         }
-        if let size, fields[.length] == nil { (value.maximum, value.isFixed) = (size, true) }
+        if size != nil, fields[.length] == nil { (value.maximum, value.isFixed) = (value.octets.count, true) }
         return DescriptorConfiguration(uuid: uuid, handle: handle, permissions: permissions, value: value)
     }
 }

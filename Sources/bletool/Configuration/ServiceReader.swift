@@ -5,13 +5,31 @@ import BLECore
 struct ServiceReader {
     let context: ConfigurationContext
     var layout: HandleLayout
+    /// Whether the descriptors are added that properties need and the file does not list.
+    let addsDescriptors: Bool
+    /// The contradictions, where they are no errors.
+    private(set) var warnings: [ConfigurationError] = []
+    private let isStrict: Bool
     private var services: [ServiceConfiguration] = []
     private var includes: [(owner: Int, handle: AttributeHandle, node: YAMLNode)] = []
 
-    /// A reader that gives out handles from `layout`.
-    init(_ context: ConfigurationContext, _ layout: HandleLayout) {
+    /// A reader that gives out handles from `layout`. Without `isStrict` contradictions are warnings.
+    init(
+        _ context: ConfigurationContext, _ layout: HandleLayout, isStrict: Bool, addsDescriptors: Bool
+    ) {
         self.context = context
         self.layout = layout
+        self.isStrict = isStrict
+        self.addsDescriptors = addsDescriptors
+    }
+
+    /// Something can be served, but contradicts itself: an error, or a warning.
+    mutating func contradiction(
+        _ position: SourcePosition, _ reason: String, hint: String? = nil
+    ) throws(ConfigurationError) {
+        let error = ConfigurationError(position, reason, hint: hint)
+        guard !isStrict else { throw error }
+        warnings.append(error)
     }
 
     private enum Key: String, CaseIterable { case uuid, primary, handle, includes, characteristics }
@@ -24,7 +42,7 @@ struct ServiceReader {
             let target = try target(of: include.node)
             services[include.owner].includes.append(.init(handle: include.handle, service: target))
             if includes(include.owner, below: target) {
-                throw ConfigurationError(
+                try contradiction(
                     include.node.position, "\(services[include.owner].uuid) would include itself in the end")
             }
         }
@@ -47,6 +65,7 @@ struct ServiceReader {
         let uuid = try fields.required(.uuid).uuid(.service, context.names)
         let handle = try layout.take(fields[.handle], for: "the service \(uuid)", at: node.position)
         var service = ServiceConfiguration(uuid: uuid, handle: handle, endHandle: handle)
+        service.isStrict = isStrict
         service.isPrimary = try fields[.primary]?.bool() ?? true
         for include in try fields[.includes]?.list(of: "services, each {handle: …} or {uuid: …}") ?? [] {
             let handle = try layout.take(for: "an include of \(uuid)", at: include.position)

@@ -11,6 +11,8 @@ struct ClonedConfiguration: Sendable {
         case standard
         /// The same attributes at the same handles, those of the GAP and GATT services with stored values.
         case exact
+        /// The same attributes at the same handles, with what contradicts itself, which needs `strict: false`.
+        case contradictory(hasStandardServices: Bool)
         /// The same handles, but something is missing that `serve` refuses; comments say what.
         case partial
         /// The same services, where `serve` puts them, for this reason.
@@ -24,10 +26,12 @@ struct ClonedConfiguration: Sendable {
 
     /// The nearest that `serve` accepts; throws the reason when it accepts none.
     init(_ image: DeviceImage) throws(ConfigurationError) {
-        if image.name != nil, let node = image.accepted(.standard, only: image.layout) {
-            (self.node, fidelity) = (node, .standard)
-        } else if let node = image.accepted(.exact, only: image.layout) {
-            (self.node, fidelity) = (node, .exact)
+        let wanted: [Fidelity] = [
+            .standard, .exact, .contradictory(hasStandardServices: true),
+            .contradictory(hasStandardServices: false),
+        ]
+        if let (node, fidelity) = image.firstAccepted(of: wanted) {
+            (self.node, self.fidelity) = (node, fidelity)
         } else {
             let node = image.node(.partial)
             do throws(ConfigurationError) {
@@ -75,11 +79,30 @@ struct ClonedConfiguration: Sendable {
 }
 
 extension DeviceImage {
-    /// The configuration of that fidelity, if `serve` takes it and has exactly these attributes then.
-    fileprivate func accepted(
-        _ fidelity: ClonedConfiguration.Fidelity, only layout: [LayoutRow]
-    ) -> CommentedNode? {
-        let node = node(fidelity)
-        return (try? ClonedConfiguration.layout(node)) == layout ? node : nil
+    /// The first configuration that `serve` takes and that has exactly the device's attributes then.
+    fileprivate func firstAccepted(
+        of wanted: [ClonedConfiguration.Fidelity]
+    ) -> (CommentedNode, ClonedConfiguration.Fidelity)? {
+        for fidelity in wanted where mayBe(fidelity) {
+            let node = node(fidelity)
+            if (try? ClonedConfiguration.layout(node)) == layout { return (node, fidelity) }
+        }
+        return nil
+    }
+
+    private func mayBe(_ fidelity: ClonedConfiguration.Fidelity) -> Bool {
+        switch fidelity {
+        case .standard: name != nil && !isUnreadable
+        case .exact: !isUnreadable
+        case .contradictory(let hasStandardServices): name != nil || !hasStandardServices
+        case .partial, .moved: true
+        }
+    }
+
+    /// Whether a value is offered for reading and yet never read.
+    private var isUnreadable: Bool {
+        database.services.flatMap(\.characteristics).contains {
+            $0.properties.contains(.read) && shown[$0.valueHandle]?.isUnreadable == true
+        }
     }
 }

@@ -24,24 +24,55 @@ extension DeviceImage {
         }
         var fields: [CommentedNode.Field] = []
         if let name { fields.append(.init("name", .text(name))) }
-        fields.append(
-            .init("advertise", advertise(hasStandard), "what it advertises does not show on a link"))
+        fields.append(advertise(hasStandard))
         if let mtu { fields.append(.init("mtu", .number(mtu))) }
+        if fidelity.allowsContradictions {
+            fields.append(.init("strict", .flag(false), "the device contradicts itself"))
+            if lacksDescriptors { fields.append(.init("standardDescriptors", .flag(false))) }
+        }
         if !hasStandard { fields.append(.init("standardServices", .flag(false))) }
         let writer = ServiceWriter(image: self, services: services, fidelity: fidelity)
         fields.append(.init("services", services.isEmpty ? .row([]) : .list(services.map(writer.item))))
         return .mapping(fields)
     }
 
-    private func advertise(_ hasStandard: Bool) -> CommentedNode {
+    private func advertise(_ hasStandard: Bool) -> CommentedNode.Field {
         var fields: [CommentedNode.Field] = []
         let appearance = value(of: 0x2a01).flatMap { $0.count == 2 ? Int($0[0]) | Int($0[1]) << 8 : nil }
         if hasStandard, let appearance, appearance != 0 {
             fields.append(.init("appearance", .number(appearance)))
         }
+        if let advertised, advertised.isValid {
+            fields.append(.init("raw", .text(advertised.data.hex)))
+            if let response = advertised.scanResponse, !response.isEmpty {
+                fields.append(.init("rawScanResponse", .text(response.hex)))
+            }
+            if advertised.isExtended { fields.append(.init("extended", .flag(true))) }
+            return .init("advertise", .fields(fields))
+        }
         // Flags, appearance and a name of that many octets are a whole packet.
         if let name, name.utf8.count > 22 { fields.append(.init("overflow", .word("shorten-name"))) }
-        return .fields(fields)
+        let why = advertised.map { "what it advertises is malformed: \($0.data.hex)" }
+        return .init(
+            "advertise", .fields(fields), why ?? "it was not heard advertising, which does not show on a link"
+        )
+    }
+}
+
+extension DeviceImage {
+    /// The properties that go with a descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
+    fileprivate static let properties: [BluetoothUUID: CharacteristicProperties] = [
+        0x2900: .extendedProperties, 0x2902: .anyPush, 0x2903: .broadcast,
+    ]
+
+    /// Whether a characteristic is without a descriptor that its properties need.
+    fileprivate var lacksDescriptors: Bool {
+        database.services.flatMap(\.characteristics).contains { characteristic in
+            Self.properties.contains { uuid, properties in
+                !characteristic.properties.isDisjoint(with: properties)
+                    && characteristic.descriptor(uuid) == nil
+            }
+        }
     }
 }
 
@@ -51,7 +82,13 @@ extension ClonedConfiguration.Fidelity {
         switch self {
         case .standard, .moved: true
         case .exact, .partial: false
+        case .contradictory(let hasStandardServices): hasStandardServices
         }
+    }
+
+    /// Whether `strict: false` stands in it.
+    fileprivate var allowsContradictions: Bool {
+        if case .contradictory = self { true } else { false }
     }
 
     /// Whether attributes have the device's handles.
@@ -101,7 +138,9 @@ private struct ServiceWriter {
             }
         }
         fields.append(.init("properties", .row(characteristic.properties.names.map { .word($0) })))
-        if let permissions = shown.permissions { fields.append(.init("permissions", permissions)) }
+        if let permissions = shown.permissions(mayBeNone: fidelity.allowsContradictions) {
+            fields.append(.init("permissions", permissions))
+        }
         fields += shown.valueFields(
             ValueType(of: characteristic.uuid, presentation: presentation(characteristic)))
         var seen: Set<BluetoothUUID> = []
@@ -127,7 +166,7 @@ private struct ServiceWriter {
         var fields: [CommentedNode.Field] = [.init("uuid", .word("\(descriptor.uuid)"))]
         if fidelity.hasHandles { fields.append(.init("handle", .handle(descriptor.handle))) }
         if descriptor.uuid == 0x2902 { return .init(node: .fields(fields), comment: name) }
-        if let permissions = shown.permissions ?? writable(descriptor, characteristic) {
+        if let permissions = shown.permissions(mayBeNone: true) ?? writable(descriptor, characteristic) {
             fields.append(.init("permissions", permissions))
         }
         let value = shown.valueFields(ValueType(of: descriptor.uuid))
@@ -142,10 +181,8 @@ private struct ServiceWriter {
         _ descriptor: RemoteDescriptor, _ properties: CharacteristicProperties, _ value: [UInt8]?,
         isFirst: Bool
     ) -> String? {
-        let goesWith: [BluetoothUUID: CharacteristicProperties] = [
-            0x2900: .extendedProperties, 0x2902: .anyPush, 0x2903: .broadcast,
-        ]
-        let wanted = goesWith[descriptor.uuid]
+        guard !fidelity.allowsContradictions else { return nil }
+        let wanted = DeviceImage.properties[descriptor.uuid]
         if let wanted, properties.isDisjoint(with: wanted) {
             return "which belongs to the property \(wanted)"
         }
@@ -169,8 +206,9 @@ private struct ServiceWriter {
 }
 
 extension DeviceImage.Shown {
-    /// What reading needs, where that is something.
-    fileprivate var permissions: CommentedNode? {
+    /// What reading needs, where that is something; `none` is said only where it may be.
+    fileprivate func permissions(mayBeNone: Bool) -> CommentedNode? {
+        if isUnreadable, mayBeNone { return .fields([.init("read", .word("none"))]) }
         var fields: [CommentedNode.Field] = []
         let level = needsLongKey && level == .open ? SecurityLevel.encrypted : level
         if level != .open { fields.append(.init("read", .word(level.configurationWord))) }

@@ -14,10 +14,29 @@ struct DeviceImage: Sendable {
         var level = SecurityLevel.open
         /// Whether only a longer key would do.
         var needsLongKey = false
+        /// Whether no link will do.
+        var isUnreadable = false
+    }
+
+    /// What the device advertises that takes connections.
+    struct Advertised: Hashable, Sendable {
+        /// The payload of its advertisement.
+        var data: [UInt8]
+        /// That of its scan response; nil when it has none.
+        var scanResponse: [UInt8]?
+        /// Whether the packets are those of extended advertising.
+        var isExtended: Bool
+
+        /// Whether a file can have it: what no advertiser should send, `serve` does not send either.
+        var isValid: Bool {
+            AdvertisingData(data).problem == nil && AdvertisingData(scanResponse ?? []).problem == nil
+        }
     }
 
     /// The device.
     var address: DeviceAddress
+    /// What it advertises; nil when that is not known.
+    var advertised: Advertised?
     /// The ATT_MTU that it agreed to; nil where this host offered less than the most.
     var mtu: Int?
     /// Its services.

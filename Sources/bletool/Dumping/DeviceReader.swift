@@ -70,6 +70,7 @@ extension DeviceImage.Shown {
         // It does not say which authentication it misses; a link that is encrypted misses another.
         case .insufficientAuthentication: level = present == .open ? .encrypted : .authenticated
         case .encryptionKeySizeTooShort: needsLongKey = true
+        case .readNotPermitted: isUnreadable = true
         default: break
         }
     }

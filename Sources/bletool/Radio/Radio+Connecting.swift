@@ -6,7 +6,7 @@ extension Radio {
     func connect(
         to selector: DeviceSelector, _ options: ConnectionOptions, within limit: Duration?
     ) async throws(Failure) -> Peripheral {
-        let limit = limit ?? timeLimit ?? .seconds(20)
+        let limit = limit ?? connectingLimit
         var options = options
         // The time limit ends it: a peripheral that others connect to as well hears this one sooner or later.
         options.establishmentAttempts = .max
@@ -14,6 +14,37 @@ extension Radio {
         return try await attempt("\(address.text)") { [options] () throws(BLEError) in
             try await central.connect(to: address, timeout: limit, options: options)
         }
+    }
+
+    /// How long connecting may take where nothing else is said.
+    var connectingLimit: Duration { timeLimit ?? .seconds(20) }
+
+    /// What a device advertises that takes connections, with its scan response if it has one; nil when it is not heard.
+    func advertised(
+        by address: DeviceAddress, within limit: Duration, onCoded: Bool
+    ) async throws(Failure) -> DeviceImage.Advertised? {
+        var options = DeviceSelector.address(address).scanOptions
+        options.repeats = .all
+        if onCoded { options.phys = [.le1M, .leCoded] }
+        let heard = Lock<DeviceImage.Advertised?>(nil)
+        _ = try await attempt("\(address.text)") { [options] () throws(BLEError) in
+            try await limited(limit) { () throws(BLEError) in
+                var response: [UInt8]?
+                for try await packet in central.scan(options) where !packet.isTruncated {
+                    if packet.isScanResponse {
+                        response = packet.data
+                    } else if packet.isConnectable {
+                        let advertised = DeviceImage.Advertised(
+                            data: packet.data, scanResponse: nil, isExtended: !packet.isLegacy)
+                        heard.withLock { $0 = advertised }
+                        guard packet.isScannable else { return }
+                    }
+                    heard.withLock { $0?.scanResponse = response }
+                    if heard.withLock({ $0?.scanResponse != nil }) { return }
+                }
+            }
+        }
+        return heard.withLock { $0 }
     }
 
     /// Does something on a link, and then ends it, however that went.
@@ -34,12 +65,7 @@ extension Radio {
     func find(
         _ selector: DeviceSelector, within limit: Duration, onCoded: Bool = false
     ) async throws(Failure) -> DeviceAddress {
-        if case .address(let address) = selector { return address }
-        if case .untyped(let bits) = selector {
-            let bonded = await adapter.bonds.map(\.peer).filter { $0.value == bits }
-            let known = bonded.isEmpty ? LastScan().addresses(bits) : bonded
-            if let address = known.first, known.count == 1 { return address }
-        }
+        if let address = await known(selector) { return address }
         var options = selector.scanOptions
         if onCoded { options.phys = [.le1M, .leCoded] }
         var wasHeard = false
@@ -63,12 +89,26 @@ extension Radio {
             hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows what is")
     }
 
+    /// The address that needs no scan.
+    private func known(_ selector: DeviceSelector) async -> DeviceAddress? {
+        switch selector {
+        case .address(let address): return address
+        case .untyped(let bits):
+            let bonded = await adapter.bonds.map(\.peer).filter { $0.value == bits }
+            let known = bonded.isEmpty ? LastScan().addresses(bits) : bonded
+            return known.count == 1 ? known.first : nil
+        case .name: return nil
+        }
+    }
+
     /// The device that a DEVICE stands for; waits until it is found.
     func peripheral(
-        _ selector: DeviceSelector
+        _ selector: DeviceSelector, onCoded: Bool = false
     ) async throws(BLEError) -> Peripheral.Identifier {
-        if case .address(let address) = selector { return await central.identifier(of: address) }
-        let found = try await central.first(selector.scanOptions, within: nil) {
+        if let address = await known(selector) { return await central.identifier(of: address) }
+        var options = selector.scanOptions
+        if onCoded { options.phys = [.le1M, .leCoded] }
+        let found = try await central.first(options, within: nil) {
             $0.isConnectable && $0.id != nil
         }
         guard let id = found.id else { throw .notFound(.address) }

@@ -44,11 +44,24 @@ enum ScriptStep: Sendable {
     /// Refuses what cannot work, before a radio is touched.
     private func check() throws(Failure) {
         switch self {
-        case .verb(let verb): try verb.checkArguments()
+        case .verb(let verb):
+            try Self.checkOutput(of: verb)
+            try verb.checkArguments()
         case .subscribe(let step): _ = try ConnectedDevice.paths([step.attribute])
         case .unsubscribe(let attribute): _ = try ConnectedDevice.paths([attribute])
         case .wait(let step): try step.check()
         case .sleep: break
+        }
+    }
+
+    /// The answers of a script are lines: octets as they are would end somewhere between them.
+    private static func checkOutput(of verb: any GATTVerb) throws(Failure) {
+        let format = (verb as? GATTReadCommand)?.format ?? (verb as? GATTNotifyCommand)?.format
+        let isFile = (verb as? GATTReadCommand)?.to.map { $0 != "-" } ?? true
+        guard isFile, format != ValueFormat.raw.rawValue else {
+            throw Failure(
+                .input, isFile ? "--format raw" : "--to -", "is no line, and the answers here are lines",
+                hint: "read ATTR --to FILE writes octets")
         }
     }
 

@@ -25,6 +25,7 @@ extension GATTService {
                     descriptors: characteristic.descriptors.map { GATTDescriptor($0) },
                     handle: characteristic.handle, valueHandle: characteristic.valueHandle)
             })
+        allowsContradictions = !service.isStrict
     }
 }
 
@@ -33,7 +34,8 @@ extension ServeConfiguration {
     var generic: GenericServices? {
         guard hasStandardServices else { return nil }
         return GenericServices(
-            deviceName: name ?? "bletool", appearance: advertising.content.appearance?.rawValue ?? 0,
+            deviceName: name ?? "bletool",
+            appearance: (advertising.content.appearance ?? advertising.deviceAppearance)?.rawValue ?? 0,
             preferredConnection: connection)
     }
 }
@@ -54,8 +56,9 @@ extension CharacteristicConfiguration {
 
     /// What the Extended Properties descriptor says.
     fileprivate var extendedProperties: ExtendedCharacteristicProperties {
+        guard properties.contains(.extended) else { return [] }
         let descriptor = descriptors.first { $0.uuid == .characteristicExtendedProperties }
-        let bits = (descriptor?.value.octets ?? []).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+        let bits = (descriptor?.value.octets ?? []).prefix(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
         return ExtendedCharacteristicProperties(rawValue: bits)
     }
 }

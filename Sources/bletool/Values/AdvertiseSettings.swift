@@ -7,6 +7,8 @@ struct AdvertiseSettings: Hashable, Sendable {
     /// What the packets say. Its transmit power is filled in by `plan`, and by the library when the
     /// controller has chosen.
     var content = AdvertisingContent()
+    /// What the device looks like, where the packets are given as they are.
+    var deviceAppearance: Appearance?
     /// What others may do.
     var kind = AdvertisingKind.connectable
     /// What to do when the content does not fit.

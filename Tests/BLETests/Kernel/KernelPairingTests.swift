@@ -281,6 +281,17 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("what bluetoothd unpairs stays a bond here") func daemonsUnpairing() async throws {
+        let bond = bond(isAuthenticated: false)
+        let options = try security(User(), bond)
+        try await run(options) { host in
+            host.kernel.daemon = 4711
+            host.kernel.tell(0x0016, lampOctets)
+            await host.wait(.seconds(1))
+            #expect(await host.adapter.bonds == [bond])
+        }
+    }
+
     @Test(
         "a key that is too short is taken from a kernel that bluetoothd does not have",
         arguments: [false, true])

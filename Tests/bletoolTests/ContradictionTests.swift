@@ -1,0 +1,138 @@
+import ATT
+import BLECore
+import GATTServer
+import Testing
+
+@testable import bletool
+
+/// `strict: false`: what only contradicts itself runs as it is written, each with a warning.
+struct ContradictionTests {
+    /// A file with one characteristic, whose lines begin at line 6.
+    private func file(_ lines: String, _ top: String = "strict: false") -> String {
+        "\(top)\nservices:\n- uuid: 180f\n  characteristics:\n  - uuid: 2a19\n"
+            + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
+    }
+
+    /// The lines, and where and how the warnings for them begin; without `strict: false` the first is an error.
+    @Test(
+        arguments: [
+            ("properties: [read]\npermissions: {read: none}", [(7, "the properties offer")]),
+            ("properties: [write]\npermissions: {write: none}", [(7, "the properties offer")]),
+            (
+                "properties: []\ndescriptors: [{uuid: 2900}]",
+                [(7, "the descriptor 2900 goes with the property extended")]
+            ),
+            ("properties: [read]\ndescriptors: [{uuid: 2902}]", [(7, "the descriptor 2902 goes with")]),
+            (
+                "properties: []\ndescriptors: [{uuid: 2903}]",
+                [(7, "the descriptor 2903 goes with the property broadcast")]
+            ),
+            (
+                "properties: [notify]\ndescriptors:\n- {uuid: 2902}\n- {uuid: 2902}",
+                [(9, "a characteristic has only one descriptor 2902")]
+            ),
+            (
+                "properties: []\ndescriptors:\n- {uuid: 2901}\n- {uuid: 2901}\n- {uuid: 2901}",
+                [(9, "a characteristic has only one"), (10, "a characteristic has only one")]
+            ),
+            (
+                "properties: []\ndescriptors: [{uuid: 2904, value: {hex: 01}}]",
+                [(7, "a descriptor 2904 has 7 octets, not 1")]
+            ),
+            (
+                "properties: [extended]\ndescriptors: [{uuid: 2900, value: {hex: 010203}}]",
+                [(7, "a descriptor 2900 has 2 octets, not 3")]
+            ),
+            ("properties: []\nnotify: {every: 1s, counter: u8}", [(7, "notify without a property")]),
+            ("properties: [write]\nread: {exec: x}", [(7, "read makes values")]),
+            ("properties: [read]\nwrite: {exec: x}", [(7, "write takes values")]),
+        ] as [(String, [(Int, String)])])
+    func isWarnedOf(_ lines: String, _ warnings: [(line: Int, words: String)]) throws {
+        let served = try configuration(file(lines))
+        #expect(served.warnings.map(\.position?.line) == warnings.map(\.line))
+        for (warning, expected) in zip(served.warnings, warnings) {
+            #expect(warning.reason.hasPrefix(expected.words), "\(warning)")
+        }
+        expectDatabase(of: served)
+        let error = #expect(throws: ConfigurationError.self) {
+            try configuration(file(lines, "strict: true"))
+        }
+        #expect(error == served.warnings.first)
+    }
+
+    @Test func circlesOfIncludes() throws {
+        let circle = """
+            services:
+            - {uuid: 180f, includes: [{uuid: 1809}]}
+            - {uuid: 1809, includes: [{uuid: 180f}]}
+            strict: false
+            """
+        let served = try configuration(circle)
+        #expect(served.warnings.map(\.reason) == ["1809 would include itself in the end"])
+        expectDatabase(of: served)
+    }
+
+    /// What cannot be served stays an error.
+    @Test(arguments: [
+        "properties: [read]\nvalueHandle: 0x0010", "properties: [read]\nvalue: abc\nlength: {max: 2}",
+        "properties: [notify]\ndescriptors: [{uuid: 2902, value: {hex: 0100}}]",
+    ])
+    func whatCannotBeServed(_ lines: String) {
+        #expect(throws: ConfigurationError.self) { try configuration(file(lines)) }
+    }
+
+    /// Descriptors that properties need are added also without strictness, unless the file says otherwise.
+    @Test func missingDescriptors() throws {
+        let lines = "properties: [notify, extended, broadcast]"
+        let completed = try configuration(file(lines))
+        #expect(completed.warnings.isEmpty)
+        #expect(
+            completed.services[0].characteristics[0].descriptors.map(\.uuid) == [0x2900, 0x2902, 0x2903])
+        let bare = try configuration(file(lines, "strict: false\nstandardDescriptors: false"))
+        #expect(
+            bare.warnings.map(\.reason) == [
+                "the property extended goes with the descriptor 2900",
+                "the property notify or indicate goes with the descriptor 2902",
+                "the property broadcast goes with the descriptor 2903",
+            ])
+        #expect(bare.services[0].characteristics[0].descriptors.isEmpty)
+        expectDatabase(of: bare)
+        let error = #expect(throws: ConfigurationError.self) {
+            try configuration(file(lines, "standardDescriptors: false"))
+        }
+        #expect(error == bare.warnings.first.map { ConfigurationError(error?.position, $0.reason) })
+    }
+
+    /// A client sees the properties, reads nothing that no link may read, and subscribes by either of two descriptors.
+    @Test func clientsSeeItAsWritten() throws {
+        let text = """
+            strict: false
+            standardServices: false
+            services:
+            - uuid: 180f
+              characteristics:
+              - {uuid: 2a19, properties: [read], permissions: {read: none}}
+              - uuid: 2a1a
+                properties: [notify]
+                descriptors: [{uuid: 2902}, {uuid: 2900, value: {hex: "0100"}}, {uuid: 2902}]
+            """
+        let served = try configuration(text)
+        #expect(served.warnings.count == 3)
+        let services = served.services.map { GATTService($0, among: served.services) { _ in (nil, nil) } }
+        var server = GATTServer(try AttributeDatabase(services, generic: nil))
+        let client = ClientID(rawValue: 1)
+        server.connect(client)
+        // 1 the service, 2 and 3 the level, 4 and 5 what is notified, 6 to 8 its descriptors.
+        #expect(
+            server.handle(.read(3), from: client, mtu: .default)
+                == .respond(.error(ATTErrorResponse(.readRequest, 3, .readNotPermitted))))
+        #expect(
+            server.handle(.read(2), from: client, mtu: .default) == .respond(.read([0x02, 3, 0, 0x19, 0x2a])))
+        #expect(
+            server.handle(.read(4), from: client, mtu: .default) == .respond(.read([0x10, 5, 0, 0x1a, 0x2a])))
+        #expect(server.handle(.read(7), from: client, mtu: .default) == .respond(.read([1, 0])))
+        #expect(server.handle(.write(8, value: [1, 0]), from: client, mtu: .default) == .respond(.write))
+        #expect(server.subscribers(of: 5).map(\.central) == [client])
+        #expect(server.handle(.read(6), from: client, mtu: .default) == .respond(.read([1, 0])))
+    }
+}
