@@ -148,7 +148,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FixtureTests",
-            dependencies: ["bletool", "Recordings", "GATTServer", "ATT", "HCI", "BLECore"],
+            dependencies: [
+                "bletool", "Recordings", "GATTServer", "VirtualController", "ATT", "HCI", "BLECore",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", system],

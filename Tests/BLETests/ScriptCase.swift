@@ -13,6 +13,8 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     let problem: BLEError?
     /// What the host tells about its controller meanwhile.
     let health: [AdapterHealthEvent]
+    /// Whether the controller has the extended commands.
+    var isExtended = false
 
     /// What the host does: it works.
     init(

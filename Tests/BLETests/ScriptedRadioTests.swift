@@ -7,53 +7,57 @@ import Testing
 /// A controller that does not do what the specification says, once it is open: what scanning, advertising and
 /// connecting make of that.
 @Suite(.timeLimit(.minutes(10))) struct ScriptedRadioTests {
-    static let scanning: [ScriptCase] = [
-        .init("an answer in time", .leSetScanEnable, .late(.milliseconds(1900))),
-        .init("two answers", .leSetScanEnable, .twice),
-        .init(
-            "no answer, once", .leSetScanEnable, .silence, times: 1, health: .reset(after: .leSetScanEnable)),
-        .init(
-            "an answer too late, once", .leSetScanParameters, .late(.seconds(3)), times: 1,
-            health: .reset(after: .leSetScanParameters)),
-        .init(
-            "the answer to another command, once", .leSetScanEnable,
-            .says([CommandComplete(.leRand, status: .success).packet]), times: 1,
-            health: .reset(after: .leSetScanEnable)),
-        .init(
-            "never an answer", .leSetScanEnable, .silence,
-            throws: .adapter(.failed(.silence(command: .leSetScanEnable))),
-            health: .givenUp(after: .leSetScanEnable)),
-        .init(
-            "refused", .leSetScanParameters, .refuses(.leSetScanParameters, .invalidCommandParameters),
-            throws: .hci(.invalidCommandParameters, command: .leSetScanParameters)),
-        .init(
-            "Command Status for a command that completes", .leSetScanEnable,
-            .says([CommandStatus(status: .success, opcode: .leSetScanEnable).packet]),
-            throws: .controllerMisbehaved(command: .leSetScanEnable, .missingStatus)),
-        .init(
-            "more octets than there are fields", .leSetScanEnable,
-            .says([
-                CommandComplete(credits: 1, opcode: .leSetScanEnable, returnParameters: [0, 1]).packet
-            ]),
-            throws: .controllerMisbehaved(
-                command: .leSetScanEnable,
-                .malformed(
-                    DecodeError(
-                        packet: "no return parameters", field: "end", offset: 0, reason: .trailing(count: 1)))
-            )),
-        .init(
-            "reports that end too early", .leSetScanEnable,
-            .answers { event in
-                [event, HCIEventPacket(code: .leMeta, parameters: [0x02, 0x01, 0x00, 0x01, 0xaa])]
-            }),
-        .init(
-            "a hardware error", .leSetScanEnable,
-            .answers { [$0, HardwareError(hardwareCode: 7).packet] }, times: 1,
-            health: [.recovering(.hardwareError(7), by: .reset), .recovered(by: .reset)]),
-    ]
+    static func scanning(_ family: ScriptedFamily) -> [ScriptCase] {
+        [
+            .init("an answer in time", family.scanEnable, .late(.milliseconds(1900))),
+            .init("two answers", family.scanEnable, .twice),
+            .init(
+                "no answer, once", family.scanEnable, .silence, times: 1,
+                health: .reset(after: family.scanEnable)),
+            .init(
+                "an answer too late, once", family.scanParameters, .late(.seconds(3)), times: 1,
+                health: .reset(after: family.scanParameters)),
+            .init(
+                "the answer to another command, once", family.scanEnable,
+                .says([CommandComplete(.leRand, status: .success).packet]), times: 1,
+                health: .reset(after: family.scanEnable)),
+            .init(
+                "never an answer", family.scanEnable, .silence,
+                throws: .adapter(.failed(.silence(command: family.scanEnable))),
+                health: .givenUp(after: family.scanEnable)),
+            .init(
+                "refused", family.scanParameters, .refuses(family.scanParameters, .invalidCommandParameters),
+                throws: .hci(.invalidCommandParameters, command: family.scanParameters)),
+            .init(
+                "Command Status for a command that completes", family.scanEnable,
+                .says([CommandStatus(status: .success, opcode: family.scanEnable).packet]),
+                throws: .controllerMisbehaved(command: family.scanEnable, .missingStatus)),
+            .init(
+                "more octets than there are fields", family.scanEnable,
+                .says([
+                    CommandComplete(credits: 1, opcode: family.scanEnable, returnParameters: [0, 1]).packet
+                ]),
+                throws: .controllerMisbehaved(
+                    command: family.scanEnable,
+                    .malformed(
+                        DecodeError(
+                            packet: "no return parameters", field: "end", offset: 0,
+                            reason: .trailing(count: 1)))
+                )),
+            .init(
+                "reports that end too early", family.scanEnable,
+                .answers { event in
+                    [event, HCIEventPacket(code: .leMeta, parameters: [0x02, 0x01, 0x00, 0x01, 0xaa])]
+                }),
+            .init(
+                "a hardware error", family.scanEnable,
+                .answers { [$0, HardwareError(hardwareCode: 7).packet] }, times: 1,
+                health: [.recovering(.hardwareError(7), by: .reset), .recovered(by: .reset)]),
+        ]
+    }
 
-    @Test(arguments: scanning) func scan(_ script: ScriptCase) async throws {
-        try await ScriptedHost.run { host in
+    @Test(arguments: ScriptedFamily.all(Self.scanning)) func scan(_ script: ScriptCase) async throws {
+        try await ScriptedHost.run(extended: script.isExtended) { host in
             let lamp = try await host.lamp()
             try await host.open { adapter in
                 await script.check(on: host) {
@@ -69,32 +73,34 @@ import Testing
         }
     }
 
-    static let advertising: [ScriptCase] = [
-        .init("an answer in time", .leSetAdvertisingEnable, .late(.milliseconds(1900))),
-        .init("two answers", .leSetAdvertisingData, .twice),
-        .init(
-            "no answer, once", .leSetAdvertisingData, .silence, times: 1,
-            health: .reset(after: .leSetAdvertisingData)),
-        .init(
-            "never an answer", .leSetAdvertisingData, .silence,
-            throws: .adapter(.failed(.silence(command: .leSetAdvertisingData))),
-            health: .givenUp(after: .leSetAdvertisingData)),
-        .init(
-            "refused", .leSetAdvertisingParameters,
-            .refuses(.leSetAdvertisingParameters, .unsupportedFeatureOrParameterValue),
-            throws: .hci(.unsupportedFeatureOrParameterValue, command: .leSetAdvertisingParameters)),
-        .init(
-            "Command Status for a command that completes", .leSetAdvertisingParameters,
-            .says([CommandStatus(status: .success, opcode: .leSetAdvertisingParameters).packet]),
-            throws: .controllerMisbehaved(command: .leSetAdvertisingParameters, .missingStatus)),
-        .init(
-            "a hardware error", .leSetAdvertisingEnable,
-            .answers { [$0, HardwareError(hardwareCode: 7).packet] }, times: 1,
-            health: [.recovering(.hardwareError(7), by: .reset), .recovered(by: .reset)]),
-    ]
+    static func advertising(_ family: ScriptedFamily) -> [ScriptCase] {
+        [
+            .init("an answer in time", family.advertisingEnable, .late(.milliseconds(1900))),
+            .init("two answers", family.advertisingData, .twice),
+            .init(
+                "no answer, once", family.advertisingData, .silence, times: 1,
+                health: .reset(after: family.advertisingData)),
+            .init(
+                "never an answer", family.advertisingData, .silence,
+                throws: .adapter(.failed(.silence(command: family.advertisingData))),
+                health: .givenUp(after: family.advertisingData)),
+            .init(
+                "refused", family.advertisingParameters,
+                .refuses(family.advertisingParameters, .unsupportedFeatureOrParameterValue),
+                throws: .hci(.unsupportedFeatureOrParameterValue, command: family.advertisingParameters)),
+            .init(
+                "Command Status for a command that completes", family.advertisingParameters,
+                .says([CommandStatus(status: .success, opcode: family.advertisingParameters).packet]),
+                throws: .controllerMisbehaved(command: family.advertisingParameters, .missingStatus)),
+            .init(
+                "a hardware error", family.advertisingEnable,
+                .answers { [$0, HardwareError(hardwareCode: 7).packet] }, times: 1,
+                health: [.recovering(.hardwareError(7), by: .reset), .recovered(by: .reset)]),
+        ]
+    }
 
-    @Test(arguments: advertising) func advertise(_ script: ScriptCase) async throws {
-        try await ScriptedHost.run { host in
+    @Test(arguments: ScriptedFamily.all(Self.advertising)) func advertise(_ script: ScriptCase) async throws {
+        try await ScriptedHost.run(extended: script.isExtended) { host in
             let other = try await Adapter.open(
                 on: await host.air.attach(), name: "other", options: host.options)
             try await host.open { adapter in
@@ -109,35 +115,39 @@ import Testing
         }
     }
 
-    static let connecting: [ScriptCase] = [
-        .init("an answer in time", .leCreateConnection, .late(.milliseconds(1900))),
-        .init("two answers", .leCreateConnection, .twice),
-        .init(
-            "no answer, once", .leCreateConnection, .silence, times: 1,
-            health: .reset(after: .leCreateConnection)),
-        .init(
-            "never an answer", .leCreateConnection, .silence,
-            throws: .adapter(.failed(.silence(command: .leCreateConnection))),
-            health: .givenUp(after: .leCreateConnection)),
-        .init(
-            "refused", .leCreateConnection,
-            .says([CommandStatus(status: .connectionLimitExceeded, opcode: .leCreateConnection).packet]),
-            throws: .hci(.connectionLimitExceeded, command: .leCreateConnection)),
-        .init(
-            "refused by Command Complete", .leCreateConnection,
-            .refuses(.leCreateConnection, .commandDisallowed),
-            throws: .hci(.commandDisallowed, command: .leCreateConnection)),
-        .init(
-            "Command Complete for a command that is only accepted", .leCreateConnection,
-            .answers { _ in [CommandComplete(.leCreateConnection, status: .success).packet] }),
-        .init(
-            "accepted, and no outcome", .leCreateConnection,
-            .says([CommandStatus(status: .success, opcode: .leCreateConnection).packet]),
-            throws: .timedOut(.connecting, after: .seconds(10))),
-    ]
+    static func connecting(_ family: ScriptedFamily) -> [ScriptCase] {
+        [
+            .init("an answer in time", family.createConnection, .late(.milliseconds(1900))),
+            .init("two answers", family.createConnection, .twice),
+            .init(
+                "no answer, once", family.createConnection, .silence, times: 1,
+                health: .reset(after: family.createConnection)),
+            .init(
+                "never an answer", family.createConnection, .silence,
+                throws: .adapter(.failed(.silence(command: family.createConnection))),
+                health: .givenUp(after: family.createConnection)),
+            .init(
+                "refused", family.createConnection,
+                .says([
+                    CommandStatus(status: .connectionLimitExceeded, opcode: family.createConnection).packet
+                ]),
+                throws: .hci(.connectionLimitExceeded, command: family.createConnection)),
+            .init(
+                "refused by Command Complete", family.createConnection,
+                .refuses(family.createConnection, .commandDisallowed),
+                throws: .hci(.commandDisallowed, command: family.createConnection)),
+            .init(
+                "Command Complete for a command that is only accepted", family.createConnection,
+                .answers { _ in [CommandComplete(family.createConnection, status: .success).packet] }),
+            .init(
+                "accepted, and no outcome", family.createConnection,
+                .says([CommandStatus(status: .success, opcode: family.createConnection).packet]),
+                throws: .timedOut(.connecting, after: .seconds(10))),
+        ]
+    }
 
-    @Test(arguments: connecting) func connect(_ script: ScriptCase) async throws {
-        try await ScriptedHost.run { host in
+    @Test(arguments: ScriptedFamily.all(Self.connecting)) func connect(_ script: ScriptCase) async throws {
+        try await ScriptedHost.run(extended: script.isExtended) { host in
             let lamp = try await host.lamp()
             let address = await lamp.address
             try await host.open { adapter in

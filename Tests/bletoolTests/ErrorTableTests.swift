@@ -159,6 +159,9 @@ struct ErrorTableTests {
             "read: the adapter does not support private addresses of this program's own: the kernel chooses the address"
         ),
         Row(
+            .adapter(.unsupported(.transportFaults)), .adapter,
+            "read: the adapter does not support transport faults: the kernel moves its packets"),
+        Row(
             .adapter(.unsupported(.keyRefresh)), .adapter,
             "read: the adapter does not support new keys for a link that the kernel encrypts"),
         Row(

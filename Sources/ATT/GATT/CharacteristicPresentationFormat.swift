@@ -62,42 +62,28 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 extension CharacteristicPresentationFormat.Format {
     /// One bit: false or true.
     public static let boolean = Self(rawValue: 0x01)
-    /// An unsigned integer of 2 bits.
-    public static let uint2 = Self(rawValue: 0x02)
-    /// An unsigned integer of 4 bits.
-    public static let uint4 = Self(rawValue: 0x03)
-    /// An unsigned integer of 8 bits.
-    public static let uint8 = Self(rawValue: 0x04)
-    /// An unsigned integer of 12 bits.
-    public static let uint12 = Self(rawValue: 0x05)
-    /// An unsigned integer of 16 bits.
-    public static let uint16 = Self(rawValue: 0x06)
-    /// An unsigned integer of 24 bits.
-    public static let uint24 = Self(rawValue: 0x07)
-    /// An unsigned integer of 32 bits.
-    public static let uint32 = Self(rawValue: 0x08)
-    /// An unsigned integer of 48 bits.
-    public static let uint48 = Self(rawValue: 0x09)
-    /// An unsigned integer of 64 bits.
-    public static let uint64 = Self(rawValue: 0x0a)
-    /// An unsigned integer of 128 bits.
-    public static let uint128 = Self(rawValue: 0x0b)
-    /// A signed integer of 8 bits.
-    public static let sint8 = Self(rawValue: 0x0c)
-    /// A signed integer of 12 bits.
-    public static let sint12 = Self(rawValue: 0x0d)
-    /// A signed integer of 16 bits.
-    public static let sint16 = Self(rawValue: 0x0e)
-    /// A signed integer of 24 bits.
-    public static let sint24 = Self(rawValue: 0x0f)
-    /// A signed integer of 32 bits.
-    public static let sint32 = Self(rawValue: 0x10)
-    /// A signed integer of 48 bits.
-    public static let sint48 = Self(rawValue: 0x11)
-    /// A signed integer of 64 bits.
-    public static let sint64 = Self(rawValue: 0x12)
-    /// A signed integer of 128 bits.
-    public static let sint128 = Self(rawValue: 0x13)
+    /// Unsigned integers, named for their length in bits.
+    public static let
+        uint2 = Self(rawValue: 0x02),
+        uint4 = Self(rawValue: 0x03),
+        uint8 = Self(rawValue: 0x04),
+        uint12 = Self(rawValue: 0x05),
+        uint16 = Self(rawValue: 0x06),
+        uint24 = Self(rawValue: 0x07),
+        uint32 = Self(rawValue: 0x08),
+        uint48 = Self(rawValue: 0x09),
+        uint64 = Self(rawValue: 0x0a),
+        uint128 = Self(rawValue: 0x0b)
+    /// Signed integers, named for their length in bits.
+    public static let
+        sint8 = Self(rawValue: 0x0c),
+        sint12 = Self(rawValue: 0x0d),
+        sint16 = Self(rawValue: 0x0e),
+        sint24 = Self(rawValue: 0x0f),
+        sint32 = Self(rawValue: 0x10),
+        sint48 = Self(rawValue: 0x11),
+        sint64 = Self(rawValue: 0x12),
+        sint128 = Self(rawValue: 0x13)
     /// A number of IEEE 754 in 32 bits.
     public static let float32 = Self(rawValue: 0x14)
     /// A number of IEEE 754 in 64 bits.

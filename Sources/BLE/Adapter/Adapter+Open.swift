@@ -22,6 +22,7 @@ extension Adapter {
             guard !options.privacy.isEnabled else {
                 throw .adapter(.unsupported(.privateAddresses))
             }
+            guard options.transportFaults.isEmpty else { throw .adapter(.unsupported(.transportFaults)) }
             let management = try await KernelManagement.open(options.kernel, on: options.loop)
             return try await openKernel(specification, management, options, wanted)
         case .userChannel(let wanted): return try await openUserChannel(specification, wanted, options)
@@ -54,8 +55,9 @@ extension Adapter {
         _ specification: AdapterSpecification?, name: String, on port: any PacketPort,
         _ options: AdapterOptions, claiming claimed: String? = nil, of userChannel: UserChannel? = nil
     ) async throws(BLEError) -> Adapter {
+        let faulty = options.transportFaults.reduce(port) { $1.port(around: $0, on: options.loop) }
         let adapter = Adapter(
-            specification, name: name, port: traced(port, name),
+            specification, name: name, port: traced(faulty, name),
             kernel: nil, userChannel: userChannel, identity: DeviceAddress(0, type: .public),
             capture: options.capture, options)
         do throws(BLEError) {

@@ -39,7 +39,7 @@ public actor Adapter {
     var commands: CommandQueue
     /// The machines' commands that are not answered.
     var owners: [CommandQueue.Ticket: (machine: HostMachine, command: MachineCommand)] = [:]
-    var acl: ACLFlow
+    var acl = ACLFlow()
     var timer: LoopTimer?
     /// What the timer is set to: no later than any deadline.
     private var armed: Instant?
@@ -64,7 +64,7 @@ public actor Adapter {
     // What goes on.
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
-    var scanner = Scanner()
+    var scanner: Scanner
     /// Whom scans tell.
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
     var acceptList = AcceptList()
@@ -139,7 +139,7 @@ public actor Adapter {
         recovery = Recovery(isKernel: kernel != nil, costsLinks: options.recoversWithLinks)
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
-        acl = ACLFlow()
+        scanner = Scanner(remembering: options.rememberedDevices)
     }
 
     /// Ends on the radio what this process has started there, without waiting for the controller's answers. There

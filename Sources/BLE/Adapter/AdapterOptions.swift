@@ -24,6 +24,12 @@ public struct AdapterOptions: Sendable {
     public var security: SecurityOptions
     /// Whether others see its identity.
     public var privacy: PrivacyOptions
+    /// How many advertising sets of devices a scan remembers, 1 or more: what they sent last, so that an advertisement
+    /// and its scan response are told as one, and repetitions are known. Of more, the ones not heard of for longest are
+    /// forgotten, which `ScanStatistics` counts. All that is remembered takes 1 KiB a set at most.
+    public var rememberedDevices = 4096
+    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves their packets.
+    public var transportFaults: [TransportFault] = []
     /// The kernel whose adapters they are.
     var kernel: any Kernel = LinuxKernel()
 

@@ -91,6 +91,13 @@ public actor AirServer {
         pump()
     }
 
+    /// Puts a controller somewhere.
+    func setPosition(_ position: AirPosition, of address: DeviceAddress) {
+        guard let id = air.controller(with: address) else { return }
+        air.setPosition(position, of: id, at: loop.now)
+        pump()
+    }
+
     /// Waits until the air has been without controllers for `duration`, or the task is cancelled.
     package func idle(for duration: Duration) async {
         while true {

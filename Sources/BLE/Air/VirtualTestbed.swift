@@ -77,6 +77,13 @@ public struct VirtualTestbed: Sendable {
         await air.setRSSI(rssi, between: await one.address, and: await other.address)
     }
 
+    /// Puts a host somewhere, or moves it at once. What it and others that have a position hear of each other depends on
+    /// their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a metre and -60 dBm over ten, and not
+    /// at all beyond a kilometre. Others it hears as before; a level that `setRSSI` sets holds until one of the two moves.
+    public func move(_ adapter: Adapter, to position: AirPosition) async {
+        await air.setPosition(position, of: await adapter.address)
+    }
+
     /// Lets everything happen that does within `duration`.
     public func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
 }

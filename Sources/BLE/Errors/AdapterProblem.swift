@@ -107,6 +107,8 @@ extension AdapterProblem {
         case periodicAdvertising
         /// Private addresses of this program's own, on an adapter whose address the kernel chooses.
         case privateAddresses
+        /// Transport faults, on an adapter whose packets the kernel moves.
+        case transportFaults
         /// New keys for a link that the kernel encrypts.
         case keyRefresh
         /// Commands that name a link: the kernel does not tell its handle.
@@ -203,6 +205,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
         case .advertisingEventCount: "counting advertising events"
         case .periodicAdvertising: "periodic advertising"
         case .privateAddresses: "private addresses of this program's own: the kernel chooses the address"
+        case .transportFaults: "transport faults: the kernel moves its packets"
         case .keyRefresh: "new keys for a link that the kernel encrypts"
         case .linkCommands: "commands for this link, whose handle the kernel does not tell"
         case .pairing: "pairing unless the kernel's management socket has switched it on"

@@ -26,8 +26,10 @@ struct DeviceTable: Sendable {
         var fingerprint: Int
     }
 
-    /// The most devices that are remembered.
+    /// The most devices that are remembered, if nothing else is said.
     static let limit = 4096
+    /// The most devices that are remembered.
+    let limit: Int
     private let octetLimit: Int
     private var devices: RecencyTable<Sender, Device>
     private var octets = 0
@@ -35,9 +37,11 @@ struct DeviceTable: Sendable {
     /// Devices that were forgotten for want of room.
     private var evictions = 0
 
-    init(limit: Int = Self.limit, octetLimit: Int = 4 << 20) {
-        devices = RecencyTable(limit: limit)
-        self.octetLimit = octetLimit
+    /// A table of so many devices, 1 at least, by default with 1 KiB for each.
+    init(limit: Int = Self.limit, octetLimit: Int? = nil) {
+        self.limit = min(max(limit, 1), Int(Int32.max))
+        devices = RecencyTable(limit: self.limit)
+        self.octetLimit = octetLimit ?? self.limit << 10
     }
 
     /// How full it is.

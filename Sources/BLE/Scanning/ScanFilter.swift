@@ -11,9 +11,10 @@ struct ScanFilter: Sendable {
     private let glob: Glob?
     private let addresses: Set<AddressFilter>
     /// What was told of each sender last; nil: nothing yet.
-    private var told = RecencyTable<Sender, Told?>(limit: DeviceTable.limit)
+    private var told: RecencyTable<Sender, Told?>
 
-    init(_ options: ScanOptions) {
+    init(_ options: ScanOptions, remembering limit: Int = DeviceTable.limit) {
+        told = RecencyTable(limit: limit)
         self.options = options
         glob = options.name.map { Glob($0) }
         addresses = Set(options.addresses)

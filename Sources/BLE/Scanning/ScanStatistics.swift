@@ -3,7 +3,7 @@
 public struct ScanStatistics: Hashable, Sendable {
     /// Advertising reports that were heard, whole ones.
     public internal(set) var reports = 0
-    /// Advertising sets of devices that are remembered, 4,096 at most: their last advertisement and scan
+    /// Advertising sets of devices that are remembered, `AdapterOptions.rememberedDevices` at most: their last advertisement and scan
     /// response, so that both are told together.
     public internal(set) var devices = 0
     /// Advertising sets that were forgotten for want of room: those not heard of for longest.

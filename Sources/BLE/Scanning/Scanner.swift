@@ -149,7 +149,7 @@ struct Scanner: Sendable {
     private var takeover: Takeover?
 
     // What is heard.
-    private var devices = DeviceTable()
+    private var devices: DeviceTable
     /// Extended advertising that is told in several reports.
     private var chains = ReportAssembler()
     private var watchdog = ScanWatchdog()
@@ -168,8 +168,8 @@ struct Scanner: Sendable {
     /// How often a minute the scan is taken back from others.
     static let restartLimit = 30
 
-    /// A scanner of a controller that was told nothing yet.
-    init() {}
+    /// A scanner of a controller that was told nothing yet, which remembers so many devices.
+    init(remembering limit: Int = DeviceTable.limit) { devices = DeviceTable(limit: limit) }
 }
 
 // MARK: - What is wanted
@@ -179,7 +179,7 @@ extension Scanner {
     mutating func scan(_ options: ScanOptions, at now: Instant) -> ScanID {
         lastID += 1
         let id = ScanID(number: lastID)
-        consumers.append(Consumer(id: id, filter: ScanFilter(options)))
+        consumers.append(Consumer(id: id, filter: ScanFilter(options, remembering: devices.limit)))
         wishesChanged(at: now)
         return id
     }

@@ -125,5 +125,5 @@ extension PortError: CustomStringConvertible {
 
 extension PortError {
     /// The system's text for an error number.
-    public static func text(errno number: Int32) -> String { "\(Errno(rawValue: number))" }
+    package static func text(errno number: Int32) -> String { "\(Errno(rawValue: number))" }
 }

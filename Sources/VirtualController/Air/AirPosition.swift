@@ -1,16 +1,12 @@
 import BLECore
 
 /// Where a controller is, in metres.
-package struct AirPosition: Hashable, Sendable {
-    /// East.
-    package var x: Double
-    /// North.
-    package var y: Double
-    /// Up.
-    package var z: Double
+public struct AirPosition: Hashable, Sendable {
+    /// How far east, north and up it is.
+    public var x, y, z: Double
 
     /// That place; what is no finite number counts as zero.
-    package init(x: Double, y: Double = 0, z: Double = 0) {
+    public init(x: Double, y: Double = 0, z: Double = 0) {
         self.x = x.isFinite ? x : 0
         self.y = y.isFinite ? y : 0
         self.z = z.isFinite ? z : 0

@@ -1,0 +1,164 @@
+import BLECore
+import HCI
+import Recordings
+import Testing
+import VirtualController
+
+/// What hosts of others said to their controllers, said to a virtual one: its answers are those of theirs.
+struct HostSequenceTests {
+    /// An answer to a command, without what differs between controllers.
+    private struct Answer: Equatable, CustomStringConvertible {
+        var code: HCIEventCode
+        var opcode: HCIOpcode
+        var status: HCIStatus
+        var count: Int
+
+        init?(_ packet: HCIPacket) {
+            guard case .event(let packet) = packet, let event = try? HCIEvent(packet) else { return nil }
+            (code, count) = (packet.code, packet.parameters.count)
+            switch event {
+            case .commandComplete(let complete):
+                (opcode, status) = (complete.opcode, complete.status ?? .unspecifiedError)
+            case .commandStatus(let refused): (opcode, status) = (refused.opcode, refused.status)
+            default: return nil
+            }
+        }
+
+        var description: String { "\(opcode): \(status), \(count) octets" }
+    }
+
+    /// The recorded commands with their answers, in order.
+    private static func dialogue(
+        _ file: RecordedFile, of adapter: UInt16
+    ) throws -> [(command: HCICommandPacket, answer: Answer)] {
+        var open: [HCICommandPacket] = []
+        var all: [(HCICommandPacket, Answer)] = []
+        for record in try file.records() where record.adapter == adapter {
+            guard case .packet(_, let octets) = record.content else { continue }
+            let packet = try HCIPacket(octets)
+            if case .command(let command) = packet {
+                open.append(command)
+            } else if let answer = Answer(packet),
+                let index = open.firstIndex(where: { $0.opcode == answer.opcode })
+            {
+                all.append((open.remove(at: index), answer))
+            }
+        }
+        #expect(open.isEmpty)
+        return all
+    }
+
+    /// A virtual controller beside one that advertises and takes connections, and what it tells its host.
+    private struct Radio {
+        static let lamp = DeviceAddress(0x00aa_0100_0000, type: .public)
+        private var air = VirtualAir(seed: 1)
+        private let peer, host: VirtualAir.ControllerID
+        private var now = Instant.zero
+        private var told: [HCIPacket] = []
+
+        init() throws {
+            peer = air.add(.init(publicAddress: Self.lamp))
+            host = air.add(
+                .init(publicAddress: DeviceAddress(0x00aa_0101_0001, type: .public), extended: .init()))
+            // What Linux said when it took up the controller was not recorded.
+            try say(SetEventMask(mask: HCIEventMask(rawValue: .max)).packet, to: host)
+            try say(LESetEventMask(mask: LEEventMask(rawValue: 0x1f_ffff)).packet, to: host)
+            told = []
+            let slots = Slots(rawValue: 32)
+            try say(
+                LESetAdvertisingParameters(
+                    intervalMin: slots, intervalMax: slots, ownAddressType: .public
+                ).packet, to: peer)
+            try advertise()
+        }
+
+        /// The peer takes a connection.
+        mutating func advertise() throws { try say(LESetAdvertisingEnable(enable: true).packet, to: peer) }
+
+        /// Says a command, and gives what the host is told within half a second.
+        mutating func say(_ command: HCICommandPacket) throws -> [HCIPacket] {
+            try say(command, to: host)
+            defer { told = [] }
+            return told
+        }
+
+        private mutating func say(_ command: HCICommandPacket, to id: VirtualAir.ControllerID) throws {
+            let octets = HCIPacket.command(command).encoded
+            air.receive(octets.span, from: id, at: now)
+            try drain()
+            let end = now + .milliseconds(500)
+            while let deadline = air.deadline, deadline <= end {
+                now = max(now, deadline)
+                air.expire(at: now)
+                try drain()
+            }
+            now = end
+        }
+
+        private mutating func drain() throws {
+            while let (id, packet) = air.nextPacket() {
+                if id == host { told.append(try HCIPacket(packet)) }
+            }
+        }
+    }
+
+    @Test(
+        "what Linux says for links of gatttool and of bletool",
+        arguments: [("gatttool-bluetoothd", 1), ("gatt-bluetoothd", 3)])
+    func linux(name: String, links: Int) throws {
+        var radio = try Radio()
+        var handle: ConnectionHandle?
+        var (reports, connections, disconnections) = (0, 0, 0)
+        for (command, answer) in try Self.dialogue(.fixture(name), of: 1) {
+            var command = command
+            if let handle, [.disconnect, .leReadRemoteFeatures].contains(command.opcode) {
+                command = HCICommandPacket(
+                    opcode: command.opcode,
+                    parameters: [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
+                        + command.parameters.dropFirst(2))
+            }
+            let told = try radio.say(command)
+            #expect(told.compactMap(Answer.init) == [answer])
+            for case .event(let packet) in told {
+                switch try HCIEvent(packet) {
+                case .leMeta(.enhancedConnectionComplete(let event)):
+                    #expect(event.peer == HCIAddress(Radio.lamp))
+                    handle = event.connection
+                    connections += 1
+                case .disconnectionComplete:
+                    disconnections += 1
+                    try radio.advertise()
+                case .leMeta(.extendedAdvertisingReports): reports += 1
+                default: break
+                }
+            }
+        }
+        #expect(connections == links && disconnections == links)
+        // Duplicates are filtered: one for each scan.
+        #expect(reports == links)
+    }
+
+    @Test(
+        "what Android says when it starts, scans and advertises",
+        .enabled(if: RecordedFile.Folder.captures.isThere))
+    func android() throws {
+        var radio = try Radio()
+        var (known, unknown) = (0, 0)
+        for (command, answer) in try Self.dialogue(.capture("btsnoop-extcap"), of: 0) {
+            let told = try radio.say(command).compactMap(Answer.init)
+            #expect(told.map(\.opcode) == [command.opcode])
+            if told.first?.status == .unknownCommand {
+                unknown += 1
+                // Only what is of no use to LE, what one maker's controllers have, and isochronous channels.
+                #expect(
+                    !"\(command.opcode)".hasPrefix("LE ")
+                        || [.leReadBufferSizeV2, .leSetHostFeature].contains(command.opcode))
+            } else {
+                known += 1
+                #expect(told == [answer])
+            }
+        }
+        #expect(known + unknown == 105)
+        #expect(known == 35)
+    }
+}
