@@ -112,6 +112,9 @@ extension ATTOpcode {
         }
     }
 
+    /// Whether PDUs with this opcode are commands, notifications or indications.
+    package var isUnasked: Bool { kind == .command || kind == .push }
+
     /// The opcode of the response that a request with this opcode gets when all is well.
     @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }
 

@@ -146,6 +146,30 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
+@Test("the time of an indication begins when it is sent, not when it is queued, nor when its turn comes")
+func timeOfAnIndicationBeginsWithSending() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.indicate(3, value: [1])
+    _ = try bearer.indicate(3, value: [2])
+    #expect(bearer.deadline == nil)
+    bearer.expire(at: .seconds(100))
+    #expect(bearer.frames(at: 100) == ["1d030001"])
+    #expect(bearer.deadline == .seconds(130))
+    // The second has waited for 25 s, and for 40 s more until the channel takes it.
+    bearer.receive("1e", at: 125)
+    #expect(bearer.events() == [.confirmed(1)])
+    #expect(bearer.deadline == nil)
+    bearer.expire(at: .seconds(160))
+    #expect(bearer.events() == [])
+    #expect(bearer.frames(at: 165) == ["1d030002"])
+    #expect(bearer.deadline == .seconds(195))
+    bearer.expire(at: .seconds(194))
+    #expect(bearer.events() == [] && bearer.closure == nil)
+    bearer.receive("1e", at: 194)
+    #expect(bearer.events() == [.confirmed(2)])
+    #expect(bearer.deadline == nil)
+}
+
 @Test func anIndicationWithoutConfirmationEndsTheBearer() throws {
     var bearer = ATTBearer()
     _ = try bearer.indicate(3, value: [1])

@@ -532,6 +532,27 @@ import Testing
         #expect(played.nextIn == .seconds(30))
     }
 
+    @Test("a Reset of others takes all off the air, and all is put on again", arguments: [nil, 4])
+    func othersReset(sets: Int?) throws {
+        var played = PlayedAdvertiser(sets: sets, isShared: true)
+        let id = try played.advertise(Self.beacon)
+        if sets != nil { _ = try played.advertise(Self.service) }
+        _ = played.settle()
+        // While the controller is brought back the kernel resets it, and all is begun anew afterwards.
+        played.conditions.isRecovering = true
+        played.others(Reset().packet)
+        #expect(played.advertiser.deadline == nil)
+        played.conditions.isRecovering = false
+        played.others(Reset().packet)
+        #expect(played.settle() == [] && played.nextIn == Advertiser.settling)
+        played.wait(Advertiser.settling)
+        #expect(played.run() == (sets == nil ? ["on"] : ["off ef", "on ef", "off ee", "on ee"]))
+        #expect(played.events == (sets == nil ? ["started 1"] : ["started 1", "started 2"]))
+        played.stop(id)
+        #expect(played.run() == (sets == nil ? ["off"] : ["off ef"]))
+        #expect(played.events.last == "off air 1")
+    }
+
     @Test("what others do to one set holds no other one back") func heldApart() throws {
         var played = PlayedAdvertiser(isShared: true)
         _ = try played.advertise(Self.beacon)

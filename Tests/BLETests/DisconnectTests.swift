@@ -118,39 +118,56 @@ struct DisconnectTests {
         }
     }
 
-    @Test("a late answer to Disconnect is not about the next link of the same handle")
-    func lateAnswer() async throws {
+    @Test(
+        "a late answer to Disconnect is not about the next link of its handle, which is being ended as well",
+        arguments: [HCIStatus.success, .commandDisallowed])
+    func lateAnswer(_ answer: HCIStatus) async throws {
         try await LinkedHosts.run { hosts in
             let (server, port) = (hosts.server, hosts.port)
+            let manager = PeripheralManager(server)
+            var events = manager.events().makeAsyncIterator()
+            // The test answers in place of the controller.
             port.play { $0.opcode == .disconnect ? [] : nil }
-            let ending = hosts.bed.task { await PeripheralManager(server).disconnect(hosts.central) }
+            let first = hosts.bed.task { await manager.disconnect(hosts.central) }
             await hosts.bed.wait(.milliseconds(1))
             port.tell(
                 DisconnectionComplete(
                     connection: LinkedHosts.handle, reason: .connectionTerminatedByLocalHost
                 ).packet)
-            try await ending.value
-            let next = DeviceAddress(0xc0ff_ee00_0009, type: .random)
+            try await first.value
             port.tell(
                 LEConnectionComplete(
-                    connection: LinkedHosts.handle, role: .peripheral, peer: HCIAddress(next),
+                    connection: LinkedHosts.handle, role: .peripheral,
+                    peer: HCIAddress(DeviceAddress(0xc0ff_ee00_0009, type: .random)),
                     interval: ConnectionInterval(rawValue: 24), latency: 0,
                     supervisionTimeout: Centiseconds(rawValue: 400)
                 ).packet)
-            await hosts.bed.wait(.milliseconds(1))
-            #expect(await server.linkCount == 1)
-            // The controller refuses what it was asked about the first link: an ending one would be asked for again.
+            guard case .disconnected? = try await events.next(),
+                case .connected(let next, _)? = try await events.next()
+            else { throw BLEError.notFound(.device(within: nil)) }
             port.forget()
-            port.tell(CommandStatus(status: .commandDisallowed, opcode: .disconnect).packet)
-            await hosts.bed.wait(.seconds(30))
-            #expect(await server.linkCount == 1)
-            #expect(!port.opcodes.contains(.disconnect))
-            port.play { $0.opcode == .disconnect ? [] : nil }
+            let second = hosts.bed.task {
+                await manager.disconnect(next)
+                return hosts.bed.loop.now
+            }
+            await hosts.bed.wait(.milliseconds(1))
+            #expect(await server.endingLinkCount == 1)
+            #expect(!port.opcodes.contains(.disconnect), "the one before is not answered")
+            port.tell(CommandStatus(status: answer, opcode: .disconnect).packet)
+            await hosts.bed.wait(.seconds(1))
+            // A refusal of its own would have it asked for again now.
+            #expect(port.opcodes.count { $0 == .disconnect } == 1)
+            let answered = hosts.bed.loop.now
+            port.tell(CommandStatus(status: .success, opcode: .disconnect).packet)
+            // Its five seconds begin with its own answer, and not with the one of the link before.
+            #expect(try await second.value == answered + .seconds(5))
+            #expect(port.opcodes.count { $0 == .disconnect } == 1)
             port.tell(
                 DisconnectionComplete(
                     connection: LinkedHosts.handle, reason: .remoteUserTerminatedConnection
                 ).packet)
             await hosts.bed.wait(.milliseconds(1))
+            #expect(await server.linkCount == 0)
             port.play(nil)
         }
     }
@@ -167,4 +184,9 @@ struct DisconnectTests {
             #expect(rssi == -50)
         }
     }
+}
+
+extension Adapter {
+    /// How many links this host is ending.
+    fileprivate var endingLinkCount: Int { links.values.count { $0.ending.isBegun } }
 }

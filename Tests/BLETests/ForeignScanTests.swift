@@ -43,6 +43,17 @@ struct ForeignScanTests {
         expect(try told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
     }
 
+    @Test("who scans for some is not joined, also when it asks for scan responses")
+    func filtered() throws {
+        let legacy = { (policy: String) in "0b2007" + "016000600000" + policy }
+        let extended = { (policy: String) in "412008" + "00" + policy + "010160006000" }
+        // The lowest bit filters by the accept list; the next one is about directed advertising.
+        for (policy, verdict) in [("00", Verdict.join), ("01", .takeOver), ("02", .join), ("03", .takeOver)] {
+            expect(try told(legacy(policy), "0c2002" + "0100"), 1, verdict)
+            expect(try told(extended(policy), "422006" + "010000000000"), 1, verdict)
+        }
+    }
+
     @Test("who only listens is joined by who only listens")
     func passive() throws {
         let passive = ("0b2007" + "00600060000000", "0c2002" + "0101")

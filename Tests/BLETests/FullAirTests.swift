@@ -8,10 +8,10 @@ import VirtualController
 @testable import BLE
 
 /// An air with room for so many controllers and no more, or that keeps one waiting.
-struct FullAirTests {
+@Suite(.timeLimit(.minutes(10))) struct FullAirTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).air").path
 
-    @Test(.timeLimit(.minutes(10))) func whoFindsItFullHearsSoAndHasRoomLater() async throws {
+    @Test func whoFindsItFullHearsSoAndHasRoomLater() async throws {
         let air = AirServer(on: .shared, seed: 1, maximumControllers: 1)
         _ = try await air.listen(at: .unix(path: path))
         var options = AdapterOptions()
@@ -35,7 +35,7 @@ struct FullAirTests {
 
     /// As where a machine has so much to do that the air's process takes longer to start than a controller may for an
     /// answer.
-    @Test(.timeLimit(.minutes(10))) func anAirThatStartsSlowlyIsWaitedFor() async throws {
+    @Test func anAirThatStartsSlowlyIsWaitedFor() async throws {
         let air = AirServer(on: .shared, seed: 1)
         var options = AdapterOptions()
         options.airPath = path
@@ -57,7 +57,7 @@ struct FullAirTests {
     }
 
     /// As when its last client has left for so long that it ends, and somebody comes just then.
-    @Test(.timeLimit(.minutes(10))) func anAirThatEndsWhileItIsJoinedIsReplaced() async throws {
+    @Test func anAirThatEndsWhileItIsJoinedIsReplaced() async throws {
         let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
         Thread.detachNewThread {
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -161,6 +161,25 @@ import Testing
         #expect(played.connected(to: 2) == 2)
     }
 
+    @Test("a late outcome is no other attempt's either before the command for that is answered")
+    func lateBeforeTheAnswer() {
+        for status in [HCIStatus.unknownConnectionIdentifier, .connectionFailedToBeEstablished] {
+            var played = PlayedInitiator()
+            played.want(1)
+            _ = played.settle()
+            played.forget(1)
+            _ = played.settle()
+            played.wait(.seconds(2))
+            played.want(2)
+            #expect(played.next() == "connect 2")
+            played.failed(status)
+            played.answer(.done([]))
+            #expect(played.settle() == [] && !played.initiator.isQuiet, "it listens for 2")
+            #expect(played.events == [stopped])
+            #expect(played.connected(to: 2) == 2)
+        }
+    }
+
     @Test("a link that comes late, when nothing is asked for, is the one of whoever wants it")
     func lateAndWanted() {
         var played = PlayedInitiator()

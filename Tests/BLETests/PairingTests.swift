@@ -12,7 +12,7 @@ private let capabilities: [IOCapability] = [
 ]
 
 /// Pairing on links of ours, from what needs it to the key in the controller.
-struct PairingTests {
+@Suite(.timeLimit(.minutes(10))) struct PairingTests {
     @Test func whatNeedsEncryptionPairsOnceAndTheBondServesTheNextLink() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()

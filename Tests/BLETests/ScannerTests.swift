@@ -155,6 +155,24 @@ struct ScannerTests {
         }
     }
 
+    @Test("a scan whose end is not answered is ended once more, also when the controller is not brought back")
+    func silentEnd() {
+        var played = PlayedScanner()
+        let id = played.scan()
+        _ = played.settle()
+        played.end(id)
+        for seconds in [1, 2, 4] {
+            #expect(played.next() == off)
+            played.answer(.silent)
+            #expect(played.next() == nil)
+            played.wait(.seconds(seconds) - .milliseconds(1))
+            #expect(played.next() == nil && !played.scanner.isQuiet)
+            played.wait(.milliseconds(1))
+        }
+        #expect(played.settle() == [off])
+        #expect(played.scanner.isQuiet && played.scanner.deadline == nil)
+    }
+
     @Test func aQuietPlaceMakesTheScanBeginAnew() {
         var played = PlayedScanner()
         _ = played.scan()
@@ -406,13 +424,14 @@ struct ScannerTests {
     }
 
     @Test("others switch the scan off while it is told something: that is looked at afterwards")
-    func meanwhile() {
+    func meanwhile() throws {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         #expect(played.next() == set)
         played.others([LESetScanEnable(enable: false).packet])
         played.wait(.seconds(1))
-        #expect(played.scanner.deadline != played.conditions.now, "nothing turns in circles")
+        let deadline = try #require(played.scanner.deadline)
+        #expect(deadline > played.conditions.now, "nothing turns in circles")
         played.answer(.done([]))
         #expect(played.settle() == [on])
         played.wait(Scanner.settling)

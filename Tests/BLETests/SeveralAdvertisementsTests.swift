@@ -83,6 +83,63 @@ import VirtualController
         }
     }
 
+    @Test(
+        "one that begins while another is stopped is on the air afterwards, and the other one is not",
+        arguments: [nil, 1, 4] as [UInt8?], [false, true])
+    func stoppedMeanwhile(sets: UInt8?, stopsFirst: Bool) async throws {
+        // So many turns of the loop are between the two.
+        for turns in [0, 1, 2, 3, 4, 6, 8, 12, 16, 24] {
+            try await VirtualTestbed.run { bed in
+                let abilities = sets.map { VirtualController.ExtendedAbilities(advertisingSets: $0) }
+                let server = try await bed.host("server") { $0.extended = abilities }
+                let client = try await bed.host("client", extended: true)
+                let hosts = TwoHosts(air: bed.air, server: server, client: client)
+                let first = try await hosts.peripheral.advertise(try self.beacon([1]))
+                let request = try self.beacon([2])
+                let stopping: Task<Void, any Error>
+                let beginning: Task<Advertising, any Error>
+                if stopsFirst {
+                    stopping = bed.task { await first.stop() }
+                    for _ in 0..<turns { await Task.yield() }
+                    beginning = bed.task { try await hosts.begin(request) }
+                } else {
+                    beginning = bed.task { try await hosts.begin(request) }
+                    for _ in 0..<turns { await Task.yield() }
+                    stopping = bed.task { await first.stop() }
+                }
+                let second = try await beginning.value
+                try await stopping.value
+                #expect(try await hosts.hears([2]), "\(turns) turns")
+                #expect(try await !hosts.hears([1]), "\(turns) turns")
+                await second.stop()
+                #expect(try await !hosts.hears([2]), "\(turns) turns")
+            }
+        }
+    }
+
+    @Test("those who wait for its end are told when another task stops it", arguments: [false, true])
+    func waitingForTheEnd(_ isExtended: Bool) async throws {
+        try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
+            let advertising = try await hosts.peripheral.advertise(try self.beacon())
+            let ends = Lock<[AdvertisingEnd]>([])
+            let waiting = (0..<2).map { _ in
+                Task(executorPreference: hosts.loop) {
+                    let end = try await advertising.ended()
+                    ends.withLock { $0.append(end) }
+                }
+            }
+            _ = await hosts.loop.sleep(for: .seconds(10))
+            #expect(ends.withLock { $0 } == [])
+            await advertising.stop()
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(ends.withLock { $0 } == [.stopped, .stopped])
+            for each in waiting {
+                each.cancel()
+                _ = await each.result
+            }
+        }
+    }
+
     @Test("data change without a gap", arguments: [false, true])
     func updateInPlace(_ isExtended: Bool) async throws {
         // Controllers of 4.2 send what nobody can connect to every 100 ms at most.
@@ -297,6 +354,18 @@ import VirtualController
 }
 
 extension TwoHosts {
+    /// Advertises as soon as a set is free for it.
+    fileprivate func begin(_ request: AdvertisingRequest) async throws -> Advertising {
+        for _ in 0..<1000 {
+            do {
+                return try await peripheral.advertise(request)
+            } catch BLEError.limit {
+                await Task.yield()
+            }
+        }
+        return try await peripheral.advertise(request)
+    }
+
     /// Whether the client hears a beacon with that test company's data.
     fileprivate func hears(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
         try await sees(within: limit) {

@@ -179,6 +179,10 @@ struct UnsentDataTests {
                 try await device.writeWithoutResponse([0xff], to: sink)
             }
             #expect(error == .disconnected(.status(.connectionTerminatedByLocalHost)))
+            let begun = hosts.bed.loop.now
+            let asked = await failure { () throws(BLEError) in _ = try await device.discover(refreshing: true)
+            }
+            #expect(asked == error && hosts.bed.loop.now == begun)
             await disconnecting.value
             #expect(hosts.written.withLock { $0 } == Self.parts.prefix(20).flatMap(\.self))
         }

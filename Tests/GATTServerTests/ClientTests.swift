@@ -89,9 +89,63 @@ private final class Link: Sendable {
         server.connect(
             client, security: LinkSecurity(level: .open, isBonded: true), current: current, record: record)
         #expect(server.subscribers(of: 3) == [])
+        let update = ValueUpdate(3, 0xfff1, [7])
+        #expect(server.deliveries(of: [update]).isEmpty)
         link.secure(LinkSecurity(level: .encrypted, isBonded: true))
         if !isAsked { server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client) }
         #expect(server.subscribers(of: 3).map(\.central) == [client])
+        let deliveries = server.deliveries(of: [update])
+        #expect(deliveries.map(\.client) == [client])
+        #expect(deliveries.map(\.delivery.notifications) == [[update]])
+    }
+
+    /// At 0x0003 and 0x0009 values for those whose links are encrypted, at 0x0006 one for everybody; the last one is
+    /// indicated. A bonded client has subscribed to all and comes again, on a link that is not encrypted yet.
+    private func restored() throws -> ServerDialogue {
+        let bonded = LinkSecurity(level: .encrypted, isBonded: true)
+        var dialogue = try ServerDialogue(
+            several(
+                GATTCharacteristic(0xff01, properties: .notify, subscription: .encrypted),
+                GATTCharacteristic(0xff02, properties: .notify),
+                GATTCharacteristic(0xff03, properties: .indicate, subscription: .encrypted)),
+            security: bonded)
+        speak(
+            &dialogue,
+            [Exchange("1204000100", "13"), Exchange("1207000100", "13"), Exchange("120a000200", "13")])
+        let record = dialogue.server.disconnect(client)
+        dialogue.server.connect(
+            client, security: LinkSecurity(level: .open, isBonded: true), record: record)
+        return dialogue
+    }
+
+    @Test("what a bonded client has subscribed to leaves when its link is encrypted, and not before")
+    func restoredValues() throws {
+        var dialogue = try restored()
+        #expect(try dialogue.update(3, [1]) == "")
+        #expect(try dialogue.update(9, [3]) == "")
+        #expect(try dialogue.update(6, [2]) == "1b0600" + "02")
+        dialogue.server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client)
+        // What was withheld is not sent later.
+        #expect(dialogue.serve() == "")
+        #expect(try dialogue.update(3, [4]) == "1b0300" + "04")
+        #expect(try dialogue.update(9, [5]) == "1d0900" + "05")
+    }
+
+    @Test("of values that are set together those leave that may, each in its way", arguments: [false, true])
+    func restoredTogether(isEncrypted: Bool) throws {
+        var server = try restored().server
+        let updates = [
+            ValueUpdate(3, 0xff01, [1]), ValueUpdate(6, 0xff02, [2]), ValueUpdate(9, 0xff03, [3]),
+        ]
+        if isEncrypted { server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client) }
+        // In either order: where the first one may leave, and where it may not.
+        for order in [updates, Array(updates.reversed())] {
+            let deliveries = server.deliveries(of: order)
+            #expect(deliveries.map(\.client) == [client])
+            let notified = order.filter { $0.handle == 6 || $0.handle == 3 && isEncrypted }
+            #expect(deliveries.map(\.delivery.notifications) == [notified])
+            #expect(deliveries.map(\.delivery.indications) == [isEncrypted ? [updates[2]] : []])
+        }
     }
 
     @Test("a client whose bond is new keeps what it has said on this link, and has missed nothing")

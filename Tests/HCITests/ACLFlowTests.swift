@@ -64,6 +64,23 @@ import Testing
         #expect(queued == [true, true, true, false] && written == 3)
     }
 
+    @Test("what counts as unsent is said for each frame, and ends with its last packet")
+    func unsentFrames() throws {
+        var flow = Self.flow(length: 6, packets: 8, one)
+        for octet: UInt8 in [0x1b, 0x0b, 0x52] {
+            _ = try flow.enqueue(on: .att, of: one, upTo: 23, awaited: { $0 != 0x0b }) { output in
+                output.append(repeating: octet, count: 5)
+            }
+        }
+        #expect(flow.unsentFrames(one) == 2)
+        // Nine octets each, in two packets.
+        for unsent in [2, 1, 1, 1, 1, 0] {
+            _ = flow.packets()
+            try flow.complete(CompletedPackets(connection: one, count: 1))
+            #expect(flow.unsentFrames(one) == unsent)
+        }
+    }
+
     @Test func anEmptyFrame() throws {
         var flow = Self.flow(length: 27, packets: 1, one)
         try flow.enqueue([], on: .att, of: one)

@@ -275,7 +275,11 @@ import Testing
             queue.receive(Self.bytes(scan).span, at: .zero)
             queue.receive(Self.complete(scan.opcode, [0x0c]).span, at: .zero)
             if !isFirst { queue.receive(Self.complete(scan.opcode, [0x00]).span, at: .zero) }
-            #expect(queue.events() == [.completed(ours, parameters: [0x00])])
+            let events: [CommandQueue.Event] = [
+                .completed(ours, parameters: [0x00]),
+                .foreign(Array(Self.bytes(scan).dropFirst()), .commandDisallowed),
+            ]
+            #expect(queue.events() == (isFirst ? events : events.reversed()))
             #expect(queue.unsolicitedCount == 1)
         }
     }
@@ -351,7 +355,7 @@ import Testing
                     case .completed(let ticket, _), .accepted(let ticket), .failed(let ticket, _),
                         .timedOut(let ticket):
                         #expect(open.remove(ticket) != nil)
-                    case .malformed: Issue.record("nothing was malformed")
+                    case .foreign, .malformed: Issue.record("nothing was malformed, nor another's")
                     }
                 }
             }

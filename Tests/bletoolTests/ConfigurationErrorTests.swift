@@ -127,8 +127,16 @@ struct ConfigurationErrorTests {
         ("properties: []\nlength: {fixed: true}", 6, "needs max"),
         ("properties: []\nnotify: {every: 1s, counter: u8}", 6, "without a property"),
         ("properties: [notify]\nnotify: {counter: u8}", 6, "needs the key \"every\""),
-        ("properties: [notify]\nnotify: {every: 1s}", 6, "either exec or counter"),
-        ("properties: [notify]\nnotify: {every: 1s, counter: u8, exec: x}", 6, "either exec or counter"),
+        ("properties: [notify]\nnotify: {every: 1s}", 6, "one of exec, counter, lines and file"),
+        (
+            "properties: [notify]\nnotify: {every: 1s, counter: u8, exec: x}", 6,
+            "one of exec, counter, lines and file"
+        ),
+        ("properties: [notify]\nnotify: {every: 1s, lines: x}", 6, "has a value whenever it has one"),
+        ("properties: [notify]\nnotify: {every: 1s, counter: u8, format: u8}", 6, "counter takes no format"),
+        ("properties: [notify]\nnotify: {lines: x, format: u9}", 6, "\"u9\" is not a format"),
+        ("properties: [notify]\nnotify: {lines: \"\"}", 6, "the command is empty"),
+        ("properties: [notify]\nnotify: {file: /nowhere/value}", 6, "there is no folder \"/nowhere\""),
         ("properties: [notify]\nnotify: {every: 0s, counter: u8}", 6, "1ms to 24h"),
         ("properties: [notify]\nnotify: {every: 1s, counter: i8}", 6, "u8, u16 or u32"),
         (

@@ -95,8 +95,7 @@ struct ServeConfigurationTests {
         #expect(characteristic.read == .shell("cat /sys/class/thermal/thermal_zone0/temp"))
         #expect(characteristic.write == .shell("logger -t ble"))
         #expect(
-            characteristic.notify
-                == NotifyConfiguration(interval: .seconds(1), source: .command(.shell("date"))))
+            characteristic.notify == .every(.seconds(1), .command(.shell("date"))))
         #expect(characteristic.descriptors.map(\.uuid) == [0x2902, 0x2901])
         #expect(characteristic.descriptors.map(\.handle) == [0x0014, 0x0015])
         #expect(characteristic.descriptors[1].value.octets == Array("Temperature".utf8))

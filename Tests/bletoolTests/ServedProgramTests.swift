@@ -65,6 +65,128 @@ import Testing
         #expect(written + (Int(count) ?? 0) == 40)
         #expect(written == 16 || written == 17)
     }
+
+    @Test("a write with response that cannot wait any more is refused with Insufficient Resources")
+    func refused() async throws {
+        let (air, server) = try await serve(
+            "until test -e go; do sleep 0.1; done; cat >> written", [],
+            writing: [UInt8](repeating: UInt8(ascii: "x"), count: 40))
+        // The first program runs by now. What has become free meanwhile, the commands take; then comes the request, a y.
+        let script = """
+            write 2a06 --from octets --chunk 1 --without-response
+            write 2a06 79
+            """
+        try Data(script.utf8).write(to: air.folder.appending(path: "script"))
+        let client = try RunningProgram(
+            ["bletool", "gatt", "name:Logger", "run", "script", "--json", "--adapter", "virtual:tablet"],
+            in: air.folder)
+        let refusal = await client.line { $0.contains(#""event":"error""#) } ?? "none"
+        #expect(refusal.contains(#""number":17"#), "\(refusal)")
+        #expect(refusal.contains("script:2: "), "\(refusal)")
+        while await client.line() != nil {}
+        #expect(client.status() == 5)
+        try Data().write(to: air.folder.appending(path: "go"))
+        server.signal(SIGINT)
+        while await server.line() != nil {}
+        // What was refused is not written later.
+        let written = try Data(contentsOf: air.folder.appending(path: "written"))
+        #expect(written.count >= 16)
+        #expect(!written.contains(UInt8(ascii: "y")))
+    }
+}
+
+/// What centrals get of a program that runs on, and of a file.
+@Suite(.timeLimit(.minutes(10))) struct ServedSourceTests {
+    /// A server of one characteristic, and a client that has subscribed to it.
+    private func serve(
+        _ notify: String, values: Int, in air: TemporaryAir
+    ) async throws -> (server: RunningProgram, client: RunningProgram) {
+        let configuration = """
+            name: Source
+            services:
+              - uuid: 1802
+                characteristics:
+                  - {uuid: 2a06, properties: [read, notify], notify: \(notify)}
+            """
+        try Data(configuration.utf8).write(to: air.folder.appending(path: "source.yaml"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "source.yaml", "--adapter", "virtual:source", "--json"], in: air.folder,
+            mergingErrors: true)
+        #expect(await server.line()?.contains(#""event":"ready""#) == true)
+        let client = try RunningProgram(
+            [
+                "bletool", "gatt", "name:Source", "notify", "2a06", "--count", "\(values)", "--format", "hex",
+                "--json", "--adapter", "virtual:phone", "--timeout", "60s",
+            ], in: air.folder)
+        #expect(await server.line { $0.contains(#""event":"subscribed""#) } != nil)
+        return (server, client)
+    }
+
+    private func values(_ client: RunningProgram) async -> [String] {
+        var values: [String] = []
+        while let line = await client.line() {
+            if let value = line.firstMatch(of: /"value":"([0-9a-f]*)"/)?.output.1 {
+                values.append(String(value))
+            }
+        }
+        return values
+    }
+
+    @Test("each line that a program prints is a value, and the program ends with the server")
+    func lines() async throws {
+        let air = try await TemporaryAir()
+        let program =
+            "until test -e go; do sleep 0.1; done; echo $$ > pid; seq 1 40; echo x; echo 300; exec cat fifo"
+        let (server, client) = try await serve(
+            "{lines: \"mkfifo fifo; \(program)\", format: u8}", values: 40, in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await values(client) == (1...40).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) })
+        let problems = [#"2a06: "x" is not"#, "2a06: the value is 0 to 255, not 300"]
+        for problem in problems {
+            #expect(await server.line { $0.contains(problem) } != nil, "\(problem)")
+        }
+        let process = try String(contentsOf: air.folder.appending(path: "pid"), encoding: .utf8)
+        let number = try #require(Int32(process.trimmingCharacters(in: .newlines)))
+        #expect(kill(number, 0) == 0)
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+        #expect(kill(number, 0) != 0)
+    }
+
+    @Test("a program that ends is run again, and it is said how it ended")
+    func runAgain() async throws {
+        let air = try await TemporaryAir()
+        let (server, client) = try await serve(
+            "{lines: \"until test -e go; do sleep 0.1; done; printf abc; exit 7\"}", values: 2, in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await server.line { $0.contains("ended with status 7; it is run again in 1s") } != nil)
+        #expect(await server.line { $0.contains("ended with status 7; it is run again in 2s") } != nil)
+        #expect(await values(client) == ["616263", "616263"])
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
+
+    @Test("what is written into a file, or put in its place, is a value; what is there already is not")
+    func file() async throws {
+        let air = try await TemporaryAir()
+        let file = air.folder.appending(path: "value")
+        let (server, client) = try await serve("{file: value, format: i16}", values: 2, in: air)
+        let isNotified = { (line: String) in line.contains(#""event":"notified""#) }
+        try Data("21\n".utf8).write(to: file)
+        #expect(await server.line(isNotified)?.contains("1500") == true)
+        // The same again is no change.
+        try Data("21\n".utf8).write(to: file)
+        let other = air.folder.appending(path: "other")
+        try Data("-5\n".utf8).write(to: other)
+        #expect(rename(other.path, file.path) == 0)
+        #expect(await values(client) == ["1500", "fbff"])
+        let reader = try RunningProgram(
+            ["bletool", "gatt", "name:Source", "read", "2a06", "--json", "--adapter", "virtual:phone"],
+            in: air.folder)
+        #expect(await values(reader) == ["fbff"])
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
 }
 
 /// What a served file asks of links.

@@ -49,8 +49,8 @@ extension Adapter {
                 throw .hci(.operationCancelledByHost, command: packet.opcode)
             }
             let ticket = commands.submit(packet, timeLimit: timeLimit ?? commandTimeLimit, at: loop.now)
-            // In the loop's next turn, when the wait has begun for whatever `pump` brings.
-            loop.execute { [weak self] in self?.assumeIsolated { $0.pump() } }
+            // In the loop's next turn, when the wait has begun for whatever that brings.
+            pumpControllerSoon()
             return ticket
         }
     }
@@ -96,6 +96,9 @@ extension Adapter {
         case .timedOut(let ticket):
             meet(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
+        // What was refused has changed nothing.
+        case .foreign(let command, .success): noteForeign(command.span)
+        case .foreign: break
         case .malformed(let error): log.warning("the controller's answer: \(error)")
         }
     }

@@ -215,7 +215,7 @@ extension Adapter {
             try port.start(
                 PacketPortHandlers(
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
-                    writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
+                    writable: { [weak self] in self?.assumeIsolated { $0.pumpController() } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
                     wasReset: { [weak self] in self?.assumeIsolated { $0.meet(.lineLost) } }))
         } catch {
@@ -238,7 +238,6 @@ extension Adapter {
                 let data = try reader.span(header.dataLength, "data")
                 try reader.end()
                 receive(data, header)
-            case .command where kernel != nil: noteForeign(reader.restInPlace())
             // Voice and isochronous data have no user here; on a shared socket other programs' packets pass by.
             default: break
             }
@@ -248,18 +247,12 @@ extension Adapter {
         pumpController()
     }
 
-    /// Takes note of a command of another program, or of the kernel, to a shared controller.
-    private func noteForeign(_ command: Span<UInt8>) {
+    /// Takes note of what a shared controller has done for another program, or for the kernel.
+    func noteForeign(_ command: Span<UInt8>) {
         scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
         wakeForScanner()
         advertiser.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
         reconcileAdvertising()
-    }
-
-    /// Sends what all machines have to say.
-    func pump() {
-        for link in links.values { flush(link) }
-        pumpController()
     }
 
     /// Sends commands, and what links have given to the flow of data. Does not ask the links, of which there may
@@ -322,9 +315,11 @@ extension Adapter {
         expireAdvertiser(at: now)
         expireSynchronizer(at: now)
         for link in links.values {
-            if let deadline = link.deadline, deadline <= now { expire(link, at: now) }
+            guard let deadline = link.deadline, deadline <= now else { continue }
+            expire(link, at: now)
+            flush(link)
         }
-        pump()
+        pumpController()
         wakeForPeerSearch()
         wakeForInitiator()
         wakeForScanner()

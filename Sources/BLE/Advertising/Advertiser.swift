@@ -988,13 +988,17 @@ extension Advertiser {
         for index in entries.indices { entries[index].retry = nil }
     }
 
-    /// Takes a command of somebody else's on a shared controller. What it takes off the air is begun again when they have
-    /// done.
+    /// Takes a command of another program that a shared controller has carried out. What it takes off the air is begun
+    /// again when no other has followed for a moment.
     ///
     /// While the controller is brought back those are the kernel's own, and all is begun anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard !isRecovering, let ended = ForeignAdvertising.ended(by: command, under: family) else { return }
-        let hit = slots.keys.filter { (ended.sets?.contains($0) ?? true) && slots[$0]?.air == .on }
+        let named = slots.keys.filter { ended.sets?.contains($0) ?? true }
+        for handle in named where slots[handle]?.air == .off {
+            if let hold = slots[handle]?.hold { slots[handle]?.hold = max(hold, now + Self.settling) }
+        }
+        let hit = named.filter { slots[$0]?.air == .on }
         guard !hit.isEmpty else { return }
         events.append(.log("another program took our advertising off the air: it is put on again"))
         interruptions.removeAll { $0 + .seconds(60) <= now }

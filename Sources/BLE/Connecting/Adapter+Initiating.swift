@@ -82,7 +82,7 @@ extension Adapter {
             // The kernel has the link; its socket comes by itself.
             let isPeripheral = event.role == .peripheral
             kernelLinks.begin(
-                event.connection, radio, isPeripheral: isPeripheral,
+                event.connection, to: event.peer.deviceAddress, radio, isPeripheral: isPeripheral,
                 hasChannel: linkOfHandle[event.connection] != nil)
             if isPeripheral { expectChannel(of: event.connection) }
             return

@@ -489,7 +489,8 @@ extension Initiator {
     mutating func failed(_ status: HCIStatus) {
         let isCancelled = status == .unknownConnectionIdentifier
         if isCancelled, case .stopping = radio { return ended() }
-        if isStale, isCancelled {
+        // Before the command is answered, the outcome may only be the one of before.
+        if isStale, isCancelled || asked?.step == .create {
             isStale = false
             return
         }

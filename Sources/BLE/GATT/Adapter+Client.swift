@@ -17,7 +17,7 @@ extension Adapter {
         let outcome = try await operations.wait(in: self) { adapter, ticket in
             adapter.cancel(ticket)
         } begin: { () throws(BLEError) in
-            switch try begin(try link(id)) {
+            switch try begin(try linkThatTakes(id)) {
             case .done(let result):
                 value = result
                 return .done(nil)
@@ -98,7 +98,6 @@ extension Adapter {
         _ command: ATTCommand, about handles: [CheckedHandle] = [], on id: LinkID
     ) async throws(BLEError) {
         try await perform(on: id) { (link) throws(BLEError) in
-            _ = try linkThatTakes(id)
             do throws(GATTFailure) {
                 return try link.gatt.send(command, about: handles)
             } catch {

@@ -23,7 +23,7 @@ struct MachineCommand: Sendable {
         case .accepted: answer([])
         case .failed(_, .operationCancelledByHost), .timedOut: .silent
         case .failed(_, let status): .refused(status)
-        case .malformed: nil
+        case .foreign, .malformed: nil
         }
     }
 
@@ -99,7 +99,7 @@ extension CommandQueue.Event {
         switch self {
         case .completed(let ticket, _), .accepted(let ticket), .failed(let ticket, _), .timedOut(let ticket):
             ticket
-        case .malformed: nil
+        case .foreign, .malformed: nil
         }
     }
 }

@@ -102,7 +102,7 @@ extension Adapter {
     func socketWritable(_ id: LinkID) {
         noteSecurity(of: id)
         securings.resume(id, with: .success(()))
-        pump()
+        if let link = links[id] { pump(link) }
     }
 
     /// A pairing has failed; the kernel tells no more than that.

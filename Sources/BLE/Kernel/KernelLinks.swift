@@ -1,3 +1,4 @@
+import BLECore
 import HCI
 
 /// The links of a kernel adapter, of all processes, as the raw socket tells of them: before their channels come, and why
@@ -5,6 +6,8 @@ import HCI
 struct KernelLinks {
     private struct Entry {
         var radio: RadioParameters
+        /// The device at the other end, unless it hides behind an address that others may know better.
+        let peer: DeviceAddress?
         /// Whether the adapter is the peripheral.
         let isPeripheral: Bool
         /// Whether this process has had the link's channel.
@@ -21,10 +24,19 @@ struct KernelLinks {
 
     /// A link has begun. Its channel may have come before.
     mutating func begin(
-        _ handle: ConnectionHandle, _ radio: RadioParameters, isPeripheral: Bool, hasChannel: Bool
+        _ handle: ConnectionHandle, to peer: DeviceAddress?, _ radio: RadioParameters, isPeripheral: Bool,
+        hasChannel: Bool
     ) {
-        entries[handle] = Entry(radio: radio, isPeripheral: isPeripheral, hasChannel: hasChannel)
+        let peer = peer.flatMap { $0.kind == .public || $0.kind == .static ? $0 : nil }
+        entries[handle] = Entry(
+            radio: radio, peer: peer, isPeripheral: isPeripheral, hasChannel: hasChannel)
         reasons[handle] = nil
+    }
+
+    /// Whether a link is there under that handle to a device that is not `peer`: a channel to `peer` that names the handle
+    /// is of an older link, which has ended.
+    func isTaken(_ handle: ConnectionHandle, notBy peer: DeviceAddress) -> Bool {
+        entries[handle]?.peer.map { $0 != peer } ?? false
     }
 
     /// A link's channel has come; what is known of the link. It may have begun before this process did: then an end that

@@ -329,6 +329,7 @@ extension Adapter {
     private func start(_ channel: L2CAPChannel, of link: Link) throws(PortError) {
         let id = link.id
         link.handle = try? channel.port.connectionHandle()
+        if let handle = link.handle, kernelLinks.isTaken(handle, notBy: link.peer) { link.handle = nil }
         if let handle = link.handle {
             linkOfHandle[handle] = id
             link.radio = kernelLinks.channelCame(of: handle) ?? .unknown
@@ -423,7 +424,10 @@ extension Adapter {
     ) -> Bool {
         guard acl.queuedFrames(handle) < 4 else { return false }
         do throws(ACLFlowError) {
-            return try acl.enqueue(on: channel, of: handle, upTo: ATTMTU.maximum.octets, write)
+            // What the peer has asked for is not what this host's callers have sent.
+            return try acl.enqueue(
+                on: channel, of: handle, upTo: ATTMTU.maximum.octets,
+                awaited: { channel == .att && ATTOpcode(rawValue: $0).isUnasked }, write)
         } catch {
             log.error("\(error)")
             return false

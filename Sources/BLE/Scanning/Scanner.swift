@@ -147,6 +147,9 @@ struct Scanner: Sendable {
     private var dropsAnswer = false
     private var stall: Stall?
     private var takeover: Takeover?
+    /// When a scan that nothing wants is ended once more, whose end was not answered.
+    private var retryAt: Instant?
+    private var silences = 0
 
     // What is heard.
     private var devices: DeviceTable
@@ -283,7 +286,7 @@ extension Scanner {
 
     /// What is left of a change is of the time before.
     private mutating func giveUpChange() {
-        (stall, settleAt) = (nil, nil)
+        (stall, settleAt, retryAt, silences) = (nil, nil, nil, 0)
         guard change != nil else { return }
         if isAsking {
             dropsAnswer = true
@@ -310,6 +313,7 @@ extension Scanner {
     ) {
         guard isAsking, var change, let step = change.steps.popFirst() else { return }
         isAsking = false
+        if answer != .silent { silences = 0 }
         self.change = change
         if dropsAnswer {
             dropsAnswer = false
@@ -332,9 +336,13 @@ extension Scanner {
             endChange(at: conditions.now)
         case (_, .done): break
         case (_, .silent):
-            // What brings the controller back begins this anew.
+            // What brings the controller back begins this anew. With links that it would cost it may wait for long, and the
+            // watchdog sees to what is wanted only.
             radio = .doubtful(change.parameters)
-            stall = .unanswered(wanted(under: conditions, acceptList))
+            let wanted = wanted(under: conditions, acceptList)
+            stall = .unanswered(wanted)
+            retryAt = wanted == nil ? conditions.now + .seconds(1 << min(silences, 5)) : nil
+            silences += 1
             endChange(at: conditions.now)
         case (_, .refused(let status)):
             refused(
@@ -562,11 +570,14 @@ extension Scanner {
 
 extension Scanner {
     /// When `expire` wants to be called.
-    var deadline: Instant? { earlier(watchdog.deadline, change == nil ? settleAt : nil) }
+    var deadline: Instant? { earlier(watchdog.deadline, change == nil ? earlier(settleAt, retryAt) : nil) }
 
     /// Acts on what was due by now.
     mutating func expire(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
+        if change == nil, let due = retryAt, due <= now {
+            (retryAt, stall) = (nil, nil)
+        }
         if change == nil, let due = settleAt, due <= now {
             settleAt = nil
             foreignSettled(under: conditions, acceptList)

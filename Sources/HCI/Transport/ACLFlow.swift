@@ -16,34 +16,41 @@ package struct ACLFlow: Sendable {
     /// The most octets of frames, headers included, that wait on a connection; one frame may always.
     package let queueLimit: Int
 
+    private struct Frame {
+        var octets: [UInt8]
+        /// Whether it counts as unsent until the controller has completed it.
+        var isAwaited = false
+    }
+
     private struct Connection {
-        var frames: Deque<[UInt8]> = []
+        var frames: Deque<Frame> = []
         /// Octets of the first frame that are sent.
         var sent = 0
         /// Octets of all frames that are not sent.
         var octets = 0
         /// Packets that the controller has and did not report as completed, oldest first: whether each is the last of
-        /// its frame.
+        /// a frame that counts as unsent until then.
         var inFlight: Deque<Bool> = []
 
         var unacknowledged: Int { inFlight.count }
 
+        /// Writes the next packet; gives the frame that it ends.
         mutating func writePacket(
             of handle: ConnectionHandle, upTo limit: Int, into output: inout OutputSpan<UInt8>
-        ) {
-            guard let frame = frames.first else { return }
-            let fragment = frame[sent..<min(sent + limit, frame.count)]
+        ) -> [UInt8]? {
+            guard let frame = frames.first else { return nil }
+            let count = frame.octets.count
+            let fragment = frame.octets[sent..<min(sent + limit, count)]
             let boundary: ACLPacket.Boundary = sent == 0 ? .firstNonFlushable : .continuing
             output.u8(HCIPacketType.acl.rawValue)
             output.aclHeader(handle, boundary, count: fragment.count)
             output.bytes(fragment)
             sent += fragment.count
             octets -= fragment.count
-            inFlight.append(sent == frame.count)
-            if sent == frame.count {
-                frames.removeFirst()
-                sent = 0
-            }
+            inFlight.append(sent == count && frame.isAwaited)
+            guard sent == count else { return nil }
+            sent = 0
+            return frames.removeFirst().octets
         }
     }
     private var connections: [ConnectionHandle: Connection] = [:]
@@ -52,6 +59,9 @@ package struct ACLFlow: Sendable {
     /// The connections of which the controller has no packet.
     private var withoutBuffer = 0
     private var inFlight = 0
+    /// The room of frames that have left, for those to come: at most `spareLimit`, so that a frame costs no allocation.
+    private var spare: [[UInt8]] = []
+    private static let spareLimit = 8
 
     /// A flow that holds everything back until `configure` tells the controller's buffers.
     package init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
@@ -97,10 +107,10 @@ extension ACLFlow {
         connections[handle]?.unacknowledged ?? 0
     }
 
-    /// Frames of a connection that were queued and that the controller has not reported as completed, whole.
+    /// Frames of a connection that were queued as awaited and that the controller has not reported as completed, whole.
     package func unsentFrames(_ handle: ConnectionHandle) -> Int {
         guard let connection = connections[handle] else { return 0 }
-        return connection.frames.count + connection.inFlight.count { $0 }
+        return connection.frames.count(where: \.isAwaited) + connection.inFlight.count { $0 }
     }
 
     /// Packets for which the controller has buffers now.
@@ -124,41 +134,55 @@ extension ACLFlow {
         guard queued == 0 || queued + length <= queueLimit else {
             throw .queueFull(handle, octets: queued, limit: queueLimit)
         }
-        queue(
-            [UInt8](capacity: length) { output in
-                output.l2capHeader(channel, payloadLength: payload.count)
-                output.bytes(payload)
-            }, of: handle)
+        let octets = [UInt8](capacity: length) { output in
+            output.l2capHeader(channel, payloadLength: payload.count)
+            output.bytes(payload)
+        }
+        queue(Frame(octets: octets), of: handle)
     }
 
     /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no room in the queue
-    /// for one with `limit` octets, and `write` is not called then.
+    /// for one with `limit` octets, and `write` is not called then. `isAwaited` says by the first octet of the payload
+    /// whether the frame counts in `unsentFrames`.
     ///
     /// - Throws: when there is no such connection.
     package mutating func enqueue(
         on channel: L2CAPChannelID, of handle: ConnectionHandle, upTo limit: Int,
+        awaited isAwaited: (UInt8) -> Bool = { _ in false },
         _ write: (inout OutputSpan<UInt8>) -> Void
     ) throws(ACLFlowError) -> Bool {
         guard connections[handle] != nil else { throw .unknownConnection(handle) }
         let limit = min(limit, L2CAPFrame.maximumPayload)
         let queued = queuedOctets(handle)
         guard queued == 0 || queued + L2CAPFrame.headerLength + limit <= queueLimit else { return false }
-        var frame = [UInt8](capacity: L2CAPFrame.headerLength + limit) { output in
+        var frame = spare.popLast() ?? []
+        frame.append(addingCapacity: L2CAPFrame.headerLength + limit) { output in
             output.l2capHeader(channel, payloadLength: 0)
             write(&output)
         }
         let length = frame.count - L2CAPFrame.headerLength
-        guard length > 0 else { return false }
+        guard length > 0 else {
+            keep(frame)
+            return false
+        }
         frame[0] = UInt8(truncatingIfNeeded: length)
         frame[1] = UInt8(truncatingIfNeeded: length >> 8)
-        queue(frame, of: handle)
+        let first = frame[L2CAPFrame.headerLength]
+        queue(Frame(octets: frame, isAwaited: isAwaited(first)), of: handle)
         return true
     }
 
-    private mutating func queue(_ frame: [UInt8], of handle: ConnectionHandle) {
+    private mutating func queue(_ frame: Frame, of handle: ConnectionHandle) {
         if queuedFrames(handle) == 0 { turns.append(handle) }
-        connections[handle]?.octets += frame.count
+        connections[handle]?.octets += frame.octets.count
         connections[handle]?.frames.append(frame)
+    }
+
+    /// Keeps the room of a frame that is not needed any more, unless that is much.
+    private mutating func keep(_ frame: consuming [UInt8]) {
+        guard spare.count < Self.spareLimit, frame.capacity <= 2048 else { return }
+        frame.removeAll(keepingCapacity: true)
+        spare.append(frame)
     }
 
     /// Writes the next packet for the controller: type octet, header, data. False while there is none, or
@@ -167,7 +191,9 @@ extension ACLFlow {
         guard packetLength > 0, freePackets > 0, let turn = nextTurn() else { return false }
         let handle = turns.remove(at: turn)
         if unacknowledged(handle) == 0 { withoutBuffer -= 1 }
-        connections[handle]?.writePacket(of: handle, upTo: packetLength, into: &output)
+        if let frame = connections[handle]?.writePacket(of: handle, upTo: packetLength, into: &output) {
+            keep(frame)
+        }
         if queuedFrames(handle) > 0 { turns.append(handle) }
         inFlight += 1
         return true

@@ -44,6 +44,9 @@ package struct CommandQueue: Machine, Sendable {
         case failed(Ticket, HCIStatus)
         /// No answer came in time.
         case timedOut(Ticket)
+        /// A command of another program or of the kernel, from its opcode on, was answered with that status: it has been
+        /// carried out, or refused.
+        case foreign([UInt8], HCIStatus)
         /// An answer could not be read.
         case malformed(DecodeError)
     }
@@ -81,8 +84,14 @@ package struct CommandQueue: Machine, Sendable {
     /// How many commands may be unanswered: one after power-on, then what the latest answer said.
     private var allowance = 1
     private var lastNumber: UInt64 = 0
-    /// Others' commands that a shared controller has to answer, and until when it may.
-    private var foreign: [HCIOpcode: Instant] = [:]
+    private struct Foreign {
+        /// From the opcode on.
+        let octets: [UInt8]
+        /// Until when it may be answered.
+        let deadline: Instant
+    }
+    /// Others' commands that a shared controller has to answer.
+    private var foreign: [HCIOpcode: Foreign] = [:]
     /// How long the kernel waits for an answer.
     private static let kernelTimeLimit = Duration.seconds(2)
 
@@ -184,8 +193,10 @@ extension CommandQueue {
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count >= 2 else { return }
         if ownership == .shared, frame.count >= 3, frame[0] == HCIPacketType.command.rawValue {
-            foreign[HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)] =
-                now + Self.kernelTimeLimit
+            let opcode = HCIOpcode(rawValue: UInt16(frame[1]) | UInt16(frame[2]) << 8)
+            foreign[opcode] = Foreign(
+                octets: Array(copying: frame.extracting(droppingFirst: 1)),
+                deadline: now + Self.kernelTimeLimit)
         }
         guard frame[0] == HCIPacketType.event.rawValue else { return }
         do throws(DecodeError) {
@@ -204,8 +215,11 @@ extension CommandQueue {
         try Self.skipHeader(&reader)
         let allowance = try reader.u8("Num_HCI_Command_Packets")
         let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
-        let answered = settle(opcode, allowance, at: now)
-        if let answered { events.append(.completed(answered, parameters: reader.rest())) }
+        let parameters = reader.rest()
+        let status = HCIStatus(rawValue: parameters.first ?? 0)
+        if let answered = settle(opcode, status, allowance, at: now) {
+            events.append(.completed(answered, parameters: parameters))
+        }
         if opcode == .reset {
             // Whatever else the controller had to do, it has forgotten.
             abandonSent()
@@ -221,17 +235,23 @@ extension CommandQueue {
         let allowance = try reader.u8("Num_HCI_Command_Packets")
         let opcode = HCIOpcode(rawValue: try reader.u16("Command_Opcode"))
         try reader.end()
-        guard let answered = settle(opcode, allowance, at: now) else { return }
+        guard let answered = settle(opcode, status, allowance, at: now) else { return }
         events.append(status == .success ? .accepted(answered) : .failed(answered, status))
     }
 
     /// Takes the command of that opcode off the unanswered ones; its ticket, if someone waits for it.
-    private mutating func settle(_ opcode: HCIOpcode, _ allowance: UInt8, at now: Instant) -> Ticket? {
+    private mutating func settle(
+        _ opcode: HCIOpcode, _ status: HCIStatus, _ allowance: UInt8, at now: Instant
+    ) -> Ticket? {
         self.allowance = Int(allowance)
         // Only tells the allowance (7.7.14).
         guard opcode != .none else { return nil }
-        let isForeign = foreign.removeValue(forKey: opcode).map { now < $0 } ?? false
-        guard !isForeign, let index = sent.firstIndex(where: { $0.ticket.opcode == opcode }) else {
+        if let command = foreign.removeValue(forKey: opcode), now < command.deadline {
+            unsolicitedCount += 1
+            events.append(.foreign(command.octets, status))
+            return nil
+        }
+        guard let index = sent.firstIndex(where: { $0.ticket.opcode == opcode }) else {
             unsolicitedCount += 1
             return nil
         }

@@ -44,7 +44,7 @@ package final class FolderWatch: Sendable {
 
     /// Reads what the kernel writes: number, mask, cookie and length of the name, in 4 octets each, and the name,
     /// which zeros fill up.
-    static func events(_ octets: ArraySlice<UInt8>) -> [Event] {
+    package static func events(_ octets: ArraySlice<UInt8>) -> [Event] {
         var events: [Event] = []
         var rest = octets
         while rest.count >= 16 {

@@ -20,7 +20,10 @@ struct ServeCommand: RadioCommand {
             """)
 
     @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
-    var file: String
+    var configurationFile: String?
+
+    @Flag(help: "Print a configuration with every key, explained, and end.")
+    var example = false
 
     @Option(help: "Another name than the configuration's.")
     var name: String?
@@ -50,6 +53,23 @@ struct ServeCommand: RadioCommand {
 
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
     @OptionGroup var global: GlobalOptions
+
+    /// What messages and the reader of the configuration call the file.
+    private var file: String { configurationFile ?? "-" }
+
+    func perform(_ console: Console) async throws(Failure) {
+        guard !example else {
+            _ = console.show(ExampleEvent())
+            return
+        }
+        guard configurationFile != nil else {
+            throw Failure(
+                .usage, "serve", "say which configuration to serve",
+                hint: "bletool serve --example prints one with every key, explained")
+        }
+        try check()
+        try await performOnRadio(console)
+    }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
         try await pairing.options(console, configured: try served().security)
@@ -194,6 +214,16 @@ struct ServeCommand: RadioCommand {
     /// What the file says, with the name of the command line.
     private func served() throws(Failure) -> ServeConfiguration {
         try ServeConfiguration.load(file, name: name, names: Names.uuid)
+    }
+}
+
+/// What `--example` prints.
+private struct ExampleEvent: Event {
+    var json: JSONValue { ["event": "example", "configuration": JSONValue(ServeConfiguration.example)] }
+
+    func lines(colored: Bool) -> [String] {
+        ServeConfiguration.example.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
+            String.init)
     }
 }
 

@@ -109,7 +109,7 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var read: Program?
     /// Takes each written value on its standard input.
     var write: Program?
-    /// When subscribers get a value, and which.
+    /// Where the values come from that subscribers get.
     var notify: NotifyConfiguration?
     /// Its descriptors, also those that its properties need.
     var descriptors: [DescriptorConfiguration] = []

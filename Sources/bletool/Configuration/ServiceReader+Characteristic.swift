@@ -33,7 +33,9 @@ extension ServiceReader {
         if write != nil, permissions.write == nil {
             try contradiction(fields.position(of: .write), "write takes values that nobody may write")
         }
-        let notify = try fields[.notify]?.notify(context)
+        let notify = try fields[.notify].map { node throws(ConfigurationError) in
+            try NotifyConfiguration(node, context)
+        }
         if let notify {
             let place = fields.position(of: .notify)
             if !properties.contains(where: \.isSubscribable) {
@@ -41,7 +43,7 @@ extension ServiceReader {
                     place, "notify without a property that lets anybody subscribe",
                     hint: "add notify or indicate to the properties")
             }
-            if case .counter(let octets) = notify.source {
+            if case .every(_, .counter(let octets)) = notify {
                 guard octets <= value.maximum, !value.isFixed || octets == value.maximum else {
                     throw ConfigurationError(
                         place, "the counter has \(octets) octets, the value \(value.maximum)")

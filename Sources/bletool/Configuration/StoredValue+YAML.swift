@@ -61,7 +61,8 @@ extension StoredValue {
         return octets
     }
 
-    private static let formats: [ValueFormat] = [
+    /// How a configuration can spell a value.
+    static let formats: [ValueFormat] = [
         .hex, .utf8, .u8, .u16, .u32, .i8, .i16, .i32, .f32, .sfloat, .float,
     ]
     private static let forms = formats.map(\.rawValue) + ["file"]

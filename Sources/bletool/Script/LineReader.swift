@@ -19,14 +19,19 @@ struct LineReader: ~Copyable {
     /// The next line without its end, and the last one although nothing ends it; nil at the end, and when the task is
     /// cancelled.
     mutating func next() async throws(BadInput) -> String? {
+        try await nextOctets().map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// As `next`, whatever octets they are.
+    mutating func nextOctets() async throws(BadInput) -> [UInt8]? {
         while true {
             if let end = octets.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { octets.removeFirst(end + 1) }
-                return Self.text(octets[..<end])
+                return Self.line(octets[..<end])
             }
             guard !isAtEnd else {
                 defer { octets = [] }
-                return octets.isEmpty ? nil : Self.text(octets[...])
+                return octets.isEmpty ? nil : Self.line(octets[...])
             }
             guard octets.count < Self.limit else {
                 throw BadInput("a line has more than \(Self.limit) octets")
@@ -55,7 +60,7 @@ struct LineReader: ~Copyable {
         isAtEnd = count == 0
     }
 
-    private static func text(_ octets: ArraySlice<UInt8>) -> String {
-        String(decoding: octets.last == UInt8(ascii: "\r") ? octets.dropLast() : octets, as: UTF8.self)
+    private static func line(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+        Array(octets.last == UInt8(ascii: "\r") ? octets.dropLast() : octets)
     }
 }

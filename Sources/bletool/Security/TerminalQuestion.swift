@@ -40,7 +40,8 @@ enum TerminalQuestion {
 }
 
 extension String {
-    fileprivate var trimmed: String {
+    /// The text without white space at its ends.
+    var trimmed: String {
         let words = drop(while: \.isWhitespace)
         return String(words.prefix(words.count - words.reversed().prefix(while: \.isWhitespace).count))
     }

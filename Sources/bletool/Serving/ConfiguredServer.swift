@@ -104,104 +104,14 @@ struct ConfiguredServer: Sendable {
 
     private static func programs(_ count: Int) -> String { count == 1 ? "1 program" : "\(count) programs" }
 
-    /// Sends the values of `notify:` to whoever wants them, until the task is cancelled.
+    /// Sends the values of `notify:` to those who have subscribed, until the task is cancelled.
     func sendValues() async {
         await withTaskGroup(of: Void.self) { group in
             for characteristic in configuration.services.flatMap(\.characteristics) {
                 guard let notify = characteristic.notify else { continue }
-                group.addTask { await send(notify, characteristic) }
+                let values = NotifiedValues(of: characteristic, manager: manager, console: console)
+                group.addTask { await values.send(notify) }
             }
         }
     }
-
-    private func send(_ notify: NotifyConfiguration, _ characteristic: CharacteristicConfiguration) async {
-        let (runner, takers) = (ProgramRunner(), Takers())
-        var counter: UInt32 = 0
-        await withDiscardingTaskGroup { group in
-            while await manager.adapter.loop.sleep(for: notify.interval) {
-                let free = await freeSubscribers(of: characteristic, among: takers)
-                guard !free.isEmpty, let value = await value(of: notify, characteristic, &counter, by: runner)
-                else { continue }
-                for central in free {
-                    takers.begin(central)
-                    group.addTask {
-                        await update(characteristic, to: value, for: central)
-                        takers.end(central)
-                    }
-                }
-            }
-            group.cancelAll()
-        }
-    }
-
-    /// Who wants values and has taken the last one.
-    private func freeSubscribers(
-        of characteristic: CharacteristicConfiguration, among takers: Takers
-    ) async -> [Central] {
-        let subscribers = await manager.subscribers(of: characteristic.valueHandle)
-        let (free, late) = takers.sort(subscribers.map(\.central))
-        for central in late {
-            let who = central.address
-            console.note(
-                "\(characteristic.uuid): \(who) has not taken the last value, and gets no other before it has"
-            )
-        }
-        return free
-    }
-
-    /// The next value; nil when its program gives none.
-    private func value(
-        of notify: NotifyConfiguration, _ characteristic: CharacteristicConfiguration,
-        _ counter: inout UInt32, by runner: ProgramRunner
-    ) async -> [UInt8]? {
-        switch notify.source {
-        case .counter(let octets):
-            defer { counter &+= 1 }
-            return (0..<octets).map { [counter] in UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
-        case .command(let program):
-            do throws(ProgramRunner.Problem) {
-                return try await runner.run(program)
-            } catch {
-                console.note("\(characteristic.uuid): \(error.reason)")
-                return nil
-            }
-        }
-    }
-
-    private func update(
-        _ characteristic: CharacteristicConfiguration, to value: [UInt8], for central: Central
-    ) async {
-        do throws(BLEError) {
-            try await manager.update(characteristic.valueHandle, to: value, for: [central])
-        } catch .cancelled, .adapter(.closed) {
-            return
-        } catch {
-            console.note("\(characteristic.uuid): \(error)")
-        }
-    }
-}
-
-/// Which centrals have taken the last value: one that takes its time holds back no other.
-private final class Takers: Sendable {
-    private struct State {
-        /// Who has not taken the last value.
-        var busy: Set<Central> = []
-        /// Of whom that was said, which is done once.
-        var late: Set<Central> = []
-    }
-
-    private let state = Lock(State())
-
-    /// Those of `centrals` that take another value, and those that do not for the first time.
-    func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
-        state.withLock { state in
-            state.late.formIntersection(centrals)
-            let late = centrals.filter { state.busy.contains($0) && state.late.insert($0).inserted }
-            return (centrals.filter { !state.busy.contains($0) }, late)
-        }
-    }
-
-    func begin(_ central: Central) { state.withLock { _ = $0.busy.insert(central) } }
-
-    func end(_ central: Central) { state.withLock { _ = $0.busy.remove(central) } }
 }

@@ -135,16 +135,10 @@ final class ProgramRunner: Sendable {
 
     private static func run(_ job: Job) async -> Result<[UInt8], Problem> {
         let program = job.program
-        var options = PlatformOptions()
-        // A group of its own, so that what it has started ends with it, and Ctrl-C at the terminal is not for it.
-        options.processGroupID = 0
-        options.teardownSequence = [
-            .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .zero)
-        ]
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
-                environment: .inherit.updating(job.environment.variables), platformOptions: options,
+                environment: .inherit.updating(job.environment.variables), platformOptions: .ownGroup,
                 input: .array(job.input), output: .bytes(limit: StoredValue.limit + 1),
                 error: .currentStandardError)
             guard ended.terminationStatus.isSuccess else {
@@ -163,9 +157,22 @@ final class ProgramRunner: Sendable {
     }
 }
 
+extension PlatformOptions {
+    /// A process group of its own, so that what the program has started ends with it, and Ctrl-C at the terminal is not
+    /// for it.
+    static var ownGroup: PlatformOptions {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [
+            .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .zero)
+        ]
+        return options
+    }
+}
+
 extension TerminationStatus {
-    /// How a program failed.
-    fileprivate var words: String {
+    /// How a program ended.
+    var words: String {
         switch self {
         case .exited(let code): "ended with status \(code)"
         case .signaled(let signal): "was ended by signal \(signal)"
@@ -174,14 +181,14 @@ extension TerminationStatus {
 }
 
 extension Program {
-    fileprivate var executable: Executable {
+    var executable: Executable {
         switch self {
         case .shell: .path("/bin/sh")
         case .arguments(let words): .name(words.first ?? "")
         }
     }
 
-    fileprivate var arguments: [String] {
+    var arguments: [String] {
         switch self {
         case .shell(let line): ["-c", line]
         case .arguments(let words): Array(words.dropFirst())

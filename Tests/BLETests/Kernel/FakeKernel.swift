@@ -40,9 +40,15 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var pausesAdvertising = true
     /// The devices that other programs have links to.
     var othersLinks: [DeviceAddress] = []
+    /// Whether raw sockets are not told that links have ended, as when they have no room for the event.
+    var missesDisconnections = false
 
     /// How many sockets are open, of management, raw and monitor ones.
     var openSockets: Int { managers.count + raws.count + monitors.count }
+    /// How many ATT channels of links are open.
+    var openChannels: Int { links.values.count { $0.socket != nil } }
+    /// How many connects are under way.
+    var openAttempts: Int { attempts.count }
 
     // Management.
     private var managers: [MemoryPort] = []
@@ -100,8 +106,12 @@ final class FakeKernel: Kernel, @unchecked Sendable {
         if !isOff { setUp() }
     }
 
-    /// Files that say nothing.
-    let files = SystemFiles(root: "/nonexistent")
+    /// Files that say nothing, where a test has no others.
+    var files = SystemFiles(root: "/nonexistent")
+    /// The address of its links; only a listener that is bound to it gets those of centrals.
+    var identity = FakeKernel.address
+    /// The addresses of the listeners.
+    var listening: [DeviceAddress] { listeners.filter(\.isOpen).map(\.address) }
     /// The process number of a bluetoothd that runs.
     var daemon: Int32?
 
@@ -370,10 +380,15 @@ extension FakeKernel {
     private func receive(_ packet: Span<UInt8>) {
         let octets = [UInt8](copying: packet)
         switch try? HCIPacket(octets) {
-        case .event(let event):
+        case .event(let packet):
             record(.event, octets)
-            for raw in raws { raw.port.send(octets.span) }
-            if let event = try? HCIEvent(event) { handle(event) }
+            let event = try? HCIEvent(packet)
+            var isMissed = false
+            if missesDisconnections, case .disconnectionComplete? = event { isMissed = true }
+            if !isMissed {
+                for raw in raws { raw.port.send(octets.span) }
+            }
+            if let event { handle(event) }
         case .acl(let data): receive(data)
         default: break
         }
@@ -494,7 +509,7 @@ extension FakeKernel {
         flow.open(handle)
         let attempt = role == .central ? attempts.first : nil
         if attempt != nil { attempts.removeFirst() }
-        let listener = listeners.last(where: \.isOpen)
+        let listener = listeners.last { $0.isOpen && $0.address == identity }
         if let attempt, !attempt.isOver {
             let channel = channel(on: handle)
             after(acceptDelay) { attempt.end(.success(channel)) }

@@ -213,6 +213,23 @@ import VirtualController
         }
     }
 
+    @Test("a command of another program that the controller refuses takes nothing off the air")
+    func refusedToOthers() async throws {
+        try await KernelHost.run { host in
+            let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
+            let enables = { host.port.heard.count { $0 == .leSetExtendedAdvertisingEnable } }
+            let before = enables()
+            let status = Lock<HCIStatus?>(nil)
+            // Sets are not cleared while one of them is on air.
+            host.kernel.tell(LEClearAdvertisingSets()) { told in status.withLock { $0 = told } }
+            await host.wait(.seconds(5))
+            #expect(status.withLock { $0 } == .commandDisallowed)
+            #expect(enables() == before)
+            await advertising.stop()
+            #expect(enables() == before + 1)
+        }
+    }
+
     @Test("two connects to one device share the kernel's attempt and the link") func sharedAttempt()
         async throws
     {
@@ -242,6 +259,8 @@ import VirtualController
             let first = try await host.other("first")
             _ = try await first.connect(to: host.adapter)
             await host.wait(.seconds(1))
+            // Also when the kernel ends the link, two seconds later, no event tells that.
+            host.kernel.missesDisconnections = true
             try #require(host.kernel.socket(to: await first.address)).lose()
             let second = try await host.other("second")
             let device = try await second.connect(to: host.adapter, timeout: .seconds(5))

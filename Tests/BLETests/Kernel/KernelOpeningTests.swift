@@ -244,9 +244,9 @@ import VirtualController
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: .init()))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: true, isOff: false)
-            let told = Lock<ScriptedPort?>(nil)
+            let told = Lock<ControlledPort?>(nil)
             kernel.wrapping = { raw in
-                let port = ScriptedPort(raw, on: bed.loop)
+                let port = ControlledPort(raw, on: bed.loop)
                 told.withLock { $0 = port }
                 return port
             }
@@ -262,16 +262,25 @@ import VirtualController
                     of: await sender.address, set: isThere ? 5 : 6)
                 if isThere {
                     for try await _ in stream { break }
+                    // The scan for it ends, and no packet of it comes in the moment in which it is let go.
+                    await bed.wait(.milliseconds(50))
                 } else {
                     await bed.wait(.seconds(1))
                 }
+                told.withLock { $0 }?.forget()
                 withExtendedLifetime((adapter, stream)) {}
             }
             await bed.wait(.seconds(1))
-            let heard = try #require(told.withLock { $0?.heard })
-            #expect(
-                heard.contains(
-                    isThere ? .lePeriodicAdvertisingTerminateSync : .lePeriodicAdvertisingCreateSyncCancel))
+            let port = try #require(told.withLock { $0 })
+            // Once each: what the end of the stream has queued does not leave any more.
+            let ends: [HCICommandPacket] =
+                isThere
+                ? [LEPeriodicAdvertisingTerminateSync(sync: SyncHandle(rawValue: 0)).packet]
+                : [
+                    LESetExtendedScanEnable(enable: false).packet,
+                    LEPeriodicAdvertisingCreateSyncCancel().packet,
+                ]
+            #expect(port.commands == ends)
             await sender.close()
         }
     }
@@ -282,9 +291,9 @@ import VirtualController
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: isExtended, isOff: false)
-            let told = Lock<ScriptedPort?>(nil)
+            let told = Lock<ControlledPort?>(nil)
             kernel.wrapping = { raw in
-                let port = ScriptedPort(raw, on: bed.loop)
+                let port = ControlledPort(raw, on: bed.loop)
                 told.withLock { $0 = port }
                 return port
             }
@@ -296,19 +305,65 @@ import VirtualController
                 let advertising = try await PeripheralManager(adapter).advertise(.beacon("A"))
                 let scan = CentralManager(adapter).scan()
                 _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
+                // Nothing that has to do with their beginning is under way then.
+                await bed.wait(.seconds(1))
+                told.withLock { $0 }?.forget()
                 withExtendedLifetime((adapter, advertising, scan)) {}
             }
             await bed.wait(.seconds(1))
-            let heard = try #require(told.withLock { $0?.heard })
-            #expect(
-                heard.suffix(2)
-                    == (isExtended
-                        ? [.leSetExtendedScanEnable, .leSetExtendedAdvertisingEnable]
-                        : [.leSetScanEnable, .leSetAdvertisingEnable]))
+            let port = try #require(told.withLock { $0 })
+            // A stream holds the adapter, so that of the scan ends first, and what this queues does not leave any
+            // more: each command comes once, by the end of the adapter.
+            let set = LESetExtendedAdvertisingEnable.Entry(set: AdvertisingHandle(rawValue: 0xef))
+            let ends: [HCICommandPacket] =
+                isExtended
+                ? [
+                    LESetExtendedScanEnable(enable: false).packet,
+                    LESetExtendedAdvertisingEnable(enable: false, sets: [set]).packet,
+                ]
+                : [
+                    LESetScanEnable(enable: false).packet,
+                    LESetAdvertisingEnable(enable: false).packet,
+                ]
+            #expect(port.commands == ends)
             let gone = await failure { () throws(BLEError) in
                 _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
             }
             #expect(gone == .notFound(.device(within: .seconds(5))))
+        }
+    }
+
+    @Test("what is let go takes no links any more, connects to no device, and closes its channels")
+    func lettingGoOfLinks() async throws {
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(
+                .init(publicAddress: FakeKernel.address, extended: .init()))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: true, isOff: false)
+            let other = try await bed.host("other")
+            let device: Peripheral
+            do {
+                var options = AdapterOptions(loop: bed.loop)
+                options.kernel = kernel
+                let adapter = try await Adapter.open(Self.adapter, options: options)
+                try await adapter.serve([7])
+                device = try await other.connect(to: adapter)
+                let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+                let connecting = bed.task {
+                    try await CentralManager(adapter).connect(to: absent, timeout: nil)
+                }
+                await bed.wait(.seconds(1))
+                #expect(kernel.listening == [FakeKernel.address])
+                #expect(kernel.openChannels == 1 && kernel.openAttempts == 1)
+                // Whoever waits for a link holds the adapter.
+                connecting.cancel()
+                withExtendedLifetime(adapter) {}
+            }
+            // The kernel ends a link two seconds after its channel, and an attempt after twenty.
+            await bed.wait(.seconds(1))
+            #expect(kernel.listening == [])
+            #expect(kernel.openAttempts == 0)
+            try #require(kernel.openChannels == 0)
+            #expect(try await device.disconnection() == .status(.remoteUserTerminatedConnection))
         }
     }
 

@@ -45,6 +45,59 @@ import VirtualController
         host.port.heard.count { $0 == .leSetExtendedScanEnable }
     }
 
+    /// The kernel looks for devices of its list, and listens for them as much as a scan of ours would.
+    private func lookForListed(_ host: KernelHost, isExtended: Bool, isActive: Bool) {
+        let type: ScanType = isActive ? .active : .passive
+        let slots = Slots(rawValue: 96)
+        if isExtended {
+            host.kernel.tell(
+                LESetExtendedScanParameters(
+                    filterPolicy: .acceptListOnly,
+                    phys: PerPHY(le1M: .init(type: type, interval: slots, window: slots))))
+            host.kernel.tell(LESetExtendedScanEnable(enable: true))
+        } else {
+            host.kernel.tell(
+                LESetScanParameters(
+                    type: type, interval: slots, window: slots, filterPolicy: .acceptListOnly))
+            host.kernel.tell(LESetScanEnable(enable: true))
+        }
+    }
+
+    @Test(
+        "the kernel's scan for devices of its list is ended and ours begun, also when the kernel's is active",
+        arguments: [false, true], [false, true])
+    func filteredByTheKernel(isExtended: Bool, isActive: Bool) async throws {
+        try await KernelHost.run(extended: isExtended) { host in
+            lookForListed(host, isExtended: isExtended, isActive: isActive)
+            await host.wait(.seconds(1))
+            let told = Lock<[String]>([])
+            let monitor = try host.kernel.monitor(on: host.loop)
+            try monitor.start(
+                PacketPortHandlers(
+                    receive: { frame in
+                        guard let packet = try? MonitorPacket(frame), packet.opcode == .command else {
+                            return
+                        }
+                        told.withLock { $0.append(packet.body.hex) }
+                    }, writable: {}, closed: { _ in }))
+            let other = try await host.other()
+            _ = try await PeripheralManager(other).advertise(.beacon("Unlisted"))
+            _ = try await host.central.first(within: .seconds(5)) { $0.name == "Unlisted" }
+            // Parameters that filter nothing; of a switch only its first octet matters.
+            let (parameters, on, off) =
+                isExtended
+                ? ("412008" + "0000010160006000", "42200601", "42200600")
+                : ("0b2007" + "01600060000000", "0c200201", "0c200200")
+            let opcodes = ["0b20", "0c20", "4120", "4220"]
+            let scanning = told.withLock { $0 }.filter { opcodes.contains(String($0.prefix(4))) }
+            let begun = scanning.prefix(4).map { $0 == parameters ? $0 : String($0.prefix(8)) }
+            // They are refused while the kernel scans.
+            #expect(begun == [parameters, off, parameters, on])
+            monitor.close()
+            await other.close()
+        }
+    }
+
     @Test("a bonded peer that hides is known, and hidden again when its bond is gone") func hiddenPeer()
         async throws
     {

@@ -75,6 +75,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             let second = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(20))
             #expect(await host.adapter.security(of: id) == LinkSecurity.none)
+            #expect(await !host.hasEnded(second))
             socket.reach(.encrypted)
             #expect(await second.value == nil)
             // What a link has, it keeps while it is raised.
@@ -83,8 +84,27 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             _ = await host.loop.sleep(for: .seconds(1))
             await host.adapter.look(at: id)
             #expect(await host.adapter.security(of: id) == LinkSecurity(level: .encrypted))
+            #expect(await !host.hasEnded(third))
             socket.reach(.authenticated)
             #expect(await third.value == nil)
+        }
+    }
+
+    @Test("a level that the kernel was asked for and has refused is not what a link has")
+    func refusedLevel() async throws {
+        try await KernelHost.run { host in
+            let socket = KernelSocket(on: host.loop)
+            let id = await host.adapter.take(ReluctantSocket(socket))
+            #expect(await raising(host, id).value == .adapter(.unsupported(.pairing)))
+            // It tells that level all the same, without a key.
+            socket.set(.encrypted, keySize: 0)
+            let second = raising(host, id)
+            await host.wait(.seconds(20))
+            #expect(await !host.hasEnded(second))
+            #expect(socket.required == [.encrypted, .encrypted])
+            #expect(await host.adapter.security(of: id) == LinkSecurity.none)
+            socket.reach(.encrypted)
+            #expect(await second.value == nil)
         }
     }
 
@@ -204,6 +224,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 socket.peer.send([0x01, 0x0a, 0x04, 0x00, code].span)
                 _ = await host.loop.sleep(for: .seconds(1))
                 #expect(!socket.required.contains(.authenticated))
+                #expect(asked.withLock { $0.count } == 2)
+                #expect(await !host.hasEnded(second))
                 host.loop.execute { socket.reach(.encrypted) }
                 _ = await host.loop.sleep(for: .seconds(1))
                 #expect(asked.withLock { $0.count } == 3)
@@ -400,7 +422,53 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     }
 }
 
+/// A socket whose kernel refuses the first level that it is asked for, with EINVAL.
+private final class ReluctantSocket: L2CAPSocket {
+    private let inner: KernelSocket
+    private let hasRefused = Lock(false)
+
+    init(_ inner: KernelSocket) { self.inner = inner }
+
+    func require(_ level: SecurityLevel) throws(PortError) {
+        try inner.require(level)
+        let isFirst = hasRefused.withLock { hasRefused in
+            defer { hasRefused = true }
+            return !hasRefused
+        }
+        if isFirst { throw .system(.invalidArgument, during: "setsockopt BT_SECURITY") }
+    }
+
+    func security() -> (level: SecurityLevel?, keySize: Int) { inner.security() }
+    func connectionHandle() -> ConnectionHandle { inner.connectionHandle() }
+    func watchDepartures(_ departed: (@Sendable () -> Void)?) { inner.watchDepartures(departed) }
+    func start(_ handlers: PacketPortHandlers) throws(PortError) { try inner.start(handlers) }
+    func send(_ packet: Span<UInt8>) { inner.send(packet) }
+    func close() { inner.close() }
+    var unsentPackets: Int { inner.unsentPackets }
+    var isWritable: Bool { inner.isWritable }
+}
+
+extension KernelHost {
+    /// Whether a task has ended by now.
+    fileprivate func hasEnded<Success: Sendable, Failure: Error>(
+        _ task: Task<Success, Failure>
+    ) async -> Bool {
+        let ended = Lock(false)
+        Task(executorPreference: loop) {
+            _ = await task.result
+            ended.withLock { $0 = true }
+        }
+        await wait(.milliseconds(1))
+        return ended.withLock { $0 }
+    }
+}
+
 extension Adapter {
+    /// A link of the kernel's to `lamp`, which is the central.
+    fileprivate func take(_ socket: ReluctantSocket) -> LinkID {
+        addLink(to: lamp, as: .peripheral, over: .socket(L2CAPChannel(port: socket, peer: lamp)))
+    }
+
     fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
     fileprivate func look(at id: LinkID) { if let link = links[id] { noteSecurity(of: link) } }
 

@@ -4,7 +4,9 @@ import BLECore
 import GATTServer
 import Testing
 
-@Test("a central turns a broadcast on, and the application puts the value into its advertisement")
+@Test(
+    "a central turns a broadcast on, and the application puts the value into its advertisement",
+    .timeLimit(.minutes(10)))
 func configuredBroadcast() async throws {
     try await TwoHosts.run { hosts in
         let (service, temperature): (BluetoothUUID, BluetoothUUID) = (0x1809, 0x2a6e)

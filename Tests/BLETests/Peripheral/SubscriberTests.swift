@@ -2,10 +2,11 @@ import ATT
 import BLE
 import BLECore
 import GATTServer
+import HCI
 import Testing
 
 /// Who wants values, and how many fit.
-struct SubscriberTests {
+@Suite(.timeLimit(.minutes(10))) struct SubscriberTests {
     @Test func aFullLinkTakesNothingUntilItHasRoom() async throws {
         try await VirtualTestbed.run { bed in
             let port = StallingPort(await bed.port())
@@ -115,6 +116,81 @@ struct SubscriberTests {
         }
     }
 
+    @Test("of three centrals one that does not confirm holds up no other, and is no failure of theirs")
+    func oneOfThreeDoesNotConfirm() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serveIndications(maximumLinks: 3)
+            let manager = PeripheralManager(server)
+            let port = MeddledPort(await bed.port(), on: bed.loop)
+            // The one that does not confirm has connected first.
+            let silent = try await bed.host("silent", on: port).connect(to: server)
+            let hosts = [try await bed.host("one"), try await bed.host("two")]
+            let devices = [
+                try await hosts[0].connect(to: server), try await hosts[1].connect(to: server),
+            ]
+            let handle = try await silent.sample().valueHandle
+            let lost = try await silent.indications()
+            var one = try await devices[0].indications().makeAsyncIterator()
+            var two = try await devices[1].indications().makeAsyncIterator()
+            #expect(await manager.subscribers(of: handle).count == 3)
+            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            let began = bed.loop.now
+            var updates: [Task<([DeviceAddress], Instant), any Error>] = []
+            for number in [7, 8] as [UInt8] {
+                updates.append(
+                    bed.task {
+                        let reached = try await manager.update(handle, to: [number])
+                        return (reached.map(\.address), bed.loop.now)
+                    })
+                let first = try await one.next()
+                let second = try await two.next()
+                #expect(first?.value == [number])
+                #expect(second?.value == [number])
+            }
+            // Both have both values while the third one still has time to confirm the first.
+            #expect(began.duration(until: bed.loop.now) < .seconds(5))
+            let addresses = [await hosts[0].address, await hosts[1].address]
+            for update in updates {
+                let (reached, ended) = try await update.value
+                #expect(reached == addresses)
+                #expect(began.duration(until: ended) >= .seconds(30))
+                #expect(began.duration(until: ended) < .seconds(31))
+            }
+            #expect(await manager.subscribers(of: handle).map(\.central.address) == addresses)
+            let again = bed.loop.now
+            let reached = try await manager.update(handle, to: [9])
+            #expect(reached.map(\.address) == addresses)
+            #expect(again.duration(until: bed.loop.now) < .seconds(5))
+            withExtendedLifetime(lost) {}
+        }
+    }
+
+    @Test("a value that the only subscriber does not confirm has reached none, which is no error")
+    func theOnlyOneDoesNotConfirm() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serveIndications()
+            let manager = PeripheralManager(server)
+            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let device = try await bed.host("client", on: port).connect(to: server)
+            let handle = try await device.sample().valueHandle
+            let values = try await device.indications()
+            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            let began = bed.loop.now
+            let reached = try await manager.update(handle, to: [7])
+            #expect(reached.isEmpty)
+            let ended = bed.loop.now
+            #expect(began.duration(until: ended) >= .seconds(30))
+            #expect(began.duration(until: ended) < .seconds(31))
+            // Its bearer has ended, so the next value waits for nothing.
+            let again = try await manager.update(handle, to: [8])
+            #expect(again.isEmpty && bed.loop.now == ended)
+            #expect(try await device.disconnection() == .status(.remoteUserTerminatedConnection))
+            withExtendedLifetime(values) {}
+        }
+    }
+
     /// What does not fit one link is an error only when it reaches none.
     @Test func whatIsTooLongForOneReachesTheOthers() async throws {
         try await VirtualTestbed.run { bed in
@@ -178,5 +254,12 @@ extension Adapter {
             }
         ])
         _ = try await advertise(maximumLinks: maximumLinks)
+    }
+}
+
+extension Peripheral {
+    /// The values that `serveIndications` indicates.
+    fileprivate func indications() async throws -> BoundedStream<ReceivedValue> {
+        try await values(of: try await sample(), indications: true)
     }
 }

@@ -1,8 +1,8 @@
 # A scan on an adapter on which the kernel itself looks for a device, as for a bonded mouse: passively, and for nothing else.
 # limit: 120
 two_adapters
-mgmt 1 add-device -t 1 -a 2 00:11:22:33:44:55 >add-device.log
 record hci1
+mgmt 1 add-device -t 1 -a 2 00:11:22:33:44:55 >add-device.log
 advertise() { mgmt 0 add-adv -c -d "$(name_field "$1")" 1 >/dev/null; }
 name_field() { printf '020106%02x09%s' $((${#1} + 1)) "$(printf %s "$1" | od -An -tx1 | tr -d ' \n')"; }
 hears() { ndjson scan.out "event == 'advertisement' and name == '$1'"; }
@@ -18,3 +18,14 @@ check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 finish btmon INT >/dev/null
 btmon -r session.btsnoop >session.log
 check 'the kernel was scanning' grep -q 'Status: Command Disallowed' session.log
+# The controllers of the lab filter nothing, so what is heard does not tell which scan runs: what they were told does.
+scanning() {
+    grep -A2 '^< HCI Command: .*(0x08|0x004[12]) plen' |
+        grep -o 'Extended scan: [A-Za-z]*\|Filter policy: .*' | tr '\n' ' '
+}
+sed '/Status: Command Disallowed/q' session.log | scanning >before.log
+check 'for its device alone' output \
+    'Filter policy: Ignore not in accept list (0x01) Extended scan: Enabled' cat before.log
+sed '1,/Status: Command Disallowed/d' session.log | scanning >after.log
+check 'its scan was ended, and one begun that filters nothing' output \
+    '^Extended scan: Disabled Filter policy: Accept all advertisement (0x00) Extended scan: Enabled' cat after.log

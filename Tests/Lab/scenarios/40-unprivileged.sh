@@ -2,7 +2,7 @@
 two_adapters
 mgmt 0 add-adv -c -u 180d 1 >/dev/null
 # The build folder may be closed to others.
-cp /usr/local/bin/bletool /scratch/bletool
+cp /usr/local/bin/bletool "$here/serve.yaml" /scratch/
 
 nobody() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"; }
 allowed() { HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "${@:2}"; }
@@ -27,3 +27,17 @@ check 'it names that capability' grep -qi 'cap_net_admin' power.log
 check 'with the right it is switched on, and off again' run on allowed +net_raw,+net_admin \
     /scratch/bletool scan --adapter hci1 --duration 1s
 check 'as it was found' not output 'current settings:.* powered' mgmt 1 info
+
+# What each adapter and each command needs, and that the message names it.
+mgmt 1 power on >/dev/null
+check 'serve as nobody: status 4' exits 4 nobody /scratch/bletool serve /scratch/serve.yaml --adapter hci1
+cp check.log serve.log
+check 'it names the capability for advertising' grep -qi 'cap_net_raw' serve.log
+check 'advertise as nobody: status 4' exits 4 nobody /scratch/bletool advertise --adapter hci1 --name Lamp
+mgmt 1 power off >/dev/null
+check 'the user channel as nobody: status 4' exits 4 nobody \
+    /scratch/bletool scan --adapter user:hci1 --timeout 5s
+cp check.log user.log
+check 'it names the capability for the user channel' grep -qi 'cap_net_admin' user.log
+check 'with that capability the user channel opens' run user allowed +net_admin \
+    /scratch/bletool scan --adapter user:hci1 --duration 1s

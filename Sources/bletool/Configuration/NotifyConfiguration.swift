@@ -1,0 +1,85 @@
+import BLECore
+
+/// Where the values come from that subscribers get.
+enum NotifyConfiguration: Hashable, Sendable {
+    /// One value at a time, as often as an interval says.
+    case every(Duration, Source)
+    /// Each line that a program prints, which runs as long as the server. The format is how a line spells a value.
+    case lines(Program, ValueFormat)
+    /// What a file holds, each time that it has been written. Without a format the value is its octets.
+    case file(String, ValueFormat?)
+
+    /// What makes one value.
+    enum Source: Hashable, Sendable {
+        /// What a program prints.
+        case command(Program)
+        /// A number that counts up from 0, of so many octets.
+        case counter(octets: Int)
+    }
+}
+
+extension NotifyConfiguration {
+    private enum Key: String, CaseIterable { case every, exec, counter, lines, file, format }
+    private enum Counter: String, CaseIterable { case u8, u16, u32 }
+
+    /// The source of `notify:`.
+    init(_ node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
+        let fields = try YAMLFields<Key>(node, "notify")
+        let given = [Key.exec, .counter, .lines, .file].filter { fields[$0] != nil }
+        guard given.count == 1, let source = given.first else {
+            throw ConfigurationError(node.position, "notify needs one of exec, counter, lines and file")
+        }
+        let isPeriodic = source == .exec || source == .counter
+        if let other = fields[isPeriodic ? .format : .every] {
+            throw ConfigurationError(
+                other.position,
+                isPeriodic
+                    ? "\(source.rawValue) takes no format"
+                    : "\(source.rawValue) has a value whenever it has one",
+                hint: isPeriodic ? "lines and file take one" : "leave out every")
+        }
+        switch (fields[.exec], fields[.counter], fields[.lines], fields[.file]) {
+        case (let exec?, _, _, _):
+            self = .every(try Self.interval(fields), .command(try Program(exec, context)))
+        case (_, let counter?, _, _):
+            let octets =
+                switch try counter.word(Counter.self) {
+                case .u8: 1
+                case .u16: 2
+                case .u32: 4
+                }
+            self = .every(try Self.interval(fields), .counter(octets: octets))
+        case (_, _, let lines?, _):
+            self = .lines(try Program(lines, context), try Self.format(fields[.format]) ?? .utf8)
+        default:
+            let file = try fields.required(.file)
+            let path = context.path(try file.text("a path"))
+            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            guard context.isFolder(folder.isEmpty ? "/" : folder) else {
+                throw ConfigurationError(file.position, "there is no folder \(folder.quoted)")
+            }
+            self = .file(path, try Self.format(fields[.format]))
+        }
+    }
+
+    private static func interval(_ fields: YAMLFields<Key>) throws(ConfigurationError) -> Duration {
+        let every = try fields.required(.every)
+        let interval = try every.duration()
+        guard interval >= .milliseconds(1), interval <= .seconds(86_400) else {
+            throw ConfigurationError(every.position, "every is 1ms to 24h, not \(interval.text)")
+        }
+        return interval
+    }
+
+    private static func format(_ node: YAMLNode?) throws(ConfigurationError) -> ValueFormat? {
+        guard let node else { return nil }
+        let text = try node.text("a format")
+        guard let format = StoredValue.formats.first(where: { $0.rawValue == text }) else {
+            let names = StoredValue.formats.map(\.rawValue)
+            throw ConfigurationError(
+                node.position, "\(text.quoted) is not a format\(names.suggestion(for: text))",
+                hint: "formats are \(names.joined(lastBy: "and"))")
+        }
+        return format
+    }
+}

@@ -1,0 +1,103 @@
+extension ServeConfiguration {
+    /// A configuration with every key, each explained: what `serve --example` prints, and docs/serve.md shows.
+    static let example = """
+        # A configuration of `bletool serve` with every key. Only `services` is needed. JSON is read as well.
+        # Try it: bletool serve --example > example.yaml; bletool serve example.yaml --adapter virtual
+
+        name: Example                    # the GAP Device Name, and advertised; 1 to 248 octets of UTF-8
+        mtu: 517                         # the largest ATT_MTU that is agreed to, 23 to 517
+        prepareQueue: 64                 # how many prepared writes one central may queue, 1 to 1024
+        strict: true                     # false: what contradicts itself is served as written, with a warning
+        standardServices: true           # false: no GAP (1800) and GATT (1801) services are added
+        standardDescriptors: true        # false: no 2900, 2902 and 2903 are added where properties need them
+
+        security:                        # how centrals pair
+          io: none                       # none | display | displayYesNo | keyboard | keyboardDisplay
+          bonding: true                  # false: keys are not kept
+          secureConnectionsOnly: false   # true: LE legacy pairing is refused
+
+        connection:                      # preferred parameters, in the GAP service (2a04)
+          interval: 30ms-50ms            # 7.5ms to 4s
+          latency: 0                     # connection events that may be left out, 0 to 499
+          supervision: 4s                # 100ms to 32s
+
+        # What is advertised with the name while fewer than --max-links centrals are connected. Numbers of companies and
+        # UUIDs are as in the assigned numbers, a UUID may be the SIG's name; data are hex.
+        advertise:
+          services: [1809, "Battery Service"]
+          solicit: [1805]                # Service Solicitation
+          manufacturer: {0xFFFF: "0102"} # company: data
+          serviceData: {1809: "b208"}    # UUID: data
+          appearance: 768                # or 0x0300
+          txPowerField: true             # advertises the power of the radio
+          power: 0                       # the power that is asked for, -127 to 20 dBm
+          flags: "06"                    # 06 where centrals can connect, none otherwise
+          url: "https://example.com"     # URI
+          preset: balanced               # low-latency | balanced | background; or interval: 20ms to 10.24s
+          channels: [37, 38, 39]
+          overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
+          extended: true                 # uses the extended commands: invisible to scanners that know legacy only
+          primaryPhy: 1m                 # 1m | coded
+          secondaryPhy: 2m               # 1m | 2m | coded
+          sid: 1                         # Advertising SID, 0 to 15
+
+        # Advertised beside that, each with the keys of `advertise` and those that the first three show; as many as the
+        # controller has sets.
+        beacons:
+          - name: Beacon
+            type: scannable              # connectable | scannable | nonconnectable
+            ibeacon: "f7826da6-4fa2-4e98-8024-bc5b71e0893e,1,2,-59"  # UUID,MAJOR,MINOR,POWER
+            overflow: scan-response
+          - eddystoneUrl: "https://example.com"
+            interval: 500ms
+            periodic:                    # a periodic advertising train
+              interval: 100ms            # 7.5ms to 81.91875s; or a range, 100ms-200ms
+              manufacturer: {0xFFFF: "03"}
+              serviceData: {1809: "b208"}
+              txPower: true              # adds the TX Power Level; or data: all octets of the train, as hex
+          - {raw: "020106", rawScanResponse: "0309424c", type: scannable}  # whole packets, as hex
+
+        services:
+          - uuid: 1809                   # Health Thermometer
+            primary: true                # false: a secondary service
+            handle: 0x0010               # the declaration's; without it the next that is free
+            includes: [{uuid: 180f}]     # or {handle: 0x0030}
+            characteristics:
+              - uuid: 2a1c               # Temperature Measurement
+                handle: 0x0012           # the declaration's
+                valueHandle: 0x0013
+                # broadcast read writeWithoutResponse write notify indicate signedWrite extended
+                # notifyEncryptionRequired indicateEncryptionRequired
+                properties: [read, write, notify]
+                permissions:             # those that the properties imply, where a key is left out
+                  read: open             # open | encrypted | authenticated | secureConnections | none
+                  write: encrypted
+                  keySize: 16            # the least size of an encryption key, 7 to 16
+                # A text, or {hex: …}, {utf8: …}, {u8|u16|u32|i8|i16|i32|f32|sfloat|float: N or [N, …]}, {file: PATH}
+                value: {hex: "0000"}
+                length: {max: 512, fixed: false}
+                read: {exec: "cat /sys/class/thermal/thermal_zone0/temp"}  # its output is the value
+                write: {exec: [logger, -t, ble]}  # the value is its input; a list runs without a shell
+                notify: {every: 1s, exec: "date +%S"}  # 1ms to 24h; or {every: 1s, counter: u8|u16|u32}
+                descriptors:
+                  - uuid: 2901           # Characteristic User Description
+                    handle: 0x0015
+                    value: "Room temperature"
+                    length: {max: 32}
+                    permissions: {read: open}
+              - uuid: 2a6e               # Temperature
+                properties: [read, notify]
+                # A program that runs as long as the server; each line that it prints is a value, spelled in the format
+                # (utf8 where none is given). It is run again when it ends.
+                notify: {lines: "while sleep 1; do echo 2150; done", format: i16}
+              - uuid: 2a6f               # Humidity
+                properties: [read, notify]
+                # What the file holds, each time that it is written or replaced; without a format its octets.
+                notify: {file: humidity, format: u16}
+          - uuid: 180f                   # Battery
+            handle: 0x0030
+            characteristics:
+              - {uuid: 2a19, properties: [read], value: {u8: 100}}
+
+        """
+}

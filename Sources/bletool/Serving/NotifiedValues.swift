@@ -1,0 +1,217 @@
+import BLE
+import BLECore
+import Glibc
+import HCISocket
+
+/// Sends the values that `notify:` says of one characteristic, until the task is cancelled.
+struct NotifiedValues: Sendable {
+    private let characteristic: CharacteristicConfiguration
+    private let manager: PeripheralManager
+    private let console: Console
+
+    /// How many values of a program or a file a central may have before it has taken the first of them.
+    static let limit = 64
+    /// How long a program that has ended is let rest, at first and at most.
+    private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
+
+    init(of characteristic: CharacteristicConfiguration, manager: PeripheralManager, console: Console) {
+        (self.characteristic, self.manager, self.console) = (characteristic, manager, console)
+    }
+
+    private var loop: EventLoop { manager.adapter.loop }
+
+    func send(_ notify: NotifyConfiguration) async {
+        await withDiscardingTaskGroup { group in
+            switch notify {
+            case .every(let interval, let source): await send(source, every: interval, &group)
+            case .lines(let program, let format): await send(linesOf: program, format, &group)
+            case .file(let path, let format): await send(path, format, &group)
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func note(_ what: String) { console.note("\(characteristic.uuid): \(what)") }
+
+    // MARK: - One value at a time
+
+    private func send(
+        _ source: NotifyConfiguration.Source, every interval: Duration, _ group: inout DiscardingTaskGroup
+    ) async {
+        let (runner, takers) = (ProgramRunner(), Takers(limit: 1))
+        var counter: UInt32 = 0
+        while await loop.sleep(for: interval) {
+            let free = await freeSubscribers(among: takers)
+            guard !free.isEmpty, let value = await value(of: source, &counter, by: runner) else { continue }
+            update(to: value, for: free, takers, &group)
+        }
+    }
+
+    /// The next value; nil when its program gives none.
+    private func value(
+        of source: NotifyConfiguration.Source, _ counter: inout UInt32, by runner: ProgramRunner
+    ) async -> [UInt8]? {
+        switch source {
+        case .counter(let octets):
+            defer { counter &+= 1 }
+            return (0..<octets).map { [counter] in UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
+        case .command(let program):
+            do throws(ProgramRunner.Problem) {
+                return try await runner.run(program)
+            } catch {
+                note(error.reason)
+                return nil
+            }
+        }
+    }
+
+    // MARK: - Lines of a program
+
+    private func send(
+        linesOf program: Program, _ format: ValueFormat, _ group: inout DiscardingTaskGroup
+    ) async {
+        let takers = Takers(limit: Self.limit)
+        var pause = Self.pauses.first
+        while !Task.isCancelled {
+            let began = loop.now
+            let end: String
+            do {
+                var lines = try ProgramLines(of: program, on: loop)
+                while let line = try await lines.next() { await send(line, format, takers, &group) }
+                end = await lines.end()
+            } catch {
+                end = "\(program.name): \(error)"
+            }
+            guard !Task.isCancelled else { return }
+            if began.duration(until: loop.now) >= Self.pauses.longest { pause = Self.pauses.first }
+            note("\(end); it is run again in \(pause.text)")
+            guard await loop.sleep(for: pause) else { return }
+            pause = min(pause * 2, Self.pauses.longest)
+        }
+    }
+
+    // MARK: - A file
+
+    private func send(_ path: String, _ format: ValueFormat?, _ group: inout DiscardingTaskGroup) async {
+        let takers = Takers(limit: Self.limit)
+        var last: [UInt8]?
+        do throws(PortError) {
+            let changes = try FileChanges(of: path, on: loop)
+            repeat {
+                do throws(BadInput) {
+                    let octets = try File.contents(path, limit: StoredValue.limit)
+                    guard octets != last else { continue }
+                    last = octets
+                    if let format {
+                        // As with programs, one line end at the end is not part of it.
+                        let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
+                        await send(text, format, takers, &group)
+                    } else {
+                        await send(value: octets, takers, &group)
+                    }
+                } catch {
+                    // It need not be there from the beginning.
+                    if last != nil || access(path, F_OK) == 0 { note("\(path.quoted) \(error.reason)") }
+                }
+            } while await changes.next()
+        } catch {
+            note("\(path.quoted) cannot be watched: \(error)")
+        }
+    }
+
+    // MARK: - Subscribers
+
+    /// Sends the value that `text` spells.
+    private func send(
+        _ text: [UInt8], _ format: ValueFormat, _ takers: Takers, _ group: inout DiscardingTaskGroup
+    ) async {
+        guard format != .utf8 else { return await send(value: text, takers, &group) }
+        let text = String(decoding: text, as: UTF8.self)
+        do throws(BadInput) {
+            await send(value: try format.octets(text.trimmed), takers, &group)
+        } catch {
+            note("\(error.reason)")
+        }
+    }
+
+    private func send(value: [UInt8], _ takers: Takers, _ group: inout DiscardingTaskGroup) async {
+        let free = await freeSubscribers(among: takers)
+        // Those who read get it, also where no central has subscribed.
+        guard !free.isEmpty else { return await update(to: value, for: []) }
+        update(to: value, for: free, takers, &group)
+    }
+
+    /// The subscribers that have taken what they were sent.
+    private func freeSubscribers(among takers: Takers) async -> [Central] {
+        let subscribers = await manager.subscribers(of: characteristic.valueHandle)
+        let (free, late) = takers.sort(subscribers.map(\.central))
+        for central in late {
+            let what = takers.limit == 1 ? "the last value" : "the last \(takers.limit) values"
+            note("\(central.address) has not taken \(what), and gets no other before it has")
+        }
+        return free
+    }
+
+    private func update(
+        to value: [UInt8], for centrals: [Central], _ takers: Takers, _ group: inout DiscardingTaskGroup
+    ) {
+        for central in centrals {
+            takers.begin(central)
+            // Immediate tasks reach the adapter in the order of the values.
+            group.addImmediateTask {
+                await update(to: value, for: [central])
+                takers.end(central)
+            }
+        }
+    }
+
+    private func update(to value: [UInt8], for centrals: [Central]) async {
+        do throws(BLEError) {
+            try await manager.update(characteristic.valueHandle, to: value, for: centrals)
+        } catch .cancelled, .adapter(.closed) {
+            return
+        } catch {
+            note("\(error)")
+        }
+    }
+}
+
+/// Which centrals have taken what they were sent: one that takes its time holds back no other.
+private final class Takers: Sendable {
+    private struct State {
+        /// How many values each has not taken yet.
+        var waiting: [Central: Int] = [:]
+        /// Those of which it was said that they are late, which is done once.
+        var late: Set<Central> = []
+    }
+
+    private let state = Lock(State())
+    /// How many values a central may have before it has taken the first of them.
+    let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Those of `centrals` that take another value, and those that do not for the first time.
+    func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
+        state.withLock { state in
+            state.late.formIntersection(centrals)
+            let (free, busy) = centrals.reduce(into: ([Central](), [Central]())) { sorted, central in
+                if state.waiting[central, default: 0] < limit {
+                    sorted.0.append(central)
+                } else {
+                    sorted.1.append(central)
+                }
+            }
+            return (free, busy.filter { state.late.insert($0).inserted })
+        }
+    }
+
+    func begin(_ central: Central) { state.withLock { $0.waiting[central, default: 0] += 1 } }
+
+    func end(_ central: Central) {
+        state.withLock { state in
+            let count = state.waiting[central, default: 1] - 1
+            state.waiting[central] = count > 0 ? count : nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import BLECore
+import HCI
+import Testing
+
+@testable import BLE
+
+/// What is known of a kernel adapter's links by their handles.
+struct KernelLinksTests {
+    private let handle = ConnectionHandle(0x0040)
+    private let old = DeviceAddress(0xc000_0000_0001, type: .random)
+    private let new = DeviceAddress(0xc000_0000_0002, type: .random)
+
+    @Test("a channel's handle that a link to another device has is of a link that has ended")
+    func anotherDevice() {
+        var links = KernelLinks()
+        #expect(!links.isTaken(handle, notBy: old), "it may have begun before this process did")
+        links.begin(handle, to: new, .unknown, isPeripheral: true, hasChannel: false)
+        #expect(links.isTaken(handle, notBy: old))
+        #expect(!links.isTaken(handle, notBy: new))
+        links.end(handle, .connectionTimeout)
+        #expect(!links.isTaken(handle, notBy: old))
+    }
+
+    @Test("a device that hides may be known by another address to the kernel", arguments: [0x40, 0x00])
+    func hidden(topOctet: UInt64) {
+        var links = KernelLinks()
+        let address = DeviceAddress(topOctet << 40 | 1, type: .random)
+        links.begin(handle, to: address, .unknown, isPeripheral: true, hasChannel: false)
+        #expect(!links.isTaken(handle, notBy: old))
+    }
+}

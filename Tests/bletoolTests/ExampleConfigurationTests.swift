@@ -1,0 +1,59 @@
+import BLECore
+import Foundation
+import Testing
+
+@testable import bletool
+
+/// What `serve --example` prints.
+struct ExampleConfigurationTests {
+    private let context = ConfigurationContext(
+        names: Names.uuid, contents: { _, _ in throw BadInput("no file") }, isProgram: { _ in true })
+
+    private func problem(_ text: String) -> ConfigurationError? {
+        do throws(ConfigurationError) {
+            _ = try ServeConfiguration(Array(text.utf8), context)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("the example is one that serve takes") func loads() throws {
+        let configuration = try ServeConfiguration(Array(ServeConfiguration.example.utf8), context)
+        #expect(configuration.warnings.isEmpty)
+        #expect(configuration.beacons.count == 3 && configuration.services.count == 2)
+    }
+
+    /// A mapping with a key that there is not: the hint names those that there are.
+    @Test(
+        "the example has every key",
+        arguments: [
+            "x: 1", "security: {x: 1}", "connection: {x: 1}", "advertise: {x: 1}", "beacons: [{x: 1}]",
+            "beacons: [{periodic: {x: 1}}]", "services: [{x: 1}]",
+            "services: [{uuid: 1809, includes: [{x: 1}]}]",
+            "services: [{uuid: 1809, characteristics: [{x: 1}]}]",
+            "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [read], permissions: {x: 1}}]}]",
+            "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [read], length: {x: 1}}]}]",
+            "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [notify], notify: {x: 1}}]}]",
+            "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [], descriptors: [{x: 1}]}]}]",
+        ])
+    func isWhole(text: String) throws {
+        let hint = try #require(problem(text.contains("services:") ? text : text + "\nservices: []")?.hint)
+        let keys = hint.matches(of: /[A-Za-z]+/).map { String($0.output) }.filter {
+            !["its", "keys", "are", "and"].contains($0)
+        }
+        #expect(keys.count > 1)
+        // Those that others exclude stand in a comment.
+        let example = ServeConfiguration.example
+        for key in keys where key != "authorize" {
+            let isThere = ["\n\(key):", " \(key):", "{\(key):"].contains { example.contains($0) }
+            #expect(isThere, "\(key)")
+        }
+    }
+
+    @Test("the document shows it") func document() throws {
+        let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
+        let document = try String(contentsOf: url, encoding: .utf8)
+        #expect(document.contains("```yaml\n\(ServeConfiguration.example)```\n"))
+    }
+}
