@@ -6,7 +6,7 @@ import Testing
 
 /// What the initiator is told, and when, before a controller that answers as the test says.
 @Suite struct InitiatorTests {
-    private let stopped = "the controller does not tell how the attempt to connect ended"
+    private let stopped = "the controller did not report how the attempt to connect ended"
     private let silence = "no answer from the controller"
 
     @Test(arguments: [false, true]) func oneDeviceIsNamed(isExtended: Bool) {

@@ -83,6 +83,20 @@ private struct PlayedEnding {
         #expect(!played.ending.awaitsPackets)
     }
 
+    @Test("a response holds back the end until it has left, and is not counted as a caller's packet")
+    func responses() {
+        for leaves in [true, false] {
+            var played = PlayedEnding()
+            played.conditions.others = 1
+            _ = played.begin()
+            played.proceed()
+            #expect(played.events() == [])
+            #expect(played.after(1) == [])
+            if leaves { played.conditions.others = 0 }
+            #expect(played.after(leaves ? 0 : 1) == [.disconnect(.userTerminated, unsent: 0)])
+        }
+    }
+
     @Test("packets that do not leave are counted, and more that come are no progress") func stuckPackets() {
         var played = PlayedEnding()
         played.conditions.unsent = 1

@@ -168,11 +168,11 @@ private func characteristic(
         ),
         (
             characteristic { $0.permissions = AttributePermissions(read: nil) },
-            "service ff00, characteristic ff01: the properties offer read, the permissions let nobody do it"
+            "service ff00, characteristic ff01: the properties offer read, the permissions forbid it"
         ),
         (
             characteristic([.write, .notify]) { $0.permissions = AttributePermissions(read: .open) },
-            "service ff00, characteristic ff01: the properties offer write, the permissions let nobody do it"
+            "service ff00, characteristic ff01: the properties offer write, the permissions forbid it"
         ),
         (
             characteristic { $0.descriptors = [GATTDescriptor(0x2902), GATTDescriptor(0x2902)] },

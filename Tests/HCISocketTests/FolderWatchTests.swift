@@ -12,12 +12,13 @@ struct FolderWatchTests {
 
     @Test("events are read one after the other")
     func events() {
-        // IN_MOVED_TO, IN_DELETE, and an event of the folder itself, which has no name.
+        // IN_MOVED_TO, IN_DELETE, and IN_IGNORED of the folder itself, which has no name.
         let octets =
             event(1, 0x80, "a.bond") + event(2, 0x200, "b", padding: 15) + event(1, 0x8000, "", padding: 0)
         #expect(
             FolderWatch.events(octets[...]) == [
                 .changed(folder: 1, name: "a.bond"), .changed(folder: 2, name: "b"),
+                .gone(folder: 1),
             ])
         // IN_Q_OVERFLOW has -1 for a number.
         var lost = event(255, 0x4000, "", padding: 0)

@@ -11,6 +11,16 @@ struct ContractTests {
         // What users of other tools type.
         ("gatt", 1, "say what to do: tree, read, write"), ("bonds --json", 1, #""kind":"usage""#),
         ("gatt --help", 0, "USAGE"), ("--help >/dev/full", 1, "No space left on device"), ("", 0, "USAGE"),
+        // What would be something else than it looks.
+        ("lookup company 76 >&-", 1, "stdout: Bad file descriptor"),
+        ("scan --name '' --adapter virtual", 1, "--name: is empty"),
+        (#"advertise --dry-run --name "$(printf '\377')""#, 1, "argument 4: is not UTF-8"),
+        ("gatt 11:22:33:44:55:66/public write 2a06 123 --adapter virtual", 1, "for a number u8:123"),
+        // What all commands take has a page of its own.
+        ("help options", 0, "--address-lifetime <duration>"),
+        ("scan --help", 0, "--capture and others: bletool help options\n  --version"),
+        ("lookup --help", 0, "  --json and others: bletool help options"),
+        ("gatt x read --help", 0, "(values: auto, hex, utf8"),
         // What is found is told, also when that is nothing.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
         ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),

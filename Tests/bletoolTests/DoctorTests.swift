@@ -83,7 +83,7 @@ struct DoctorTests {
             Diagnosis(capabilities: both, switches: switches, adapters: [adapter([.lowEnergy])]))
         #expect(
             report.checks.filter { $0.name == "rfkill" }.map(\.fix) == [
-                "rfkill unblock bluetooth", "rfkill list tells which switch it is",
+                "rfkill unblock bluetooth", "rfkill list shows which switch it is",
             ])
         #expect(report.failure?.kind.status == .adapter)
     }

@@ -75,7 +75,7 @@ struct ErrorTableTests {
         Row(
             .adapter(.blocked(.hardware)), .adapter,
             "read: the radio is switched off by a switch or key of the machine",
-            hint: "rfkill list tells which switch it is"),
+            hint: "rfkill list shows which switch it is"),
         Row(
             .adapter(.poweredOff), .adapter, "read: the adapter is powered off",
             hint: "bluetoothctl power on, or run with CAP_NET_ADMIN"),
@@ -83,18 +83,18 @@ struct ErrorTableTests {
             .adapter(.cannotPower(0, .management(.failed))), .adapter,
             "read: the driver cannot switch it on (hci0: failed)",
             hint:
-                "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
+                "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
         ),
         Row(
             .adapter(.cannotPower(0, .system(.system(.ioError, during: "HCIDEVUP")))), .adapter,
             "read: the driver cannot switch it on (hci0: HCIDEVUP: Input/output error)",
             hint:
-                "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
+                "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
         ),
         Row(
             .adapter(.notSetUp(0)), .adapter, "read: the driver has not set hci0 up",
             hint:
-                "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
+                "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
         ),
         Row(
             .adapter(.inUse(.process(4711))), .adapter, "read: the adapter is in use by process 4711",
@@ -166,7 +166,7 @@ struct ErrorTableTests {
             "read: the adapter does not support new keys for a link that the kernel encrypts"),
         Row(
             .adapter(.unsupported(.linkCommands)), .adapter,
-            "read: the adapter does not support commands for this link, whose handle the kernel does not tell"
+            "read: the adapter does not support commands for this link, whose handle the kernel does not report"
         ),
         Row(
             .adapter(.unsupported(.pairing)), .adapter,

@@ -187,6 +187,62 @@ import Testing
         server.signal(SIGTERM)
         while await server.line() != nil {}
     }
+
+    /// Whether a process runs; one that has ended may wait for its parent.
+    private func runs(_ process: Int32) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        return status?.split(separator: ")").last.map { !$0.hasPrefix(" Z") && !$0.hasPrefix(" X") } ?? false
+    }
+
+    @Test("what a program has started ends with the server, also when the program has ended before")
+    func leftover() async throws {
+        let air = try await TemporaryAir()
+        let (server, client) = try await serve(
+            "{lines: \"until test -e go; do sleep 0.1; done; sleep 1000 & echo $! > pid; echo one\"}",
+            values: 1,
+            in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await values(client) == ["6f6e65"])
+        let text = try String(contentsOf: air.folder.appending(path: "pid"), encoding: .utf8)
+        let process = try #require(Int32(text.trimmingCharacters(in: .newlines)))
+        #expect(runs(process))
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+        #expect(!runs(process))
+    }
+
+    @Test("a program that closes its output is ended") func closedOutput() async throws {
+        let air = try await TemporaryAir()
+        let (server, client) = try await serve(
+            "{lines: \"until test -e go; do sleep 0.1; done; echo one; exec >&-; exec sleep 1000\"}",
+            values: 2,
+            in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await server.line { $0.contains("was ended by signal 9; it is run again in 1s") } != nil)
+        #expect(await values(client) == ["6f6e65", "6f6e65"])
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
+
+    @Test(
+        "a folder that is made anew is watched again, and a value may be spelled by more octets than it has")
+    func folder() async throws {
+        let air = try await TemporaryAir()
+        let folder = air.folder.appending(path: "sensor")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let (server, client) = try await serve("{file: sensor/value, format: hex}", values: 2, in: air)
+        let value = String(repeating: "ab", count: 300)
+        try Data(value.utf8).write(to: folder.appending(path: "value"))
+        #expect(await server.line { $0.contains(#""event":"notified""#) } != nil)
+        try FileManager.default.removeItem(at: folder)
+        #expect(await server.line { $0.contains(#"sensor/value" is gone"#) } != nil)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try Data("0102".utf8).write(to: folder.appending(path: "value"))
+        let received = await values(client)
+        #expect(received.count == 2 && received.first?.hasPrefix("abab") == true && received.last == "0102")
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
 }
 
 /// What a served file asks of links.

@@ -4,8 +4,8 @@ import HCI
 /// The controller's filter accept list (Core Specification 5.4, Vol 4, Part E, 7.8.14 to 7.8.17): there is
 /// one, scans and connection attempts both filter by it, and it must not change while either does.
 ///
-/// Connecting goes first. A scan filters by the list when nobody else wants it; else it hears everybody and
-/// leaves the choice to its consumers' filters.
+/// Connecting goes first. A scan filters by the list when no connection attempt needs it; else it receives all
+/// advertising and leaves the choice to its consumers' filters.
 struct AcceptList {
     /// Whether connection attempts have the list.
     var isForConnecting = false

@@ -11,7 +11,7 @@ extension Adapter {
         if kernel == nil { _ = try await tell(Reset()) }
         try await readAbilities()
         guard kernel == nil else {
-            // Where the kernel has the bonds' keys, it finds a peer by its identity; else by the address that was heard.
+            // Where the kernel has the bonds' keys, it finds a peer by its identity; else by the address on air.
             guard security.options.managesKernelPairing else { return }
             watchBonds()
             return notePeers()
@@ -26,7 +26,7 @@ extension Adapter {
         try await setLinkDefaults()
         let isLasting = try await takeAddress(staticAddress)
         if security.identity?.address != identity {
-            // Of an address that nobody meets again, nothing is kept.
+            // Nothing is kept for an address that is not used again.
             security.identity =
                 isLasting
                 ? try await security.options.bonds.identity(at: identity)
@@ -81,7 +81,7 @@ extension Adapter {
     }
 
     /// What new links begin with: packets as long as the controller can send, since short ones cost air time
-    /// and energy; and every PHY that it has, for a peer gets no other than both sides are told to prefer.
+    /// and energy; and every PHY that it has, since a link changes only to a PHY that both sides prefer.
     private func setLinkDefaults() async throws(BLEError) {
         if let transmit = capabilities.maximumDataLength?.transmit, transmit.isPossible {
             try await tellOptional(LEWriteSuggestedDefaultDataLength(transmit: transmit))

@@ -13,8 +13,8 @@ extension Adapter {
     /// Sends a command and waits for its answer: the return parameters behind a status of success, or
     /// nothing for commands that are only accepted and have their outcome in an event.
     ///
-    /// While the controller is set up only what `isSetup` reaches it; all else is as if the Reset had come
-    /// between: what it would change is told anew afterwards.
+    /// While the controller is set up, only commands with `isSetup` reach it. Any other fails as if the Reset had
+    /// come between: what it would change is sent anew afterwards.
     func send<Command: HCICommand>(
         _ command: Command, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> Command.ReturnParameters {
@@ -40,7 +40,7 @@ extension Adapter {
         _ packet: HCICommandPacket, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> [UInt8] {
         try await answers.wait(in: self) { adapter, ticket in
-            // The controller will answer all the same; nobody waits for it any more.
+            // The controller will answer all the same; no caller waits for it any more.
             adapter.commands.cancel(ticket)
             adapter.answers.resume(ticket, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
@@ -81,7 +81,7 @@ extension Adapter {
         pumpControllerSoon()
     }
 
-    /// What the command queue has to tell.
+    /// Acts on an event of the command queue.
     func handle(_ event: CommandQueue.Event) {
         defer { answered(event) }
         switch event {

@@ -5,8 +5,8 @@ import Logging
 extension Adapter {
     /// Acts on one event of the controller; answers to commands are the command queue's.
     ///
-    /// While a controller that is ours is set up, what it tells is from before its Reset: a link of which it
-    /// tells then is gone already.
+    /// While a controller that is ours is set up, its events are from before its Reset, and are dropped: a link that
+    /// they report is gone already.
     func receive(_ event: HCIEvent) {
         switch event {
         case .hardwareError: break
@@ -49,7 +49,7 @@ extension Adapter {
     private func disconnected(_ event: DisconnectionComplete) {
         guard event.status == .success else { return }
         if kernel != nil {
-            // The socket tells the end; this tells why.
+            // The socket reports the end; this event reports why.
             kernelLinks.end(event.connection, event.reason)
             linkMadeRoomForAdvertising()
             meetPostponed()

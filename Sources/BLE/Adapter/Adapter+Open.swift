@@ -252,7 +252,7 @@ extension Adapter {
         reconcileAdvertising()
     }
 
-    /// The adapter is off: somebody switched it off, or the kernel did because it is about to go.
+    /// The adapter is off: a user or program switched it off, or the kernel did because it is about to go.
     private func wasPoweredOff() {
         guard let kernel, !recovery.switchesPower else { return }
         Task(executorPreference: loop) {
@@ -268,7 +268,7 @@ extension Adapter {
 
 extension Adapter {
     /// Ends everything that this process does on the adapter: scans, advertising, links. Returns when the
-    /// radio has been told.
+    /// commands for that are done.
     public func close() async {
         // First of all: what fails from now on is not given up by who has begun it.
         if closing == nil, end == nil { tellEnd(.adapter(.closed)) }

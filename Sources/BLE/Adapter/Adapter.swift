@@ -65,14 +65,14 @@ public actor Adapter {
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
     var scanner: Scanner
-    /// Whom scans tell.
+    /// The consumers of scans.
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
     var acceptList = AcceptList()
     var synchronizer = PeriodicSynchronizer()
     /// The consumers of periodic trains.
     var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
     var advertiser = Advertiser()
-    /// Whom advertisements tell.
+    /// The callers that wait for advertisements.
     var advertising = AdvertisingState()
     var initiator = Initiator()
     var connecting = ConnectState()
@@ -83,14 +83,14 @@ public actor Adapter {
     var parameterRequests = ParameterRequestPolicy.accept
     /// The largest ATT packet that new links take.
     var mtu = ATTMTU.maximum
-    /// What the raw socket told of links that the kernel has.
+    /// What the raw socket reported of links that the kernel has.
     var kernelLinks = KernelLinks()
     var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
     var privacy: Privacy
-    /// Tells of bonds that come and go.
+    /// Follows bonds that come and go.
     var bondWatch: OwnedTask?
-    /// How the kernel pairs, where somebody in this process has to do with that.
+    /// How the kernel pairs, once this process takes part in that.
     var kernelPairing: KernelPairing?
     var server = ServerState()
     var clients = ClientMemory()
@@ -105,12 +105,12 @@ public actor Adapter {
     nonisolated let bondClock: @Sendable () -> Timestamp
     /// Whether this program is about to end, so that what ends in it is to come back.
     nonisolated let leaving = Lock(false)
-    /// What managers are told that they can do.
+    /// What managers report that they can do.
     nonisolated let observedState = ObservedValue(ManagerState.unknown)
     /// Whether the extended commands are used where the controller has them.
     let usesExtendedCommands: Bool
     var end: BLEError?
-    /// What is told first of the adapter's end, also of its owner's closing, before anything ends by that.
+    /// Called first when the adapter ends, or when its owner closes it, before anything ends by that.
     private var endHandlers: [@Sendable (BLEError) -> Task<Void, Never>] = []
     /// What they do then, for which the owner's closing waits.
     var endWork: [Task<Void, Never>] = []
@@ -142,8 +142,8 @@ public actor Adapter {
         scanner = Scanner(remembering: options.rememberedDevices)
     }
 
-    /// Ends on the radio what this process has started there, without waiting for the controller's answers. There
-    /// is no one to tell: every manager, link, advertisement and stream holds the adapter.
+    /// Ends on the radio what this process has started there, without waiting for the controller's answers. No
+    /// caller is left to notify: every manager, link, advertisement and stream holds the adapter.
     isolated deinit {
         kernelPairing?.close()
         let pairing = kernelPairing?.before.map {
@@ -331,7 +331,7 @@ extension Adapter {
 
     private func portClosed(_ error: PortError) {
         log.info("the port ended: \(error)")
-        // A raw socket opens for anybody; its first command says that it may not.
+        // Any process may open a raw socket; without the capability its first command fails.
         if let specification, error.errno == .notPermitted || error.errno == .permissionDenied {
             shutDown(.permission(.netRaw, for: .sendCommands(specification)))
         } else {
@@ -353,19 +353,19 @@ extension Adapter {
         }
     }
 
-    /// Has somebody told of the adapter's end before others are.
+    /// Has `action` called when the adapter ends, before anything else ends; at once when it has ended.
     func endWithAdapter(_ action: @escaping @Sendable (BLEError) -> Task<Void, Never>) {
         if let end { endWork.append(action(end)) } else { endHandlers.append(action) }
     }
 
-    /// Tells those who are to hear first that the adapter ends.
+    /// Calls the actions of `endWithAdapter`.
     func tellEnd(_ reason: BLEError) {
         let handlers = endHandlers
         endHandlers = []
         endWork += handlers.map { $0(reason) }
     }
 
-    /// Ends everything with `reason`: whoever waits hears it.
+    /// Ends everything with `reason`, which the callers that wait receive.
     func shutDown(_ reason: BLEError) {
         guard end == nil else { return }
         tellEnd(reason)

@@ -11,7 +11,7 @@ public enum AdapterChange: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// Tells of the kernel's adapters: first those that are there, then each that comes, changes or goes.
+    /// Reports the kernel's adapters: first those that are there, then each that is added, changed or removed.
     /// Needs no capability. An adapter that is open in this process ends by itself when it goes.
     ///
     /// ```swift
@@ -35,7 +35,7 @@ extension Adapter {
     }
 }
 
-/// Compares the adapters that there are to those that it has told of, whenever the kernel says something.
+/// Compares the adapters that there are with those that it has reported, whenever the kernel reports a change.
 private actor AdapterWatch {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

@@ -28,7 +28,7 @@ public struct AdapterDescription: Hashable, Sendable {
         case available
         /// Another process, alone, through the user channel.
         case taken
-        /// Nobody: its driver is setting it up or could not, for want of firmware perhaps.
+        /// No process: its driver is setting it up or could not, for want of firmware perhaps.
         case notSetUp
     }
 }

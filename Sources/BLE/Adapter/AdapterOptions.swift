@@ -15,8 +15,8 @@ public struct AdapterOptions: Sendable {
     /// Whether a controller that has failed is brought back at once, which ends its links. Otherwise that
     /// waits for their end: a controller that answers no command may still carry their data.
     public var recoversWithLinks: Bool
-    /// Whether a controller that has the extended commands for advertising, scanning and connecting is told
-    /// those. One that has seen them refuses the legacy ones until it is reset, and the other way round (Core
+    /// Whether a controller that has the extended commands for advertising, scanning and connecting is sent
+    /// those. One that has received them refuses the legacy ones until it is reset, and the other way round (Core
     /// Specification 5.4, Vol 4, Part E, 3.1.1), so this is chosen for as long as the adapter is open: false
     /// is for controllers whose extended commands do not work. On kernel adapters the kernel has chosen.
     public var usesExtendedCommands: Bool
@@ -25,7 +25,7 @@ public struct AdapterOptions: Sendable {
     /// Whether others see its identity.
     public var privacy: PrivacyOptions
     /// How many advertising sets of devices a scan remembers, 1 or more: what they sent last, so that an advertisement
-    /// and its scan response are told as one, and repetitions are known. Of more, the ones not heard of for longest are
+    /// and its scan response are reported as one, and repetitions are known. Of more, the least recently received are
     /// forgotten, which `ScanStatistics` counts. All that is remembered takes 1 KiB a set at most.
     public var rememberedDevices = 4096
     /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves their packets.

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What a controller told about itself when it was opened.
+/// What a controller reported about itself when it was opened.
 public struct ControllerCapabilities: Hashable, Sendable {
     /// HCI version and manufacturer.
     package internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
@@ -9,7 +9,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
     package internal(set) var commands = SupportedCommands(octets: FixedOctets())
     /// The LE features it has.
     public internal(set) var features = LEFeatures()
-    /// What it does beside LE; nil where it did not tell.
+    /// What it does beside LE; nil where it did not report that.
     package internal(set) var classicFeatures: LMPFeatures?
     /// The most advertising sets at once, 1 to 240; 1 on controllers without the extended commands. It may be
     /// fewer at times: what an advertising set takes is the controller's affair.
@@ -24,7 +24,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
     package internal(set) var periodicAdvertiserListSize = 0
     /// The longest data packets that it can send and receive; nil where that is 27 octets.
     package internal(set) var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
-    /// How strong it can send, in dBm, where it tells.
+    /// The lowest and the highest transmit power, in dBm, where it reports them.
     package internal(set) var transmitPower: LEReadTransmitPower.ReturnParameters?
     /// The most octets of data in an ACL packet to it, and the packets that it has buffers for; zeros on
     /// kernel adapters, where the kernel counts them, and on controllers that have no connections.

@@ -22,7 +22,7 @@ extension LEEventMask {
 
     /// The subevents that come only where there is one of some features.
     private static let byFeature: [(features: LEFeatures, events: [LESubevent])] = [
-        // It also tells addresses as they are on air.
+        // It also reports addresses as they are on air.
         (.privacy, [.enhancedConnectionComplete]),
         (.encryption, [.longTermKeyRequest]),
         (.connectionParametersRequest, [.remoteConnectionParameterRequest]),

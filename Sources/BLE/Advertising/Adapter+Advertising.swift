@@ -103,7 +103,7 @@ extension Adapter {
             links: max(links.count, kernelLinks.count), now: loop.now)
     }
 
-    /// How many centrals are connected. Of the kernel's links the raw socket tells before their sockets come.
+    /// How many centrals are connected. The raw socket reports the kernel's links before their sockets come.
     private var connectedCentrals: Int {
         max(links.values.count { $0.role == .peripheral }, kernelLinks.peripheralCount)
     }
@@ -157,7 +157,7 @@ extension Adapter {
         }
     }
 
-    // MARK: What the controller and others tell
+    // MARK: What the controller and others report
 
     /// A set has ended by itself.
     func advertisingSetTerminated(_ event: LEAdvertisingSetTerminated) {

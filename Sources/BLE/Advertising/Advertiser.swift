@@ -13,11 +13,11 @@ struct AdvertisingUpdateID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The advertisements of this process, and what the radio is told for them: each has a set of the controller for as long as
-/// it is due, which is while it is wanted and, when centrals can connect, a link is free.
+/// The advertisements of this process, and the commands for them: each has a set of the controller for as long as it is
+/// due, which is while it is wanted and, when centrals can connect, a link is free.
 ///
-/// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event of
-/// the controller's, or with what others tell a controller that is shared. One command of its own is unanswered at a time.
+/// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event
+/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered at a time.
 ///
 /// ```swift
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
@@ -38,7 +38,7 @@ struct Advertiser: Sendable {
         var isRecovering = false
         /// Whose address packets carry.
         var ownAddressType = OwnAddressType.public
-        /// The address that a set has to be told; nil where it is the controller's own.
+        /// The random address to set for a set; nil where it is the controller's own.
         var addressOnAir: DeviceAddress?
         /// How many centrals are connected.
         var centrals = 0
@@ -47,7 +47,7 @@ struct Advertiser: Sendable {
         var now = Instant.zero
     }
 
-    /// What an advertiser tells.
+    /// What an advertiser reports.
     enum Event: Sendable {
         /// The first packets are on air.
         case started(AdvertisingID)
@@ -106,18 +106,18 @@ struct Advertiser: Sendable {
         /// What the radio does with it.
         enum Air {
             case off
-            /// It was told to begin and has not answered.
+            /// The command to begin is unanswered.
             case starting
             case on
-            /// It was told to begin or to end, and has not answered.
+            /// The outcome of a command to begin, change or end is not known.
             case doubtful
 
-            /// Whether the set may be on air, so that its end can be told.
+            /// Whether the set may be on air, so that its end can be reported.
             var isPossible: Bool { self != .off }
         }
 
         let owner: AdvertisingID
-        /// What it was told to send.
+        /// What it is set up to send.
         var request: AdvertisingRequest
         var revision: Int
         var air = Air.off
@@ -125,7 +125,7 @@ struct Advertiser: Sendable {
         var endsItself = false
         /// Until when nothing is begun on it, since others took it off the air.
         var hold: Instant?
-        /// Until when the controller, which has not answered, is told nothing of it, and how often in a row that was so.
+        /// Until when no command for it is sent, since the controller has not answered, and how often in a row that was.
         var silence: Instant?
         var silences = 0
         /// Whether that is since it has refused to end it, which is not asked for again before.
@@ -198,11 +198,11 @@ struct Advertiser: Sendable {
     private var asked: (step: Step, command: MachineCommand)?
     /// Whether the answer to that is of a time before the controller was brought back.
     private var dropsAnswer = false
-    /// Whether the commands are chosen anew, since a Reset has made the controller forget which ones it was told.
+    /// Whether the commands are chosen anew, since a Reset has made the controller forget which ones were used.
     private var choosesFamily = true
 
     // Others.
-    /// The sets that somebody else has.
+    /// The sets that other processes have.
     private var foreign: Set<AdvertisingHandle> = []
     /// When others last took sets off the air, to bound how often that is undone.
     private var interruptions: [Instant] = []
@@ -211,14 +211,14 @@ struct Advertiser: Sendable {
     static let settling = Duration.milliseconds(250)
     /// How often a minute that is done.
     static let interruptionLimit = 30
-    /// How long after its time a controller may tell that it has ended a set.
+    /// How long after its time a controller may report that it has ended a set.
     static let grace = Duration.seconds(1)
     /// How often in a row a set may be lost before its advertisement is given up.
     static let lossLimit = 5
     /// How often in a row one may be refused, when there is no link that could be the reason, until it is given up.
     static let refusalLimit = 6
 
-    /// An advertiser of a controller that was told nothing yet.
+    /// An advertiser of a controller that has received no command yet.
     init() {}
 }
 
@@ -280,7 +280,7 @@ extension Advertiser {
         return update
     }
 
-    /// Wants it no more. `offAir` tells when it is off the air, also of one that has ended before.
+    /// Wants it no more. `offAir` reports that it is off the air, also of one that has ended before.
     mutating func stop(_ id: AdvertisingID) {
         finish(id, .success(.stopped))
         askAgain(of: id)
@@ -296,7 +296,7 @@ extension Advertiser {
         for handle in slots.keys { slots[handle]?.silence = nil }
     }
 
-    /// A controller that was silent is told what is wanted now.
+    /// Lets a controller that was silent have what is wanted now at once.
     private mutating func askAgain(of id: AdvertisingID) {
         for handle in slots.keys where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
             slots[handle]?.silence = nil
@@ -352,7 +352,7 @@ extension Advertiser {
 // MARK: - The radio
 
 extension Advertiser {
-    /// Whether the radio is being told something.
+    /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
     /// Whether nothing of this host's is on air or may be, nor is about to be.
     var isQuiet: Bool { change == nil && !slots.values.contains(where: \.air.isPossible) }
@@ -371,7 +371,7 @@ extension Advertiser {
         choosesFamily = true
     }
 
-    /// The controller has failed and was not reset: it may have on air what it was told.
+    /// The controller has failed and was not reset: what it was set up to send may be on air.
     mutating func controllerIsBack() {
         giveUpChange()
         for handle in handles { doubt(handle) }
@@ -442,7 +442,7 @@ extension Advertiser {
     private mutating func sending(_ step: Step, on set: AdvertisingHandle) {
         slots[set]?.isTold = true
         switch step {
-        // From here on its end may be told.
+        // From here on its end may be reported.
         case .enable:
             slots[set]?.air = .starting
             slots[set]?.isReady = true
@@ -496,7 +496,7 @@ extension Advertiser {
         }
     }
 
-    /// The set is on air, unless its end was told meanwhile.
+    /// The set is on air, unless its end was reported meanwhile.
     private mutating func began(_ set: AdvertisingHandle, at now: Instant) {
         guard let slot = slots[set] else { return }
         slots[set]?.silences = 0
@@ -554,7 +554,7 @@ extension Advertiser {
         }
     }
 
-    /// Tells what has become of the changes up to one.
+    /// Reports the outcome of the changes up to one.
     private mutating func settle(_ index: Int, upTo revision: Int, _ result: Result<Void, BLEError>) {
         let count = entries[index].updates.count { $0.revision <= revision }
         for update in entries[index].updates.prefix(count) { events.append(.updated(update.id, result)) }
@@ -596,7 +596,7 @@ extension Advertiser {
 
     private mutating func end(_ handle: AdvertisingHandle) {
         guard let slot = slots[handle] else { return }
-        // The legacy commands' advertiser may be somebody else's when this host has not switched it on.
+        // The legacy commands' advertiser may be another program's when this host has not switched it on.
         let isNothing = family == .legacy ? !slot.air.isPossible : !slot.isTold
         if isNothing { return removed(handle) }
         var steps: Deque<Step> = [.disable]
@@ -643,7 +643,7 @@ extension Advertiser {
         }
     }
 
-    /// The first set that is nobody's.
+    /// The first set that is free.
     private mutating func freeSet(_ claim: (AdvertisingHandle) -> Bool) -> AdvertisingHandle? {
         for handle in handles where slots[handle] == nil && !foreign.contains(handle) {
             // The legacy commands' one advertiser has no name.
@@ -676,7 +676,7 @@ extension Advertiser {
         var steps = Deque<Step>()
         switch family {
         case .legacy:
-            // On a shared controller what this host has not switched on is somebody else's.
+            // On a shared controller what this host has not switched on may be another program's.
             if slot.air.isPossible || !conditions.isShared { steps.append(.disable) }
             steps.append(.setParameters)
             if conditions.controller.commands.contains(.leReadAdvertisingPhysicalChannelTxPower) {
@@ -685,7 +685,7 @@ extension Advertiser {
             steps.append(.setData)
         case .extended:
             // Data of other parameters could be in the way; and a shared controller may have a set that another process
-            // has left behind. Nobody is to find a train that is about to end.
+            // has left behind. No scanner is to find a train that is about to end.
             if slot.isTold || conditions.isShared { steps += [.disable] + removal(of: slot) }
             steps.append(.setParameters)
             steps += address(conditions)
@@ -769,7 +769,7 @@ extension Advertiser {
                 ]))
     }
 
-    /// The commands that tell the data, or those that are others than the ones of `old`, which is on air.
+    /// The commands that set the data, or those data that differ from the ones of `old`, which is on air.
     private func pieces(
         of request: AdvertisingRequest, over old: AdvertisingRequest? = nil, on set: AdvertisingHandle
     ) -> [MachineCommand] {
@@ -860,8 +860,8 @@ extension Advertiser {
         entries[index].shown?.revision = revision + 1
     }
 
-    /// Somebody used the legacy commands before, which only a reset makes the controller forget: this host uses them,
-    /// too. What goes with the others only cannot be.
+    /// Another program used the legacy commands before, which only a reset makes the controller forget: this host uses
+    /// them, too. What needs the extended commands fails.
     private mutating func fallBack(under conditions: Conditions) {
         events.append(.log("the controller takes the legacy advertising commands only"))
         slots = [:]
@@ -950,7 +950,7 @@ extension Advertiser {
     }
 }
 
-// MARK: - What the controller and others tell, and time
+// MARK: - What the controller and others report, and time
 
 extension Advertiser {
     /// A set has ended by itself, and with it perhaps its advertisement: then that is gone, too.
@@ -960,7 +960,7 @@ extension Advertiser {
         guard let index = index(of: slot.owner) else { return }
         let entry = entries[index]
         switch status {
-        // What it was changed to, and is not told yet, may have another limit.
+        // A change of it that was not sent yet may have another limit.
         case .advertisingTimeout
         where entry.request.timeLimit != nil && entry.request.timeLimit == slot.request.timeLimit:
             finish(entry.id, .success(.timeLimit))
@@ -1049,7 +1049,7 @@ extension Advertiser {
         return endsItself ? end + Self.grace : end
     }
 
-    /// The next thing to tell, oldest first.
+    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 

@@ -49,7 +49,7 @@ public struct Advertising: Sendable {
     }
 }
 
-/// What is known of an advertisement, for as long as somebody asks. Confined to its adapter.
+/// What is known of an advertisement, for as long as a caller may ask. Confined to its adapter.
 final class AdvertisingRecord: @unchecked Sendable {
     // Sendable: what can change is touched on the adapter's loop only.
     let id: AdvertisingID

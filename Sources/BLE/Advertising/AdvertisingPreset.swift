@@ -4,7 +4,7 @@
 /// Interval"): its devices scan in windows at certain times, which these intervals meet soon and others of a
 /// similar length may miss for long. Other scanners have no such preference, so nothing is lost with them.
 public enum AdvertisingPreset: String, Hashable, Sendable, CaseIterable {
-    /// 20 ms: found at once, for as long as somebody waits for it; Apple advises 30 s at least.
+    /// 20 ms: found at once, for as long as a user waits for it; Apple advises 30 s at least.
     case lowLatency = "low-latency"
     /// 152.5 ms: found within a second by who looks for it.
     case balanced

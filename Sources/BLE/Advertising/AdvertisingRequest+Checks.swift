@@ -18,7 +18,7 @@ extension AdvertisingRequest {
     }
 
     /// The interval that every legacy controller takes (Core Specification 5.4, Vol 4, Part E, 7.8.5), the
-    /// longer ones of extended packets (7.8.53), and the shortest of what nobody can connect to before 5.0.
+    /// longer ones of extended packets (7.8.53), and the shortest of nonconnectable advertising before 5.0.
     private func checkInterval(_ controller: ControllerCapabilities) throws(BLEError) {
         guard direction?.dutyCycle != .high else { return }
         let isOld = controller.version.map { $0.hciVersion < .v5_0 } ?? false

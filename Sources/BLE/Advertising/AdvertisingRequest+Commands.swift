@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What the controller is told.
+/// The contents of the commands to the controller.
 extension AdvertisingRequest {
     /// The payloads to set. An extended scannable set has data in its scan response only, legacy directed
     /// advertising none.

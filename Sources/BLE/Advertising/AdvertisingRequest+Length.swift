@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// Too much of data, as controllers tell it.
+/// Too much data, as controllers report it.
 extension AdvertisingRequest {
     /// Packet Too Long as the limit that was met: what goes into one packet where there can only be one, else
     /// what goes into an interval (Core Specification 5.4, Vol 4, Part E, 7.8.53 to 7.8.56 and 7.8.61 to

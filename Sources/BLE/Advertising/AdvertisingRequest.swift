@@ -35,9 +35,9 @@ public struct AdvertisingRequest: Hashable, Sendable {
     /// extended commands. What it has chosen is `Advertising.power`.
     public var power: Int8?
     /// Whether the power that the controller chooses replaces the one in the plan's Tx Power Level field, as
-    /// far as the controller tells it.
+    /// far as the controller reports it.
     public var correctsPowerField = false
-    /// Whether extended packets tell the transmit power in their header, for one octet of data.
+    /// Whether extended packets carry the transmit power in their header, for one octet of data.
     public var tellsPower = false
     /// The number of the set for scanners, 0 to 15; nil chooses one that no other set of this host has.
     public var sid: UInt8?
@@ -77,7 +77,7 @@ public struct AdvertisingRequest: Hashable, Sendable {
             ? min(duration ?? .seconds(2), AdvertisingDirection.highDutyCycleLimit) : duration
     }
 
-    /// Whether a set that sends this can be told to send `other` without being taken off the air: only data
+    /// Whether a set that sends this can change to `other` without being taken off the air: only data
     /// differ, and those that do fit into one command (Core Specification 5.4, Vol 4, Part E, 7.8.54, 7.8.55
     /// and 7.8.62).
     func becomesInPlace(_ other: AdvertisingRequest) -> Bool {
@@ -93,7 +93,7 @@ public struct AdvertisingRequest: Hashable, Sendable {
         return fits(next.data, over: own.data) && fits(next.scanResponse, over: own.scanResponse)
     }
 
-    /// Whether data can be told in place of others while they are on air.
+    /// Whether data can replace others while they are on air.
     private func fits(_ data: [UInt8]?, over others: [UInt8]?) -> Bool {
         data == others || data?.count ?? 0 <= AdvertisingDataFragment.capacity
     }

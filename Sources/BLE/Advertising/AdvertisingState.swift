@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import HCISocket
 
-/// What is told of advertisements, and to whom.
+/// What is known of advertisements, and the callers that wait for them.
 struct AdvertisingState {
     /// Names a wait for what becomes of an advertisement; several tasks may wait for the same.
     struct Wait: Hashable, Sendable {
@@ -13,15 +13,15 @@ struct AdvertisingState {
     private var nextWait: UInt64 = 0
     /// What keeps other processes off the sets that are used, on kernel adapters.
     private var claims: [AdvertisingHandle: any Sendable] = [:]
-    /// What is told of those that are wanted.
+    /// What is known of those that are wanted.
     private var records: [AdvertisingID: AdvertisingRecord] = [:]
-    /// Told when the first packets are on air, or why not.
+    /// Resumed when the first packets are on air, or with the error.
     let started = Waiters<AdvertisingID, Void>()
-    /// Told when a change is on air, or why not.
+    /// Resumed when a change is on air, or with the error.
     let updated = Waiters<AdvertisingUpdateID, Void>()
-    /// Told when an advertisement ends.
+    /// Resumed when an advertisement ends.
     let ended = Waiters<Wait, AdvertisingEnd>()
-    /// Told when one that was stopped is off the air.
+    /// Resumed when one that was stopped is off the air.
     let departed = Waiters<Wait, Void>()
 
     mutating func wait(for id: AdvertisingID) -> Wait {
@@ -29,7 +29,7 @@ struct AdvertisingState {
         return Wait(id: id, number: nextWait)
     }
 
-    /// Keeps what is to be told of an advertisement, until that ends.
+    /// Keeps a record of an advertisement, until that ends.
     mutating func begin(_ id: AdvertisingID) -> AdvertisingRecord {
         let record = AdvertisingRecord(id)
         records[id] = record
@@ -39,7 +39,7 @@ struct AdvertisingState {
     /// The controller sends it that strong.
     func notePower(_ power: Int8?, of id: AdvertisingID) { records[id]?.power = power }
 
-    /// Tells all who wait how an advertisement ended.
+    /// Reports how an advertisement ended to all callers that wait.
     mutating func finish(_ id: AdvertisingID, _ result: Result<AdvertisingEnd, BLEError>) {
         records.removeValue(forKey: id)?.end = result
         // Who waits for its start cannot have stopped it.

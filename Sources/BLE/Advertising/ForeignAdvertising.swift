@@ -6,7 +6,7 @@ struct ForeignAdvertising: Hashable, Sendable {
     /// The sets that are off the air then; nil for all.
     var sets: [AdvertisingHandle]?
 
-    /// What a command of somebody else's takes off the air, if it does (Core Specification 5.4, Vol 4, Part E,
+    /// What a command of another program takes off the air, if it does (Core Specification 5.4, Vol 4, Part E,
     /// 7.3.2, 7.8.9, 7.8.56, 7.8.59, 7.8.60). The one advertiser of the legacy commands is theirs also when
     /// they switch it on; a controller that has these refuses the extended ones.
     static func ended(by command: Span<UInt8>, under family: CommandFamily) -> ForeignAdvertising? {

@@ -4,7 +4,7 @@ import HCISocket
 import Logging
 import VirtualController
 
-/// The virtual air as a service: simulated controllers that hear each other, each joined to a host by a
+/// The virtual air as a service: simulated controllers that receive each other, each joined to a host by a
 /// port. Every H4 connection that is accepted is one controller.
 ///
 /// ```swift
@@ -82,9 +82,9 @@ public actor AirServer {
         return host
     }
 
-    /// Sets how strong two controllers hear each other, in dBm; nil when they do not, as when one is carried away: links
-    /// between them end with their supervision timeout if that is not taken back before. Does nothing when there is no
-    /// controller with one of the addresses.
+    /// Sets how strong two controllers receive each other, in dBm; nil when they do not, as when one is carried away:
+    /// links between them end with their supervision timeout if that is not taken back before. Does nothing when there
+    /// is no controller with one of the addresses.
     public func setRSSI(_ rssi: Int8?, between one: DeviceAddress, and other: DeviceAddress) {
         guard let one = air.controller(with: one), let other = air.controller(with: other) else { return }
         air.setRSSI(rssi, between: one, and: other, at: loop.now)

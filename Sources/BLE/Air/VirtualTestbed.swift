@@ -71,15 +71,16 @@ public struct VirtualTestbed: Sendable {
         return adapter
     }
 
-    /// Sets how strong two hosts hear each other, in dBm, which is -50 before; nil when they do not, as when one is carried
-    /// away: links between them end with their supervision timeout if that is not taken back before.
+    /// Sets how strong two hosts receive each other, in dBm, which is -50 before; nil when they do not, as when one is
+    /// carried away: links between them end with their supervision timeout if that is not taken back before.
     public func setRSSI(_ rssi: Int8?, between one: Adapter, and other: Adapter) async {
         await air.setRSSI(rssi, between: await one.address, and: await other.address)
     }
 
-    /// Puts a host somewhere, or moves it at once. What it and others that have a position hear of each other depends on
-    /// their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a metre and -60 dBm over ten, and not
-    /// at all beyond a kilometre. Others it hears as before; a level that `setRSSI` sets holds until one of the two moves.
+    /// Puts a host somewhere, or moves it at once. How strong it and others that have a position receive each other
+    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a metre and -60 dBm over
+    /// ten, and not at all beyond a kilometre. Others it receives as before; a level that `setRSSI` sets holds until one
+    /// of the two moves.
     public func move(_ adapter: Adapter, to position: AirPosition) async {
         await air.setPosition(position, of: await adapter.address)
     }

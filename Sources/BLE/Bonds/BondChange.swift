@@ -1,5 +1,5 @@
 /// Bonds that have come and gone together: by this process, or by another that shares the folder. What has become
-/// of them since, `BondStore.record` tells.
+/// of them since, `BondStore.record` returns.
 public struct BondChange: Hashable, Sendable {
     /// Bonds that are new, or have other keys than before.
     public var added: [BondID]

@@ -30,7 +30,7 @@ public struct BondRecord: Hashable, Sendable {
     /// The identifier of the bond: the two devices.
     public var id: BondID { bond.id }
 
-    /// Whether both are of one pairing: their links are encrypted with the same keys. The kernel tells of a
+    /// Whether both are of one pairing: their links are encrypted with the same keys. The kernel reports a
     /// pairing's keys one by one.
     func isOfSamePairing(as bond: Bond) -> Bool {
         let mine = self.bond

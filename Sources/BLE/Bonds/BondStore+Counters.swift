@@ -47,7 +47,7 @@ extension BondRecord {
         return record
     }
 
-    /// Takes counters that nobody has used.
+    /// Takes counters that have never been used.
     mutating func reserveCounters() -> Range<UInt32> {
         let first = signCounter
         // Wraps never: the last counter is never used.

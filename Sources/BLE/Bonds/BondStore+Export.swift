@@ -15,7 +15,7 @@ extension BondStore {
     }
 
     /// Bonds, and the identities of this host that they are with, as one text: for another machine or a backup. It
-    /// has all keys, so whoever reads it can pretend to be either side.
+    /// has all keys, so any reader of it can impersonate either side.
     public func export(_ records: [BondRecord]) -> [UInt8] {
         let locals = Set(records.map(\.id.local))
         let identities = state.withLock { Array($0.identities.values) }
@@ -63,7 +63,7 @@ extension BondStore {
         return result
     }
 
-    /// What a text tells of; throws when any of it makes no sense.
+    /// The content of a text; throws when any of it is malformed.
     private static func parts(
         of export: [UInt8]
     ) throws(BLEError) -> (records: [BondRecord], identities: [LocalIdentity]) {

@@ -4,9 +4,9 @@ import Logging
 
 extension BondStore {
     /// The bonds in a folder of state, made if it is missing: `bonds` in it belongs to this library. Files that are
-    /// damaged, or of a later version, are told by `problems` and keep no other from being read.
+    /// damaged, or of a later version, are listed in `problems`; the others are read all the same.
     ///
-    /// Other processes may use the folder at the same time. What they change is heard through `loop`; without one it
+    /// Other processes may use the folder at the same time. What they change is noticed through `loop`; without one it
     /// is seen when this process changes the same bond.
     public static func open(
         _ path: String, on loop: EventLoop? = .shared, clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -30,7 +30,7 @@ extension BondStore {
     private static func open(
         _ folder: BondFolder, on loop: EventLoop?, clock: @escaping @Sendable () -> Timestamp
     ) async throws(StateError) -> BondStore {
-        // What changes while it is read is heard, too.
+        // What changes while it is read is noticed, too.
         var watch: FolderWatch?
         var problem: StateError?
         if let loop {

@@ -14,7 +14,7 @@ import SMP
 ///
 /// Adapters and processes share it. Look-ups and changes are done at once, on any thread, so that a controller's
 /// question for a key is answered on the spot; the disk follows by itself, never on an event loop. `flush` waits
-/// for it, as before a user is told that devices have paired.
+/// for it, as before a program reports to its user that devices have paired.
 public final class BondStore: Sendable {
     /// Bonds that a store takes, so that peers with ever new identities cannot fill the disk.
     package static let limit = 16_384
@@ -109,7 +109,7 @@ extension BondStore {
             if let old, old.isOfSamePairing(as: bond) {
                 record = old.with(bond, name: name)
             } else {
-                // A peer that has lost its bond has told nobody what changed in its database since.
+                // A peer that has lost its bond has not indicated what changed in its database since.
                 forgetDatabase(of: record.id, in: &state)
             }
             if let old { record.inherit(from: old) }
@@ -175,8 +175,8 @@ extension BondStore {
         return BoundedStream(buffer)
     }
 
-    /// Changes the state and tells those who watch which bonds come and go by that. They are told outside of the
-    /// lock: a watcher that is full ends, and asks for it.
+    /// Changes the state and reports to the watchers which bonds come and go by that. They are notified outside of the
+    /// lock: a watcher that is full ends, and takes it.
     func changing<Result: Sendable>(_ body: (inout State, inout BondChange) -> Result) -> Result {
         var change = BondChange()
         let (result, watchers) = state.withLock { state in

@@ -102,14 +102,14 @@ public struct CentralManager: Sendable {
         }
     }
 
-    /// Connects for a wish of which the next process is to know.
+    /// Connects for a `LinkWish`, which the next process can restore.
     private func connect(
         _ wish: LinkWish, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
         do throws(BLEError) {
             return try await wish.connect(to: address, timeout: timeout, options: options)
         } catch {
-            // Of an adapter that has ended nobody has decided anything.
+            // The end of the adapter does not withdraw the request.
             if await adapter.end == nil {
                 wish.end()
                 await wish.save()

@@ -18,7 +18,7 @@ public struct ConnectionOptions: Hashable, Sendable {
     /// The connection parameters; nil leaves them to the host.
     public var parameters: ConnectionParameters?
     /// The physical layers to send and to receive on, if the device has one of them; nil: the one that it
-    /// was heard on. With LE Coded, advertising on that is listened for as well as on LE 1M.
+    /// was received on. With LE Coded, advertising on that is listened for as well as on LE 1M.
     public var phys: Set<PHY>?
     /// How the radio listens for the device when a connect without a time limit has waited for 30.72 s; until then, and
     /// with a time limit, it listens all the time, beside a scan half of it (Core Specification 5.4, Vol 3, Part C,

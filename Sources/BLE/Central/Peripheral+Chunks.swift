@@ -4,7 +4,7 @@ import GATTClient
 
 /// How the parts of something long are written.
 public enum ChunkWriting: Sendable {
-    /// Each by a command that nobody answers, as fast as the link takes them: the controller's buffers are
+    /// Each by a command, which has no response, as fast as the link takes them: the controller's buffers are
     /// the credits.
     case withoutResponse
     /// Each by a request, after the answer to the one before.

@@ -40,9 +40,9 @@ public struct Peripheral: Sendable {
         get async throws(BLEError) { try await mtu - 3 }
     }
 
-    /// Disconnects. Whoever else in this process has connected to the device keeps the link, and one that the
-    /// device itself has made as central stays, too. Does nothing when the link is gone. `cause` is what the
-    /// peer is told.
+    /// Disconnects. Others in this process that have connected to the device keep the link, and one that the
+    /// device itself has made as central stays, too. Does nothing when the link is gone. `cause` is the reason that
+    /// the peer receives.
     public func disconnect(telling cause: DisconnectCause = .userTerminated) async {
         await adapter.release(user, cause)
         guard let wish else { return }
@@ -66,8 +66,8 @@ public struct Peripheral: Sendable {
     }
 
     /// The primary services of one type with all that is in them, in a few requests (Core Specification 5.4,
-    /// Vol 3, Part G, 4.4.2). Nothing is asked when the whole database is known. The server is only asked to
-    /// tell of changes by `discover()`.
+    /// Vol 3, Part G, 4.4.2). Nothing is asked when the whole database is known. Only `discover()` subscribes
+    /// to changes of the database.
     public func discover(service uuid: BluetoothUUID) async throws(BLEError) -> [RemoteService] {
         try await adapter.discover(service: uuid, on: link)
     }
@@ -125,7 +125,7 @@ extension Peripheral {
     }
 
     /// Several values: in one request where the server has Read Multiple Variable, each by itself and whole;
-    /// else by Read Multiple, all in a row, since that does not tell where one ends. What does not fit the
+    /// else by Read Multiple, all in a row, since that does not say where one ends. What does not fit the
     /// response is read one by one.
     public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> ReadTogether {
         let handles = attributes.map { CheckedHandle($0) }
@@ -177,7 +177,7 @@ extension Peripheral {
     }
 
     /// The values that a characteristic notifies or indicates. The stream owns the subscription: it begins
-    /// before this returns, and ends with the stream. Values that came before anybody could listen, while the
+    /// before this returns, and ends with the stream. Values that were received earlier, while the
     /// first discovery of the link was under way, come first.
     ///
     /// The link is read however slow the consumer is, so `buffer` says what happens when it falls behind.

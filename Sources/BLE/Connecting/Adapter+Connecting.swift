@@ -6,10 +6,10 @@ import SystemPackage
 
 extension Adapter {
     /// Connects to `peer`; waits for as long as that takes. Cancelling the task ends the wait at once; a link
-    /// that comes although nobody waits any more is ended. A second request for the same device joins the first,
+    /// that comes although no caller waits any more is ended. A second request for the same device joins the first,
     /// or the link that is there. A patient one, which has no time limit, is eager at first only.
     ///
-    /// A connection request that the peer never heard, since another central's came first or the air was
+    /// A connection request that the peer never received, since another central's came first or the air was
     /// full, looks like a link until it ends with Connection Failed to be Established (Core Specification
     /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again as often as the options
     /// say.
@@ -99,7 +99,7 @@ extension Adapter {
         connects.resume(ticket, with: .failure(.cancelled))
     }
 
-    /// Nobody waits for a device any more; who did.
+    /// Gives up connecting to a device; returns the requests that waited for it.
     @discardableResult
     private func abandon(_ peer: DeviceAddress) -> [ConnectState.Request] {
         let (requests, attempt) = connecting.remove(peer)
@@ -114,18 +114,18 @@ extension Adapter {
         return requests
     }
 
-    /// All who wait for a device hear why there is no link.
+    /// Fails all requests that wait for a device with `error`.
     func failPending(_ peer: DeviceAddress, _ error: BLEError) {
         for request in abandon(peer) { connects.resume(request.ticket, with: .failure(error)) }
     }
 
-    /// All who wait for any device hear why there is no link; the controller is told to stop.
+    /// Fails all requests that wait for any device with `error`; the controller is to stop.
     func failAllPending(_ error: BLEError) {
         for peer in connecting.devices { failPending(peer, error) }
     }
 
-    /// A link is there: those who wait for one to `peer` have it. One that this host has made and that nobody
-    /// wants any more is ended.
+    /// A link is there: the requests that wait for one to `peer` have it. One that this host has made and that no
+    /// caller waits for any more is ended.
     func handOver(_ link: Link, to peer: DeviceAddress) {
         let requests = abandon(peer)
         // Before it is used, the peer may ask for security.
@@ -134,7 +134,7 @@ extension Adapter {
             connects.resume(request.ticket, with: .success(link.join(request.ticket)))
         }
         guard requests.isEmpty, link.role == .central else { return }
-        log.info("nobody wants the link to \(peer) any more")
+        log.info("no caller waits for the link to \(peer) any more")
         end(link)
     }
 
@@ -171,7 +171,7 @@ extension Adapter {
             try await offerMTU(on: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
-            // Whoever waits is told at once, and not when the link has ended.
+            // The caller gets the error at once, and not when the link has ended.
             leave(user)
             throw error
         }
@@ -191,11 +191,11 @@ extension Adapter {
 }
 
 extension BLEError {
-    /// Why there is no link although no one refused it; nil for everything else.
+    /// Why there is no link although neither side refused it; nil for everything else.
     ///
     /// The peer never took part: the link ended so, or the controller says it at once. The kernel has no errno
     /// for that and says ENOSYS. It also gives a link that it is just ending, two seconds after its last user,
-    /// to whoever connects in that moment, who then hears of that end.
+    /// to a process that connects in that moment, which then receives that end.
     var failedEstablishment: DisconnectReason? {
         switch self {
         case .disconnected(.status(.connectionFailedToBeEstablished)),

@@ -60,7 +60,7 @@ extension Adapter {
         }
     }
 
-    /// Waits until the controller makes no connection; it has 2 s to tell that it has ended.
+    /// Waits until the controller makes no connection; it has 2 s to report that it has ended.
     func connectingIdle() async {
         while end == nil, kernel == nil, !initiator.isIdle {
             guard await radioChange() else { return }
@@ -74,7 +74,7 @@ extension Adapter {
     /// A connection was made, or an attempt to make one failed.
     func connectionCompleted(_ event: LEConnectionComplete, _ known: LEEnhancedConnectionComplete? = nil) {
         guard event.status == .success else { return connectionFailed(event.status) }
-        // Of extended advertising the end of the set is told by an event of its own.
+        // Of extended advertising an event of its own reports the end of the set.
         defer { if event.role == .peripheral { legacyAdvertisingTerminated(.success) } }
         let radio = RadioParameters(event)
         guard kernel == nil else {
@@ -82,7 +82,8 @@ extension Adapter {
             // The kernel has the link; its socket comes by itself.
             let isPeripheral = event.role == .peripheral
             kernelLinks.begin(
-                event.connection, to: event.peer.deviceAddress, radio, isPeripheral: isPeripheral,
+                event.connection, to: event.peer.isResolved ? nil : event.peer.deviceAddress, radio,
+                isPeripheral: isPeripheral,
                 hasChannel: linkOfHandle[event.connection] != nil)
             if isPeripheral { expectChannel(of: event.connection) }
             return
@@ -101,7 +102,7 @@ extension Adapter {
             onAir: AddressesOnAir(own: known?.own ?? addressOnAir, peer: known?.peerOnAir ?? told),
             radio: radio, mtu: mtu)
         if capabilities.hasExtendedFamily, capabilities.commands.contains(.leReadPHY) {
-            // A link begins on the PHY on which the advertiser was heard, and the event does not name it.
+            // A link begins on the PHY on which the advertiser was received, and the event does not name it.
             Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
         }
         reconcileConnecting()
@@ -129,12 +130,12 @@ extension Adapter {
         return identity(behind: connecting.wanted(by: device ?? told))
     }
 
-    /// Whether a connection is a new one: false when it is told twice. An older one of the same handle has
-    /// ended without a word.
+    /// Whether a connection is a new one: false when it is reported twice. An older one of the same handle has
+    /// ended without an event.
     private func isNews(_ handle: ConnectionHandle, of names: [DeviceAddress]) -> Bool {
         guard let old = linkOfHandle[handle].flatMap({ links[$0] }) else { return true }
         guard !names.contains(old.peer), !names.contains(identity(behind: old.peer)) else {
-            log.warning("the controller tells of connection \(handle) twice")
+            log.warning("the controller reports connection \(handle) twice")
             return false
         }
         drop(old, .unknown)
@@ -142,7 +143,7 @@ extension Adapter {
     }
 
     private func connectionFailed(_ status: HCIStatus) {
-        // So the legacy commands tell the end of the high duty cycle.
+        // With the legacy commands this reports the end of high duty cycle advertising.
         if status == .advertisingTimeout { return legacyAdvertisingTerminated(status) }
         guard kernel == nil else { return }
         initiator.failed(status)

@@ -136,8 +136,8 @@ struct ConnectState {
     /// The host looks for a peer.
     mutating func search(for peer: DeviceAddress) { searched.insert(peer) }
 
-    /// A peer that the host looks for is heard with an address; those by which it was found before, or nil when that is
-    /// no news.
+    /// A peer that the host looks for was received with an address; those by which it was found before, or nil when
+    /// that is no news.
     mutating func find(_ peer: DeviceAddress, as address: DeviceAddress) -> [DeviceAddress]? {
         guard searched.contains(peer), routes[address] != peer else { return nil }
         let before = addresses(of: peer)
@@ -164,7 +164,7 @@ struct ConnectState {
         routes.filter { $0.value == peer }.map(\.key)
     }
 
-    /// Nobody waits any more, and the kernel's attempts end.
+    /// Drops all requests, and cancels the kernel's attempts.
     mutating func end() {
         for waiting in pending.values { waiting.kernel?.cancel() }
         pending.removeAll()

@@ -2,14 +2,14 @@ import BLECore
 import DequeModule
 import HCI
 
-/// The devices that this host wants links to, and what the controller's one initiator is told, so that each is connected
-/// to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
+/// The devices that this host wants links to, and the commands for the controller's one initiator, so that each is
+/// connected to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
 ///
 /// One device is named in the command; several are on the filter accept list. Neither may change while the initiator is
 /// on, so a change is a cancel, the event that ends it, and a new command. When more devices are wanted than the list
 /// takes, they take turns.
 ///
-/// It decides by what the controller has answered and told. One command of its own is unanswered at a time.
+/// It decides by what the controller has answered and reported. One command of its own is unanswered at a time.
 ///
 /// ```swift
 /// initiator.want(device)
@@ -38,7 +38,7 @@ struct Initiator: Sendable {
         var now = Instant.zero
     }
 
-    /// What an initiator tells.
+    /// What an initiator reports.
     enum Event: Sendable {
         /// No link comes of it, and the device is wanted no more.
         case failed(DeviceAddress, BLEError)
@@ -74,9 +74,9 @@ struct Initiator: Sendable {
     private enum Radio: Hashable {
         case off
         case on(Target)
-        /// It was told to listen, and has not answered.
+        /// It may listen: the outcome of a command is not known.
         case doubtful(Target)
-        /// It was told to end that; an event is to tell by then that it has.
+        /// It is to end that; an event is to report by then that it has.
         case stopping(Target, until: Instant)
     }
 
@@ -90,7 +90,7 @@ struct Initiator: Sendable {
 
     /// Whose the radio is where the controller does not scan and connect at the same time.
     private enum Share {
-        /// Nobody has said that it does not.
+        /// Both use it, until the controller refuses that.
         case both
         /// The initiator's, until then, if a scan is wanted.
         case connecting(until: Instant?)
@@ -103,7 +103,7 @@ struct Initiator: Sendable {
         var steps: Deque<Step>
         /// How many devices the accept list has taken.
         var accepted = 0
-        /// Whether an event has told the outcome before the answer to `create`.
+        /// Whether an event has reported the outcome before the answer to `create`.
         var isSpent = false
         /// Whether there may be nothing to cancel.
         var isDoubtful = false
@@ -121,7 +121,7 @@ struct Initiator: Sendable {
     private var asked: (step: Step, command: MachineCommand)?
     /// Whether the answer to that is of a time before the controller was brought back.
     private var dropsAnswer = false
-    /// Whether an attempt was taken for ended that the controller has not told of.
+    /// Whether an attempt was taken for ended whose end the controller has not reported.
     private var isStale = false
     private var turnEnd: Instant?
     /// When those who are waited for are listened for otherwise.
@@ -136,10 +136,10 @@ struct Initiator: Sendable {
 
     /// How long devices have their turn, and where one of them must wait for the other, connecting and scanning.
     static let turn = Duration.seconds(5)
-    /// How long the controller has to tell that it has ended.
+    /// How long the controller has to report that it has ended.
     static let stopLimit = Duration.seconds(2)
 
-    /// An initiator of a controller that was told nothing yet.
+    /// An initiator of a controller that has received no command yet.
     init() {}
 }
 
@@ -160,7 +160,7 @@ extension Initiator {
     /// Whether the controller has nothing to do with connecting.
     var isQuiet: Bool { radio == .off && change == nil }
 
-    /// Whether the radio is being told something, or has to tell something.
+    /// Whether a change is under way, or the end of an attempt is still to be reported.
     var isChanging: Bool {
         if case .stopping = radio { return true }
         return change != nil
@@ -379,7 +379,7 @@ extension Initiator {
         case (.cancel, .silent):
             cancelIsUnanswered(under: conditions)
             endChange()
-        // It is refused when the link has come in this moment, which an event tells.
+        // It is refused when the link has come in this moment, which an event reports.
         case (.cancel, .done), (.cancel, .refused), (.cancel, .malformed): endChange()
         }
     }
@@ -410,7 +410,7 @@ extension Initiator {
         }
     }
 
-    /// Whether the controller listens is not known: it is told to end that first.
+    /// Whether the controller listens is not known: that is cancelled first.
     private mutating func silent(_ target: Target, _ command: MachineCommand, under conditions: Conditions) {
         // What brings the controller back begins all this anew.
         if conditions.isRecovering { return }
@@ -427,7 +427,7 @@ extension Initiator {
     }
 
     private mutating func giveUpStopping() {
-        events.append(.warning("the controller does not tell how the attempt to connect ended"))
+        events.append(.warning("the controller did not report how the attempt to connect ended"))
         isStale = true
         ended()
     }
@@ -444,7 +444,7 @@ extension Initiator {
     }
 }
 
-// MARK: - What the controller tells, and time
+// MARK: - What the controller reports, and time
 
 extension Initiator {
     /// Whom the radio listens for, or may.
@@ -461,7 +461,7 @@ extension Initiator {
     /// - Parameter isPeer: says whether an address is one of the device's.
     mutating func connected(_ isPeer: (DeviceAddress) -> Bool) -> DeviceAddress? {
         guard let target else {
-            // Late, of an attempt that was given up; somebody may want it all the same.
+            // Late, of an attempt that was given up; a request may want it all the same.
             isStale = false
             return wanted.first(where: isPeer)
         }
@@ -549,6 +549,6 @@ extension Initiator {
         wanted = Array(wanted.dropFirst(served) + wanted.prefix(served))
     }
 
-    /// The next thing to tell, oldest first.
+    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }

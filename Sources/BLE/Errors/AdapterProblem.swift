@@ -207,7 +207,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
         case .privateAddresses: "private addresses of this program's own: the kernel chooses the address"
         case .transportFaults: "transport faults: the kernel moves its packets"
         case .keyRefresh: "new keys for a link that the kernel encrypts"
-        case .linkCommands: "commands for this link, whose handle the kernel does not tell"
+        case .linkCommands: "commands for this link, whose handle the kernel does not report"
         case .pairing: "pairing unless the kernel's management socket has switched it on"
         case .outOfBandPairing: "pairing out of band"
         case .fixedPasskey: "a passkey of this program's own: the kernel shows random ones"

@@ -164,7 +164,8 @@ extension Adapter {
         guard link.ending.isActive || link.isWatchingDepartures else { return }
         link.ending.advance(
             under: LinkEnding.Conditions(
-                unsent: unsent(on: link), isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
+                unsent: unsent(on: link), others: link.handle.map { acl.unsentFrames($0).others } ?? 0,
+                isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
                 supervisionTimeout: link.radio.timing?.supervisionTimeout ?? LinkEnding.longestSupervision,
                 now: loop.now))
         if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: link) }
@@ -246,7 +247,7 @@ extension Adapter {
     /// How many packets of callers have been taken for a link and have not left.
     func unsent(on link: Link) -> Int {
         switch link.channel {
-        case .acl(let handle): link.gatt.unsent + acl.unsentFrames(handle)
+        case .acl(let handle): link.gatt.unsent + acl.unsentFrames(handle).awaited
         case .socket(let channel): link.gatt.unsent + channel.port.unsentPackets
         }
     }

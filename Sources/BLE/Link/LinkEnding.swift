@@ -17,6 +17,8 @@ struct LinkEnding: Sendable {
     struct Conditions {
         /// How many packets of callers were taken for the link and have not left.
         var unsent = 0
+        /// How many other packets have not left: responses, and keys of a pairing.
+        var others = 0
         /// Whether the peer owes an answer to a procedure of GATT.
         var isAsking = false
         /// Whether the bearer has ended: nothing leaves any more.
@@ -169,7 +171,7 @@ extension LinkEnding {
         }
         switch phase {
         case .sending(var leaving):
-            let hasEnded = leaving.note(conditions.unsent, at: now) != nil
+            let hasEnded = leaving.note(conditions.unsent + conditions.others, at: now) != nil
             guard hasEnded || conditions.isClosed else {
                 phase = .sending(leaving)
                 return

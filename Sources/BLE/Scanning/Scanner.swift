@@ -218,7 +218,7 @@ extension Scanner {
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
     private mutating func wishesChanged(at now: Instant) {
-        if case .unanswered? = stall { stall = nil }
+        if case .unanswered? = stall { (stall, retryAt) = (nil, nil) }
         watchdog.watch(isWanted, at: now)
         guard !isWanted else { return }
         (settleAt, stall, hasToldLack) = (nil, nil, false)
@@ -532,7 +532,7 @@ extension Scanner {
         } else if change.isSecondTry {
             refuse(change, error)
         } else if isWanted {
-            events.append(.log("a scan that runs already may hear less than this one: it is ended"))
+            events.append(.log("a scan that runs already may receive less than this one: it is ended"))
             takeover = .disallowed
         }
     }
@@ -576,7 +576,8 @@ extension Scanner {
     mutating func expire(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
         if change == nil, let due = retryAt, due <= now {
-            (retryAt, stall) = (nil, nil)
+            retryAt = nil
+            if case .unanswered? = stall { stall = nil }
         }
         if change == nil, let due = settleAt, due <= now {
             settleAt = nil

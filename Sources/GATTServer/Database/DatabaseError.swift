@@ -111,7 +111,7 @@ extension DatabaseError.Reason: CustomStringConvertible {
         case .lengthOutOfRange(let length): "the length \(length) is not within 0 to 512"
         case .keySizeOutOfRange(let size): "the key size \(size) is not within 7 to 16"
         case .propertyNotPermitted(let properties):
-            "the properties offer \(properties), the permissions let nobody do it"
+            "the properties offer \(properties), the permissions forbid it"
         case .cachedValueChanges(let properties):
             "a cached value is only read, not \(properties): give a stored value or none"
         case .cachedValueHandled: "a cached value has no handlers: give a stored value or none"

@@ -18,8 +18,12 @@ package struct ACLFlow: Sendable {
 
     private struct Frame {
         var octets: [UInt8]
-        /// Whether it counts as unsent until the controller has completed it.
-        var isAwaited = false
+        var kind = Kind.other
+    }
+
+    /// Frames are counted apart: those whose departure a caller may wait for, and all others.
+    private enum Kind {
+        case awaited, other
     }
 
     private struct Connection {
@@ -28,9 +32,8 @@ package struct ACLFlow: Sendable {
         var sent = 0
         /// Octets of all frames that are not sent.
         var octets = 0
-        /// Packets that the controller has and did not report as completed, oldest first: whether each is the last of
-        /// a frame that counts as unsent until then.
-        var inFlight: Deque<Bool> = []
+        /// Packets that the controller has and did not report as completed, oldest first: what ends with each.
+        var inFlight: Deque<Kind?> = []
 
         var unacknowledged: Int { inFlight.count }
 
@@ -47,7 +50,7 @@ package struct ACLFlow: Sendable {
             output.bytes(fragment)
             sent += fragment.count
             octets -= fragment.count
-            inFlight.append(sent == count && frame.isAwaited)
+            inFlight.append(sent == count ? frame.kind : nil)
             guard sent == count else { return nil }
             sent = 0
             return frames.removeFirst().octets
@@ -107,10 +110,14 @@ extension ACLFlow {
         connections[handle]?.unacknowledged ?? 0
     }
 
-    /// Frames of a connection that were queued as awaited and that the controller has not reported as completed, whole.
-    package func unsentFrames(_ handle: ConnectionHandle) -> Int {
-        guard let connection = connections[handle] else { return 0 }
-        return connection.frames.count(where: \.isAwaited) + connection.inFlight.count { $0 }
+    /// Frames of a connection that were queued and that the controller has not reported as completed, whole: those that were
+    /// queued as awaited, and the others.
+    package func unsentFrames(_ handle: ConnectionHandle) -> (awaited: Int, others: Int) {
+        guard let connection = connections[handle] else { return (0, 0) }
+        func count(_ kind: Kind) -> Int {
+            connection.frames.count { $0.kind == kind } + connection.inFlight.count { $0 == kind }
+        }
+        return (count(.awaited), count(.other))
     }
 
     /// Packets for which the controller has buffers now.
@@ -143,7 +150,7 @@ extension ACLFlow {
 
     /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no room in the queue
     /// for one with `limit` octets, and `write` is not called then. `isAwaited` says by the first octet of the payload
-    /// whether the frame counts in `unsentFrames`.
+    /// whether the frame is awaited in `unsentFrames`.
     ///
     /// - Throws: when there is no such connection.
     package mutating func enqueue(
@@ -168,7 +175,7 @@ extension ACLFlow {
         frame[0] = UInt8(truncatingIfNeeded: length)
         frame[1] = UInt8(truncatingIfNeeded: length >> 8)
         let first = frame[L2CAPFrame.headerLength]
-        queue(Frame(octets: frame, isAwaited: isAwaited(first)), of: handle)
+        queue(Frame(octets: frame, kind: isAwaited(first) ? .awaited : .other), of: handle)
         return true
     }
 

@@ -7,6 +7,8 @@ package final class FolderWatch: Sendable {
     package enum Event: Hashable, Sendable {
         /// A file or folder with that name has come, gone or been replaced.
         case changed(folder: Int32, name: String)
+        /// A folder has been removed, moved or unmounted, and is watched no more.
+        case gone(folder: Int32)
         /// So much happened that the kernel did not keep it: everything may be different.
         case lost
     }
@@ -54,8 +56,11 @@ package final class FolderWatch: Sendable {
             rest = rest.dropFirst(16)
             let name = rest.prefix(Int(clamping: words[3])).prefix { $0 != 0 }
             rest = rest.dropFirst(Int(clamping: words[3]))
+            let ends = UInt32(IN_IGNORED) | UInt32(IN_UNMOUNT) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
             if words[1] & UInt32(IN_Q_OVERFLOW) != 0 {
                 events.append(.lost)
+            } else if words[1] & ends != 0 {
+                events.append(.gone(folder: Int32(bitPattern: words[0])))
             } else if !name.isEmpty {
                 let text = String(decoding: name, as: UTF8.self)
                 events.append(.changed(folder: Int32(bitPattern: words[0]), name: text))

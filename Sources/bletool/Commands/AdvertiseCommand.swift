@@ -98,7 +98,7 @@ struct AdvertiseCommand: RadioCommand {
             } catch {
                 throw Failure(
                     .usage, "--and", AdvertiseOptions.message(for: error),
-                    hint: "`bletool advertise --help` tells what there is")
+                    hint: "`bletool advertise --help` shows what there is")
             }
         }
         var wanted: [AdvertisingRequest] = []

@@ -24,7 +24,7 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What the device looks like, as in 0x0340.", valueName: "number"))
     var appearance: String?
 
-    @Flag(help: "Tell the transmit power.")
+    @Flag(help: "Advertise the transmit power.")
     var txPowerField = false
 
     @Option(

@@ -112,7 +112,7 @@ struct AirCommand: ToolCommand {
                 await air.close()
                 if case .port(.system(.addressInUse, _)) = error {
                     throw Failure(
-                        .adapter, "\(address)", "somebody listens there already",
+                        .adapter, "\(address)", "another process listens there already",
                         hint: "an air that started by itself ends some time after its last client; "
                             + "BLETOOL_AIR=PATH names another")
                 }

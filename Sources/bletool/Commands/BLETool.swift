@@ -7,7 +7,8 @@ struct BLETool: ParsableCommand {
         commandName: "bletool",
         abstract: "Bluetooth Low Energy from the command line: scan, advertise, serve, read and write.",
         discussion: """
-            Options that every command takes may stand before its name, too: bletool --json advertise --dry-run.
+            Options that all commands take (bletool help options) may stand before its name, too: bletool --json advertise \
+            --dry-run.
 
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
             4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved.
@@ -39,8 +40,23 @@ struct BLETool: ParsableCommand {
         return .badInput
     }
 
+    /// Which argument is not UTF-8: the standard library has put other characters in its place.
+    private static var unreadableArgument: Int? {
+        (1..<max(Int(CommandLine.argc), 1)).first { index in
+            guard let argument = CommandLine.unsafeArgv[index] else { return false }
+            return String(validatingCString: argument) == nil
+        }
+    }
+
     /// The command that the arguments name; nil when they ask for help or the version, which is printed.
     private static func parse(_ arguments: [String]) throws(Failure) -> (any ParsableCommand)? {
+        if let unreadable = unreadableArgument {
+            throw Failure(.usage, "argument \(unreadable)", "is not UTF-8")
+        }
+        if arguments == ["help", "options"] {
+            LineWriter.output.line(HelpText.options)
+            return nil
+        }
         if arguments.first == "help", let name = arguments.dropFirst().first, commandPath([name]).count == 1 {
             throw unknown(name)
         }
@@ -54,7 +70,8 @@ struct BLETool: ParsableCommand {
                 if let verbs = missingVerb(arguments) { throw verbs }
                 let text = fullMessage(for: error)
                 let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
-                LineWriter.output.line(isScript ? CompletionScript(generated: text).text : text)
+                LineWriter.output.line(
+                    isScript ? CompletionScript(generated: text).text : HelpText(text).text)
                 return nil
             }
             throw usageFailure(error, arguments)
@@ -75,7 +92,7 @@ struct BLETool: ParsableCommand {
         guard !verbs.isEmpty else { return nil }
         return Failure(
             .usage, path[1], "say what to do: \(verbs.joined(lastBy: "or"))",
-            hint: "`\(path.joined(separator: " ")) --help` tells what there is")
+            hint: "`\(path.joined(separator: " ")) --help` shows what there is")
     }
 
     /// What users of hcitool, gatttool and btmon type for it.
@@ -117,7 +134,7 @@ struct BLETool: ParsableCommand {
         }
         return Failure(
             .usage, path.dropFirst().joined(separator: " "), message,
-            hint: "`\(path.joined(separator: " ")) --help` tells what there is")
+            hint: "`\(path.joined(separator: " ")) --help` shows what there is")
     }
 
     /// The arguments with the global options that stand before the command's name behind it.

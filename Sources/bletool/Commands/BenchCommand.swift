@@ -92,7 +92,7 @@ struct BenchCommand: RadioCommand {
 
     private func checkServing() throws(Failure) {
         if let device {
-            throw Failure(.usage, device, "--serve is the other end, and waits for whoever connects")
+            throw Failure(.usage, device, "--serve is the other end, and waits for a connection")
         }
         if count != nil { throw Failure(.usage, "--count", "is for the end that measures, not for --serve") }
     }

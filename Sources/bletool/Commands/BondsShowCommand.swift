@@ -9,7 +9,7 @@ struct BondsShowCommand: BondsVerb {
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
     var devices: [String]
 
-    @Flag(help: "Show the keys, too: whoever has them can listen, and pretend to be either side.")
+    @Flag(help: "Show the keys, too: with them anyone can listen, and pretend to be either side.")
     var keys = false
 
     @OptionGroup var state: StateOptions

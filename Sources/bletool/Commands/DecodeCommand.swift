@@ -90,7 +90,7 @@ struct DecodeCommand: ToolCommand {
             guard files.isEmpty else { throw Failure(.usage, "--hex", "a file is given, too") }
             return try explain(hex, console)
         }
-        if form != nil { throw Failure(.usage, "--as", "says what --hex is; a file tells that itself") }
+        if form != nil { throw Failure(.usage, "--as", "says what --hex is; a file says that itself") }
         guard !files.isEmpty else {
             throw Failure(
                 .usage, "decode", "nothing is given to decode",

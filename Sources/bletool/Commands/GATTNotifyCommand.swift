@@ -36,7 +36,7 @@ struct GATTNotifyCommand: GATTVerb {
         help: ArgumentHelp(
             """
             How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
-            the octets as they are, without lines.
+            the octets as they are, without lines. (values: \(ValueFormat.list))
             """, valueName: "format"))
     var format: String?
 

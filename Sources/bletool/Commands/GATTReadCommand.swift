@@ -26,7 +26,7 @@ struct GATTReadCommand: GATTVerb {
         help: ArgumentHelp(
             """
             How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
-            the octets as they are.
+            the octets as they are. (values: \(ValueFormat.list))
             """, valueName: "format"))
     var format: String?
 

@@ -46,7 +46,8 @@ struct GATTWriteCommand: GATTVerb {
     @Option(help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"))
     var from: String?
 
-    @Option(help: ArgumentHelp("How the value is written.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("How the value is written. (values: \(ValueFormat.list))", valueName: "format"))
     var format: String?
 
     @OptionGroup var global: GlobalOptions

@@ -49,7 +49,7 @@ struct LookupCommand: ToolCommand {
             throw Failure(
                 .notFound, text.quoted, "no \(kind.rawValue) has that number or name",
                 hint: kind == .oui
-                    ? "random addresses have none: only public ones tell who made a device" : nil)
+                    ? "random addresses have none: only public addresses name a manufacturer" : nil)
         }
         return found
     }

@@ -8,7 +8,7 @@ struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Log from this level on, to stderr.", valueName: "level"))
     var logLevel = LogLevel.warning
 
-    @Option(help: ArgumentHelp("Colour text for people; $NO_COLOR is heeded.", valueName: "when"))
+    @Option(help: ArgumentHelp("Color text for people; $NO_COLOR switches it off.", valueName: "when"))
     var color = ColorPolicy.auto
 }
 

@@ -23,7 +23,7 @@ struct PeriodicOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What a service says in the train, as in feaa:0102.", valueName: "uuid:hex"))
     var periodicServiceData: [String] = []
 
-    @Flag(help: "Tell the transmit power in the train's packets.")
+    @Flag(help: "Add the transmit power to the train's packets.")
     var periodicTxPower = false
 }
 

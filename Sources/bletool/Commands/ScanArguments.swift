@@ -30,7 +30,7 @@ struct ScanArguments: ParsableArguments {
         help: ArgumentHelp("Only packets at least this strong, as in -70.", valueName: "dBm"))
     var rssi: String?
 
-    @Flag(help: "Only listen; ask nobody for a scan response.")
+    @Flag(help: "Scan passively: send no scan requests.")
     var passive = false
 
     @Option(
@@ -61,7 +61,7 @@ struct ScanArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Hear extended advertising as well: auto, on, off. With off, a controller that is ours alone is told the legacy commands.",
+            "Receive extended advertising as well: auto, on, off. With off, a controller that is ours alone is told the legacy commands.",
             valueName: "when"))
     var extended = ScanOptions.Family.auto
 
@@ -84,6 +84,9 @@ extension ScanArguments {
         var options = ScanOptions()
         options.services = try reading("--service", each: services) {
             try BluetoothUUID(text: $0, names: Names.uuid)
+        }
+        if let name, name.isEmpty {
+            throw Failure(.usage, "--name", "is empty, and no device has such a name")
         }
         options.name = name
         options.addresses = try reading("--address", each: addresses) { try AddressFilter(text: $0) }

@@ -76,7 +76,7 @@ enum File {
         }
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw errno == ENXIO ? BadInput("cannot be written: nobody reads it") : failure("written")
+            throw errno == ENXIO ? BadInput("cannot be written: no process reads it") : failure("written")
         }
         defer { close(descriptor) }
         _ = fcntl(descriptor, F_SETFL, 0)

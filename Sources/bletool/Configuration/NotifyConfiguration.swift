@@ -6,7 +6,7 @@ enum NotifyConfiguration: Hashable, Sendable {
     case every(Duration, Source)
     /// Each line that a program prints, which runs as long as the server. The format is how a line spells a value.
     case lines(Program, ValueFormat)
-    /// What a file holds, each time that it has been written. Without a format the value is its octets.
+    /// What a file holds, whenever that has changed. Without a format the value is its octets.
     case file(String, ValueFormat?)
 
     /// What makes one value.

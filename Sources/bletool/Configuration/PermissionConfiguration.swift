@@ -28,7 +28,7 @@ extension PermissionConfiguration {
         if let node = fields[.write] { write = try node.word(AccessWord.self).level }
         if let node = fields[.authorize], try node.bool() {
             throw ConfigurationError(
-                node.position, "nobody can be asked to authorize an access, so none would be let in",
+                node.position, "there is no user to authorize an access, so each would be refused",
                 hint: "authenticated lets those in who have paired with a passkey or by comparison")
         }
         keySize = try fields[.keySize]?.integer("a key size", in: 7...16) ?? keySize

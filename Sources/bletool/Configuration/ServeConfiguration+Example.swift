@@ -92,7 +92,7 @@ extension ServeConfiguration {
                 notify: {lines: "while sleep 1; do echo 2150; done", format: i16}
               - uuid: 2a6f               # Humidity
                 properties: [read, notify]
-                # What the file holds, each time that it is written or replaced; without a format its octets.
+                # What the file holds, whenever that has changed; without a format its octets.
                 notify: {file: humidity, format: u16}
           - uuid: 180f                   # Battery
             handle: 0x0030

@@ -20,18 +20,21 @@ extension ServiceReader {
             || permissions.write == nil && implied.write != nil
         {
             try contradiction(
-                fields.position(of: .permissions), "the properties offer what the permissions let nobody do",
+                fields.position(of: .permissions), "the properties offer what the permissions forbid",
                 hint: "take read or write out of the properties, or permit it")
         }
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
 
         let read = try fields[.read]?.program(of: "read", context)
         if read != nil, permissions.read == nil {
-            try contradiction(fields.position(of: .read), "read makes values that nobody may read")
+            try contradiction(
+                fields.position(of: .read), "read makes values, and the permissions let no central read them")
         }
         let write = try fields[.write]?.program(of: "write", context)
         if write != nil, permissions.write == nil {
-            try contradiction(fields.position(of: .write), "write takes values that nobody may write")
+            try contradiction(
+                fields.position(of: .write),
+                "write takes values, and the permissions let no central write them")
         }
         let notify = try fields[.notify].map { node throws(ConfigurationError) in
             try NotifyConfiguration(node, context)
@@ -40,7 +43,7 @@ extension ServiceReader {
             let place = fields.position(of: .notify)
             if !properties.contains(where: \.isSubscribable) {
                 try contradiction(
-                    place, "notify without a property that lets anybody subscribe",
+                    place, "notify without a property that lets centrals subscribe",
                     hint: "add notify or indicate to the properties")
             }
             if case .every(_, .counter(let octets)) = notify {

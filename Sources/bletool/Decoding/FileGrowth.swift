@@ -11,14 +11,13 @@ final class FileGrowth: Sendable {
         self.loop = loop
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         guard descriptor >= 0 else { throw .system(.current, during: "inotify_init") }
+        // From here on `deinit` closes it, also when this throws.
         guard inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) >= 0 else {
-            let problem = PortError.system(.current, during: "inotify_add_watch \(path)")
-            close(descriptor)
-            throw problem
+            throw .system(.current, during: "inotify_add_watch \(path)")
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Waits until the file has changed since the last time; false when the task is cancelled.
     func next() async -> Bool {

@@ -118,11 +118,11 @@ extension Failure {
                 open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); \(virtual)
                 """
             case .blocked(.software): "rfkill unblock bluetooth"
-            case .blocked(.hardware): "rfkill list tells which switch it is"
+            case .blocked(.hardware): "rfkill list shows which switch it is"
             case .pairedBy: "bluetoothctl pairs and lists bonds; or stop it (systemctl stop bluetooth)"
             case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
             case .cannotPower, .notSetUp:
-                "dmesg | grep -iE 'bluetooth|firmware' tells why: often the firmware's package is not installed"
+                "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
             case .failed: "unplug it and plug it in again, or reload its driver"
             case .unreachable(let address, _):
                 address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil

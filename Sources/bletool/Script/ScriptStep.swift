@@ -99,7 +99,7 @@ enum ScriptStep: Sendable {
             throw Failure(
                 .input, "", Step.message(for: error),
                 hint: "words with spaces stand between quotes; "
-                    + "`bletool gatt VERB --help` tells what a verb takes")
+                    + "`bletool gatt VERB --help` shows what a verb takes")
         }
     }
 }

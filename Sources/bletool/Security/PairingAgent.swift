@@ -27,7 +27,7 @@ struct PairingAgent: PairingDelegate {
             if let passkey = Passkey(text) { return passkey }
             console.note("a passkey has six digits")
         }
-        console.note("nobody entered the passkey of \(peer.text); --passkey and --passkey-file do")
+        console.note("the passkey was not entered for \(peer.text); --passkey and --passkey-file do")
         return nil
     }
 
@@ -35,7 +35,7 @@ struct PairingAgent: PairingDelegate {
         console.show(PairingEvent(peer: peer, what: .compare(passkey)))
         if acceptsComparison { return true }
         let answer = await TerminalQuestion.ask("does \(peer.text) show \(passkey), too? [y/N] ")
-        if answer == nil { console.note("nobody compared; --accept-comparison says yes") }
+        if answer == nil { console.note("the numbers were not compared; --accept-comparison says yes") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 

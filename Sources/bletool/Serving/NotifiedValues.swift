@@ -77,7 +77,13 @@ struct NotifiedValues: Sendable {
             let end: String
             do {
                 var lines = try ProgramLines(of: program, on: loop)
-                while let line = try await lines.next() { await send(line, format, takers, &group) }
+                while let line = try await lines.next() {
+                    do throws(BadInput) {
+                        await send(value: try value(line, format), takers, &group)
+                    } catch {
+                        note("\(error.reason)")
+                    }
+                }
                 end = await lines.end()
             } catch {
                 end = "\(program.name): \(error)"
@@ -93,48 +99,61 @@ struct NotifiedValues: Sendable {
     // MARK: - A file
 
     private func send(_ path: String, _ format: ValueFormat?, _ group: inout DiscardingTaskGroup) async {
-        let takers = Takers(limit: Self.limit)
+        let takers = Takers(limit: Self.limit, repeatsLatest: true)
         var last: [UInt8]?
-        do throws(PortError) {
-            let changes = try FileChanges(of: path, on: loop)
-            repeat {
-                do throws(BadInput) {
-                    let octets = try File.contents(path, limit: StoredValue.limit)
-                    guard octets != last else { continue }
-                    last = octets
-                    if let format {
-                        // As with programs, one line end at the end is not part of it.
-                        let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
-                        await send(text, format, takers, &group)
-                    } else {
-                        await send(value: octets, takers, &group)
-                    }
-                } catch {
-                    // It need not be there from the beginning.
-                    if last != nil || access(path, F_OK) == 0 { note("\(path.quoted) \(error.reason)") }
+        var pause = Self.pauses.first
+        while !Task.isCancelled {
+            do throws(PortError) {
+                let changes = try FileChanges(of: path, on: loop)
+                pause = Self.pauses.first
+                var change: FileChanges.Change? = .written
+                while change == .written {
+                    await send(contentsOf: path, format, &last, takers, &group)
+                    change = await changes.next()
                 }
-            } while await changes.next()
+                guard change == .folderGone else { return }
+                note("the folder of \(path.quoted) is gone; it is looked for again in \(pause.text)")
+            } catch {
+                note("\(path.quoted) cannot be watched: \(error); it is tried again in \(pause.text)")
+            }
+            guard await loop.sleep(for: pause) else { return }
+            pause = min(pause * 2, Self.pauses.longest)
+        }
+    }
+
+    /// Sends what a file holds, unless it is what was sent last.
+    private func send(
+        contentsOf path: String, _ format: ValueFormat?, _ last: inout [UInt8]?, _ takers: Takers,
+        _ group: inout DiscardingTaskGroup
+    ) async {
+        do throws(BadInput) {
+            // A value may be spelled by more octets than it has.
+            let octets = try File.contents(path, limit: format == nil ? StoredValue.limit : LineReader.limit)
+            // An empty file is one that is being written.
+            guard octets != last, !octets.isEmpty else { return }
+            if let format {
+                // As with programs, one line end at the end is not part of it.
+                let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
+                await send(value: try value(text, format), takers, &group)
+            } else {
+                await send(value: octets, takers, &group)
+            }
+            last = octets
         } catch {
-            note("\(path.quoted) cannot be watched: \(error)")
+            // It need not be there from the beginning.
+            if last != nil || access(path, F_OK) == 0 { note("\(path.quoted) \(error.reason)") }
         }
     }
 
     // MARK: - Subscribers
 
-    /// Sends the value that `text` spells.
-    private func send(
-        _ text: [UInt8], _ format: ValueFormat, _ takers: Takers, _ group: inout DiscardingTaskGroup
-    ) async {
-        guard format != .utf8 else { return await send(value: text, takers, &group) }
-        let text = String(decoding: text, as: UTF8.self)
-        do throws(BadInput) {
-            await send(value: try format.octets(text.trimmed), takers, &group)
-        } catch {
-            note("\(error.reason)")
-        }
+    /// The value that `text` spells.
+    private func value(_ text: [UInt8], _ format: ValueFormat) throws(BadInput) -> [UInt8] {
+        format == .utf8 ? text : try format.octets(String(decoding: text, as: UTF8.self).trimmed)
     }
 
     private func send(value: [UInt8], _ takers: Takers, _ group: inout DiscardingTaskGroup) async {
+        takers.latest(value)
         let free = await freeSubscribers(among: takers)
         // Those who read get it, also where no central has subscribed.
         guard !free.isEmpty else { return await update(to: value, for: []) }
@@ -160,7 +179,12 @@ struct NotifiedValues: Sendable {
             // Immediate tasks reach the adapter in the order of the values.
             group.addImmediateTask {
                 await update(to: value, for: [central])
-                takers.end(central)
+                while let left = takers.end(central) {
+                    note("\(central.address) takes values again; \(left.count) were left out")
+                    guard let latest = left.latest else { return }
+                    takers.begin(central)
+                    await update(to: latest, for: [central])
+                }
             }
         }
     }
@@ -181,37 +205,53 @@ private final class Takers: Sendable {
     private struct State {
         /// How many values each has not taken yet.
         var waiting: [Central: Int] = [:]
-        /// Those of which it was said that they are late, which is done once.
-        var late: Set<Central> = []
+        /// Those of which it was said that they are late, and how many values they were not sent.
+        var late: [Central: Int] = [:]
+        var latest: [UInt8]?
     }
 
     private let state = Lock(State())
     /// How many values a central may have before it has taken the first of them.
     let limit: Int
+    /// Whether one that was late gets the value that it would have now.
+    private let repeatsLatest: Bool
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, repeatsLatest: Bool = false) {
+        (self.limit, self.repeatsLatest) = (limit, repeatsLatest)
+    }
+
+    /// Notes the value that is about to be sent.
+    func latest(_ value: [UInt8]) { state.withLock { $0.latest = value } }
 
     /// Those of `centrals` that take another value, and those that do not for the first time.
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
-            state.late.formIntersection(centrals)
-            let (free, busy) = centrals.reduce(into: ([Central](), [Central]())) { sorted, central in
+            state.late = state.late.filter { centrals.contains($0.key) }
+            var (free, late): ([Central], [Central]) = ([], [])
+            for central in centrals {
                 if state.waiting[central, default: 0] < limit {
-                    sorted.0.append(central)
+                    free.append(central)
                 } else {
-                    sorted.1.append(central)
+                    if state.late[central] == nil { late.append(central) }
+                    state.late[central, default: 0] += 1
                 }
             }
-            return (free, busy.filter { state.late.insert($0).inserted })
+            return (free, late)
         }
     }
 
     func begin(_ central: Central) { state.withLock { $0.waiting[central, default: 0] += 1 } }
 
-    func end(_ central: Central) {
+    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and which it is to
+    /// be sent now. Where only one value at a time is sent, it is late once, for another would be at each value.
+    func end(_ central: Central) -> (count: Int, latest: [UInt8]?)? {
         state.withLock { state in
             let count = state.waiting[central, default: 1] - 1
             state.waiting[central] = count > 0 ? count : nil
+            guard count <= 0, limit > 1, let left = state.late.removeValue(forKey: central) else {
+                return nil
+            }
+            return (left, repeatsLatest ? state.latest : nil)
         }
     }
 }

@@ -3,27 +3,52 @@ import HCISocket
 import Subprocess
 import SystemPackage
 
-/// The lines that a program prints while it runs. It ends with this value, and with its process group.
+/// The lines that a program prints while it runs. What is left of the program, and of its process group, ends with this
+/// value.
 struct ProgramLines: ~Copyable {
+    /// What the task that runs the program and the reader of its output share.
+    private struct State {
+        /// The end of the pipe that the program writes to, while this process has it.
+        var writeEnd: CInt?
+        /// The program's process, whose number its group has.
+        var process: pid_t?
+    }
+
     private let descriptor: CInt
+    private let program: Program
     private let process: Task<String, Never>
+    private let state: Lock<State>
+    private let loop: EventLoop
     private var reader: LineReader
+    private var isAtEnd = false
+
+    /// How long a program that has closed its output may run on.
+    private static let grace = Duration.seconds(1)
 
     /// Starts the program.
     init(of program: Program, on loop: EventLoop) throws(PortError) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .system(.current, during: "pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (readEnd, writeEnd) = (ends[0], FileDescriptor(rawValue: ends[1]))
-        _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
-        descriptor = readEnd
-        reader = LineReader(readEnd, on: loop)
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        descriptor = ends[0]
+        let writeEnd = FileDescriptor(rawValue: ends[1])
+        (self.program, self.loop) = (program, loop)
+        reader = LineReader(descriptor, on: loop)
+        let state = Lock(State(writeEnd: ends[1]))
+        self.state = state
         process = Task {
+            defer { Self.closeWriteEnd(state) }
             do {
                 let ended = try await Subprocess.run(
                     program.executable, arguments: Arguments(program.arguments), platformOptions: .ownGroup,
-                    input: .none, output: .fileDescriptor(writeEnd, closeAfterSpawningProcess: true),
-                    error: .currentStandardError)
+                    input: .none, output: .fileDescriptor(writeEnd, closeAfterSpawningProcess: false),
+                    error: .currentStandardError
+                ) { execution in
+                    let number = pid_t(execution.processIdentifier.value)
+                    state.withLock { $0.process = number }
+                    Self.closeWriteEnd(state)
+                }
                 return "\(program.name) \(ended.terminationStatus.words)"
             } catch {
                 return "\(program.name): \(error)"
@@ -33,17 +58,34 @@ struct ProgramLines: ~Copyable {
 
     deinit {
         process.cancel()
+        // A process that holds the pipe keeps the group, so the number is no other's.
+        if !isAtEnd, let group = state.withLock({ $0.process }) { kill(-group, SIGKILL) }
         close(descriptor)
     }
 
-    /// The next line without its end; nil when there is no other, and when the task is cancelled.
-    mutating func next() async throws(BadInput) -> [UInt8]? { try await reader.nextOctets() }
+    private static func closeWriteEnd(_ state: Lock<State>) {
+        if let end = state.withLock({ $0.writeEnd.take() }) { close(end) }
+    }
 
-    /// Waits for the end of the program, whose output has ended, and says how it ended. A task that is cancelled ends it.
+    /// The next line without its end; nil when the output has ended, and when the task is cancelled.
+    mutating func next() async throws(BadInput) -> [UInt8]? {
+        let line = try await reader.nextOctets()
+        isAtEnd = line == nil && !Task.isCancelled
+        return line
+    }
+
+    /// Waits for the end of the program, whose output has ended, and says how it ended. One that runs on is ended, and so is
+    /// one whose task is cancelled.
     func end() async -> String {
-        await withTaskCancellationHandler {
+        let (loop, process) = (loop, process)
+        let limit = Task(executorPreference: loop) {
+            guard await loop.sleep(for: Self.grace) else { return }
+            process.cancel()
+        }
+        defer { limit.cancel() }
+        return await withTaskCancellationHandler {
             await process.value
-        } onCancel: { [process] in
+        } onCancel: {
             process.cancel()
         }
     }

@@ -35,6 +35,9 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
         }
     }
 
+    /// All names, for help.
+    static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
     /// The format of that name.
     init(text: some StringProtocol) throws(BadInput) {
         guard let format = Self(rawValue: String(text)) else {
@@ -136,8 +139,9 @@ extension ValueFormat {
         do {
             return try hex.octets(text)
         } catch {
-            throw BadInput(
-                error.reason, hint: "for text write utf8:\(text.prefix(40).printable); see --format")
+            let word = text.prefix(40).printable
+            let number = Int128.number(text) == nil ? "" : ", for a number u8:\(word) or another type"
+            throw BadInput(error.reason, hint: "for text write utf8:\(word)\(number); see --format")
         }
     }
 }

@@ -17,7 +17,7 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
     public var data: [UInt8]
     /// Time from packet to packet, 7.5 ms to 81.91875 s, of which the controller chooses one.
     public var interval: ClosedRange<Duration>
-    /// Whether its packets tell how strong they are sent.
+    /// Whether its packets carry their transmit power.
     public var tellsPower = false
 
     /// A train that says `data` within those intervals.
@@ -34,7 +34,7 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
     /// Time from packet to packet (Core Specification 5.4, Vol 4, Part E, 7.8.61).
     static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.microseconds(81_918_750))
 
-    /// Whether a set that sends this train can be told to send `other` while it runs: only the data differ,
+    /// Whether a set that sends this train can change to `other` while it runs: only the data differ,
     /// and fit into one command (7.8.62).
     func becomesInPlace(_ other: PeriodicAdvertisingTrain) -> Bool {
         var same = self

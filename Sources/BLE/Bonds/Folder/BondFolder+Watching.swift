@@ -48,6 +48,8 @@ extension BondFolder {
                     continue
                 }
                 changed.insert(BondID(peer, at: local))
+            // The folder above it reports that it is gone.
+            case .gone: continue
             }
         }
         return changed
@@ -66,7 +68,7 @@ extension BondFolder {
 }
 
 extension BondStore {
-    /// Hears of what other processes do to the folder, from now on and for as long as the store is held.
+    /// Follows what other processes do to the folder, from now on and for as long as the store is held.
     func listen(to watch: FolderWatch, on loop: EventLoop) {
         loop.execute { [weak self, log] in
             do throws(PortError) {

@@ -22,7 +22,7 @@ actor BondFolder {
     private let disk: Disk
     private let claim: DiskClaim
     private let log = Logger(label: "ble.bonds")
-    /// What tells of changes by other processes.
+    /// What reports changes by other processes.
     var watching: Watching?
 
     /// Opens the bonds in a folder of state. What is missing is made.
@@ -45,7 +45,7 @@ extension BondFolder {
         var problems: [StateError] = []
     }
 
-    /// Reads everything. A file that is damaged is set aside and told of; the others are read all the same.
+    /// Reads everything. A file that is damaged is set aside and reported; the others are read all the same.
     func load() throws(StateError) -> Contents {
         try claim.holding { () throws(StateError) in try all() }
     }
@@ -121,8 +121,8 @@ extension BondFolder {
         }
     }
 
-    /// The files of bonds that were set aside, by this process or another. Where there is one and no other file, nobody has
-    /// removed the bond: what is removed leaves none of them.
+    /// The files of bonds that were set aside, by this process or another. Where there is one and no other file, the
+    /// bond was not removed: removal deletes these, too.
     private struct SetAside {
         private let folder: String
         private let disk: Disk
@@ -161,7 +161,7 @@ extension BondFolder {
         }
     }
 
-    /// Reads a file; nil when there is none. One that makes no sense is set aside, so that it is told of once, and
+    /// Reads a file; nil when there is none. One that is malformed is set aside, so that it is reported once, and
     /// that what takes its place does not destroy it.
     private func read<Value>(
         _ path: String, _ parse: ([UInt8]) throws(TextError) -> Value
@@ -179,7 +179,7 @@ extension BondFolder {
 // MARK: - Writing
 
 extension BondFolder {
-    /// Does what a batch says, and tells what the folder has then.
+    /// Performs a batch, and returns what the folder has then.
     func write(_ batch: BondBatch) throws(BLEError) -> BondOutcome {
         try alone { () throws(StateError) in try change(batch) }
     }

@@ -47,7 +47,7 @@ extension BondRecord {
         client = parts.client
     }
 
-    /// What lines have told so far.
+    /// What the lines so far have given.
     private struct Parts {
         var peer: DeviceAddress?
         var local: DeviceAddress?

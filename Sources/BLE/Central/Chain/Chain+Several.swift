@@ -3,8 +3,8 @@ import BLECore
 extension Chain {
     /// Connects to the first `count` devices that pass all filters, each as soon as it is found, and runs `body` with
     /// all of them at once. Returns when all are done: what came of each, in no order. When the time of the scan is over,
-    /// those count that were found until then; none is a failure of the scan. So they do when the scan itself fails, of
-    /// which the channel hears.
+    /// those count that were found until then; none is a failure of the scan. So they do when the scan itself fails,
+    /// which is reported to the channel.
     ///
     /// ```swift
     /// let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))

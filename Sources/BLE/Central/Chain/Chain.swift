@@ -4,7 +4,7 @@ import GATTClient
 
 /// One expression from scan to value. Nothing happens until its last part, which waits for all of it: the scan, the
 /// connection, the value, and the end of the link. Each part's failure is a `ChainError` that names the step, and is
-/// told to the channel. Cancelling the task ends what is under way, and frees the radio.
+/// reported to the channel. Cancelling the task ends what is under way, and frees the radio.
 public struct Chain: Sendable {
     let channel: Channel
     let options: ScanOptions
@@ -35,8 +35,8 @@ public struct Chain: Sendable {
         return chain
     }
 
-    /// How to connect. Of the devices that are found and told of, only those are connected to that `admits` takes, and
-    /// that take connections.
+    /// How to connect. Of the devices that the scan finds, only those are connected to that `admits` takes, and that
+    /// take connections.
     public func connect(
         timeout: Duration? = .seconds(20), options: ConnectionOptions = ConnectionOptions(),
         where admits: @escaping @Sendable (Advertisement) -> Bool = { _ in true }

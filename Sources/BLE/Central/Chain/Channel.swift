@@ -1,7 +1,7 @@
 import HCISocket
 
-/// A name for what belongs together: the chains of a channel tell their events there, and of others it hears nothing. A
-/// device of another room, or another part of a program, has another channel.
+/// A name for what belongs together: a channel receives the events of its own chains, and of no others. A device of
+/// another room, or another part of a program, has another channel.
 ///
 /// ```swift
 /// let kitchen = central.channel("kitchen")
@@ -39,7 +39,7 @@ public struct Channel: Sendable {
     }
 }
 
-/// Who hears of a channel.
+/// The consumers of a channel's events.
 private final class ChannelWatchers: Sendable {
     private let watchers = Lock(Watchers<ChainEvent>())
 

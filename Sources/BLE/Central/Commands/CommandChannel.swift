@@ -5,7 +5,7 @@ import HCISocket
 
 /// A device that is sent commands on one characteristic and answers them on another, by notification or indication.
 ///
-/// Commands are held until the device was told to notify: an answer to one that was written before would be lost. Then
+/// Commands are held until the answers are subscribed to: an answer to one that was written before would be lost. Then
 /// they are written in order, each when the one before was.
 ///
 /// ```swift
@@ -13,12 +13,12 @@ import HCISocket
 /// try channel.enqueue([0x01])
 /// for try await answer in channel.answers { print(answer.value) }
 /// ```
-/// It lasts as long as somebody holds it. What ends it, such as the end of the link, ends `answers` and is thrown to who
-/// waits.
+/// It lasts as long as it is held. What ends it, such as the end of the link, ends `answers` and is thrown to the
+/// callers that wait.
 public struct CommandChannel: Sendable {
     /// What the device answers, for one consumer; by the buffer's policy.
     public let answers: BoundedStream<ReceivedValue>
-    /// Commands that were not written, and why, whoever gave them; for one consumer, of whom the newest 64 wait. When the
+    /// Commands of any caller that were not written, and why; for one consumer, for which the newest 64 wait. When the
     /// channel ends, so does this, and those that were waiting are among it.
     public let failures: BoundedStream<CommandFailure>
     private let owner: Owner
@@ -47,8 +47,8 @@ public struct CommandChannel: Sendable {
     /// Commands that wait to be written.
     package var waiting: Int { owner.commands.count }
 
-    /// Has a command written in its turn; does not wait for that: `failures` tells what became of it, if it was not
-    /// written. More than the limit are `BLEError.limit`, and nothing is kept of it.
+    /// Has a command written in its turn; does not wait for that: `failures` reports why, if it was not written.
+    /// More than the limit are `BLEError.limit`, and nothing is kept of it.
     public func enqueue(_ command: [UInt8]) throws(BLEError) { _ = try owner.commands.add(command) }
 
     /// Has a command written in its turn, and waits until it was. When the task is cancelled before, it is not written.
@@ -61,7 +61,7 @@ public struct CommandChannel: Sendable {
 
 extension Peripheral {
     /// A channel for commands, which are written to one characteristic, and their answers, which another one sends. The
-    /// device is told to notify at once. At most `limit` commands wait.
+    /// answers are subscribed to at once. At most `limit` commands wait.
     public func commandChannel(
         writing characteristic: RemoteCharacteristic, type: WriteType = .withResponse,
         answers: RemoteCharacteristic, limit: Int = 64, buffer: BufferPolicy = .standard

@@ -35,7 +35,7 @@ final class HeldCommands: Sendable {
         return command
     }
 
-    /// The next command that somebody wants written; waits for it.
+    /// The next command that is still to be written; waits for it.
     func next() async throws(BLEError) -> PendingCommand {
         while true {
             while let command = state.withLock({ $0.commands.popFirst() }) {
@@ -51,7 +51,7 @@ final class HeldCommands: Sendable {
         command.finish(.failure(error))
     }
 
-    /// Nothing is written any more: who waits hears why, and so does who comes later.
+    /// Nothing is written any more: the commands that wait, and later ones, fail with `error`.
     func end(_ error: BLEError) {
         let left = state.withLock { state in
             if state.end == nil { state.end = error }

@@ -10,14 +10,14 @@ extension Adapter {
         }
     }
 
-    /// A link is as its user wanted it. It is told of once.
+    /// A link is as its user wanted it. It is reported once.
     func noteConnected(_ user: LinkUser) {
         guard let link = links[user.link], !link.isTold else { return }
         link.isTold = true
         connectionWatchers.tell(.connected(Peripheral.Identifier(link.identity)))
     }
 
-    /// A link that was told of has ended, or has no user any more.
+    /// A link that was reported has ended, or has no user any more.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
         guard link.isTold else { return }
         link.isTold = false

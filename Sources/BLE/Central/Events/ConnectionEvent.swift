@@ -2,7 +2,7 @@
 public enum ConnectionEvent: Hashable, Sendable {
     /// A device is connected: the first of those in this process who wanted it has it.
     case connected(Peripheral.Identifier)
-    /// Somebody's request to connect has failed. One that is cancelled is not told of.
+    /// A request to connect has failed. One that is cancelled is not reported.
     case failedToConnect(Peripheral.Identifier, BLEError)
     /// A device is not connected any more: its link has ended, or the last of those who used it has left it.
     case disconnected(Peripheral.Identifier, DisconnectReason)

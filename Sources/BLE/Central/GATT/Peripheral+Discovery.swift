@@ -49,8 +49,8 @@ extension Peripheral {
     /// changed. After that `discover()` gives the database as it is then, and what was found before is refused, as
     /// `BLEError.databaseChanged`.
     ///
-    /// Servers tell who has asked for it, which `discover()` does. Of a slow consumer's waiting changes the oldest of 64
-    /// are dropped and counted. Ends with the link.
+    /// Servers indicate this to a client that has subscribed, which `discover()` does. Of a slow consumer's waiting
+    /// changes the oldest of 64 are dropped and counted. Ends with the link.
     public func serviceChanges() -> BoundedStream<ServiceChange> {
         let buffer = StreamBuffer<ServiceChange>(.newest(64))
         adapter.loop.execute { [adapter, link] in

@@ -8,7 +8,7 @@ import HCISocket
 public enum WriteType: Hashable, Sendable, CaseIterable {
     /// By a request, which the device answers.
     case withResponse
-    /// By a command, which nobody answers.
+    /// By a command, which has no response.
     case withoutResponse
 }
 
@@ -80,10 +80,7 @@ extension Adapter {
     fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
     fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
-        try await perform(on: id) { (link) throws(BLEError) in
-            _ = try linkThatTakes(id)
-            return link.gatt.waitForRoom()
-        }
+        try await perform(on: id) { $0.gatt.waitForRoom() }
     }
 
     fileprivate func tryCommand(

@@ -10,7 +10,7 @@ extension CentralManager {
     public func state(of id: Peripheral.Identifier) async -> PeripheralState { await adapter.state(of: id) }
 
     /// The devices of these identifiers that may be reached, in that order: all lasting ones, since their identifier
-    /// says where they are; of others those that have a link or that somebody waits for.
+    /// says where they are; of others those that have a link or that a request waits for.
     public func retrievePeripherals(
         withIdentifiers ids: [Peripheral.Identifier]
     ) async -> [KnownPeripheral] {
@@ -18,10 +18,10 @@ extension CentralManager {
     }
 
     /// The devices with a link to this host that have one of these services; all of them when there are none. The
-    /// services of a device of this process are discovered if nobody knows them yet.
+    /// services of a device of this process are discovered if they are not known yet.
     ///
-    /// On kernel adapters the links of other programs are told as well, whatever their services, since nobody can
-    /// ask for those; the kernel lists them to who has CAP_NET_ADMIN only, else they are left out.
+    /// On kernel adapters the links of other programs are returned as well, whatever their services, which cannot be
+    /// discovered. The kernel lists them only to a process with CAP_NET_ADMIN; else they are left out.
     public func retrieveConnectedPeripherals(
         withServices services: [BluetoothUUID] = []
     ) async throws(BLEError) -> [KnownPeripheral] {

@@ -26,7 +26,7 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
 public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
     /// Not at all.
     case disconnected
-    /// Somebody waits for a link.
+    /// A request waits for a link.
     case connecting
     /// There is a link.
     case connected

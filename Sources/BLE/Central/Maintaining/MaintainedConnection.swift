@@ -13,9 +13,9 @@ public enum MaintenanceEvent: Hashable, Sendable {
 
 /// The links to one device, one after the other: for devices that sleep, or that drop their links after seconds.
 ///
-/// It is worked at while somebody asks for the next one: then the link before, if it is still there, is waited for to
-/// its end, and the device to come back. So a loop that leaves its body early holds the link, and one that is left,
-/// or cancelled, ends it. What cannot get better by itself, such as an adapter that is gone or a bond that is lost, ends
+/// It works only while the consumer waits for the next link: it waits until the link before, if it is still there, has
+/// ended, and until the device comes back. So a loop whose body ends early holds the link, and one that is left, or
+/// cancelled, ends it. What cannot get better by itself, such as an adapter that is gone or a bond that is lost, ends
 /// the sequence with its error.
 public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The error that ends the sequence.
@@ -129,7 +129,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 
 extension CentralManager {
     /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while links fail or
-    /// last for moments only. `report` is told of all that happens, on the consumer's task.
+    /// last for moments only. `report` is called with all that happens, on the consumer's task.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {
@@ -145,7 +145,7 @@ extension CentralManager {
 }
 
 extension BLEError {
-    /// Whether the same may succeed later, with nobody doing anything about it.
+    /// Whether the same may succeed later without intervention.
     fileprivate var mayPass: Bool {
         switch self {
         case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaved,

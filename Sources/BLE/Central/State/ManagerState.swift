@@ -1,7 +1,6 @@
 /// What a manager can do, in Core Bluetooth's words (`CBManagerState`).
 public enum ManagerState: String, Hashable, Sendable, CaseIterable {
-    /// Nobody knows: the controller is being set up for the first time, or it was lost for a reason that leaves that
-    /// open.
+    /// Not known: the controller is being set up for the first time, or it was lost for a reason that leaves that open.
     case unknown
     /// The controller has failed and is being brought back. What is wanted of it begins anew then.
     case resetting

@@ -3,7 +3,7 @@ extension Adapter {
     public nonisolated var state: ManagerState { observedState.value }
 
     /// What its managers can do: now, and whenever that changes. Of a slow consumer's waiting states the oldest of 16
-    /// are dropped and counted. When the adapter ends, the stream tells what it is then, and throws why.
+    /// are dropped and counted. When the adapter ends, the stream yields what it is then, and throws why.
     public nonisolated func states() -> BoundedStream<ManagerState> { observedState.watch(.newest(16)) }
 
     /// Returns when it is powered on: at once, or when a controller that has failed is back. Throws why it has ended.

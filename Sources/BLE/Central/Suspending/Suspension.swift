@@ -2,7 +2,7 @@ import HCISocket
 
 /// Whether the streams of a manager are held.
 final class Suspension: Sendable {
-    /// Holds a stream, or lets it go on; false when nobody has the stream any more.
+    /// Holds a stream, or lets it go on; false when the stream is gone.
     private typealias Hold = @Sendable (_ isHeld: Bool) -> Bool
 
     private struct State {

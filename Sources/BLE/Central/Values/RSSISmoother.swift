@@ -25,7 +25,7 @@ public struct RSSISmoother: Hashable, Sendable {
         self.outlier = outlier
     }
 
-    /// Takes a strength, in dBm; gives the average. Nil and 127 say that nobody knows, and change nothing.
+    /// Takes a strength, in dBm; gives the average. Nil and 127 say that it is not available, and change nothing.
     @discardableResult
     public mutating func add(_ rssi: Int8?) -> Double? {
         guard let rssi, rssi != 127 else { return average }

@@ -130,6 +130,6 @@ struct WrittenEvent: Event {
 
     func lines(colored: Bool) -> [String] {
         let count = value.count == 1 ? "1 octet" : "\(value.count) octets"
-        return ["wrote \(value.count > 32 ? count : "\(value.hex) (\(count))") to \(handle)"]
+        return ["wrote \(value.isEmpty || value.count > 32 ? count : "\(value.hex) (\(count))") to \(handle)"]
     }
 }

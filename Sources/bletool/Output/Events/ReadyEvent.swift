@@ -30,7 +30,7 @@ struct ReadyEvent: Event {
             guard let wantedPower, power != wantedPower else { return nil }
             let chosen =
                 power.map { "the controller has chosen \($0) dBm" }
-                ?? "the controller does not tell its power"
+                ?? "the controller does not report its power"
             return "--power \(wantedPower) is not granted: \(chosen)"
         }
     }

@@ -1,0 +1,72 @@
+import Foundation
+import ProgramTesting
+import Testing
+
+/// `bletool capture` on an adapter of its own, as a program.
+@Suite(.timeLimit(.minutes(10))) struct CaptureTests {
+    /// A device that advertises, for as long as the result is kept.
+    private func beacon(in air: TemporaryAir) async throws -> RunningProgram {
+        let beacon = try RunningProgram(
+            [
+                "bletool", "advertise", "--name", "Beacon", "--interval", "20ms", "--type", "nonconnectable",
+                "--adapter", "virtual:beacon", "--json",
+            ], in: air.folder)
+        #expect(await beacon.line()?.contains(#""event":"ready""#) == true)
+        return beacon
+    }
+
+    private func lines(_ command: [String], in air: TemporaryAir) async throws -> [String] {
+        let program = try RunningProgram(["bletool"] + command, in: air.folder)
+        var lines: [String] = []
+        while let line = await program.line() { lines.append(line) }
+        #expect(program.status() == 0)
+        return lines
+    }
+
+    @Test("a recording that goes on in another file after a time is whole in each")
+    func rotateTime() async throws {
+        let air = try await TemporaryAir()
+        let beacon = try await beacon(in: air)
+        let told = try await lines(
+            [
+                "capture", "air.btsnoop", "--adapter", "virtual:tap", "--rotate-time", "300ms", "--count",
+                "60",
+                "--json",
+            ], in: air)
+        let files = try FileManager.default.contentsOfDirectory(atPath: air.folder.path)
+            .filter { $0.hasPrefix("air-") }.sorted()
+        #expect(files.count > 1 && files.first == "air-0001.btsnoop")
+        var records = 0
+        var advertisements = 0
+        for file in files {
+            let packets = try await lines(["decode", file, "--json"], in: air)
+            #expect(packets.allSatisfy { $0.contains(#""problem":null"#) })
+            records += packets.count
+            advertisements += packets.count { $0.contains("Beacon") }
+        }
+        #expect(records == 60, "\(told)")
+        #expect(advertisements > 0)
+        withExtendedLifetime(beacon) {}
+    }
+
+    @Test("a recording is followed while it is written") func follow() async throws {
+        let air = try await TemporaryAir()
+        let beacon = try await beacon(in: air)
+        let capture = try RunningProgram(
+            ["bletool", "capture", "air.btsnoop", "--adapter", "virtual:tap", "--json"], in: air.folder)
+        // It says that it records, and has a header then.
+        #expect(await capture.line() != nil)
+        let decode = try RunningProgram(
+            ["bletool", "decode", "air.btsnoop", "--follow", "--json"], in: air.folder)
+        var frames: [String] = []
+        while frames.count < 100, let line = await decode.line() { frames.append(line) }
+        for (index, frame) in frames.enumerated() {
+            #expect(frame.hasPrefix(#"{"frame":\#(index + 1),"#), "\(frame)")
+        }
+        let end = decode.end(by: SIGINT)
+        #expect(end.reason == .uncaughtSignal && end.status == SIGINT)
+        capture.signal(SIGINT)
+        while await capture.line() != nil {}
+        withExtendedLifetime(beacon) {}
+    }
+}
