@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 
 /// One ATT bearer, client and server at once (Core Specification 5.4, Vol 3, Part F, 3.2.11): on LE a link
-/// has one fixed channel for both directions, so one object must tell them apart.
+/// has one fixed channel for both directions, so one object must distinguish them.
 ///
 /// As client it keeps one request outstanding and queues the others, sends commands without waiting for
 /// responses, and closes after 30 s without an answer (3.3.3). As server it hands out one request at a
@@ -22,7 +22,7 @@ package struct ATTBearer: Machine, Sendable {
     package let configuration: Configuration
     /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
     package private(set) var mtu = ATTMTU.default
-    /// What the peer sent and nobody could use.
+    /// Counts what the peer sent and the bearer could not use.
     package private(set) var ignored = Ignored()
     /// Why the bearer carries nothing any more; nil while it does.
     package private(set) var closure: Closure?
@@ -174,7 +174,7 @@ package struct ATTBearer: Machine, Sendable {
         }
     }
 
-    /// The next thing to tell, oldest first.
+    /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// When a request or an indication, theirs or ours, will have waited too long.
@@ -183,7 +183,7 @@ package struct ATTBearer: Machine, Sendable {
     /// When the request that waits for `respond(_:)` will be refused.
     package var answerDeadline: Instant? { server.answerDue }
 
-    /// Ends the bearer, as when its link is gone: all that wait hear why, then `.closed` follows, and
+    /// Ends the bearer, as when its link is gone: all open transactions fail with a reason, then `.closed` follows, and
     /// nothing more is sent or received.
     package mutating func close(_ reason: Closure) {
         guard closure == nil else { return }
@@ -288,7 +288,7 @@ extension ATTBearer {
         return transaction.id
     }
 
-    /// Tells the peer which MTU we receive and takes the lesser of both (3.4.2). Once a link.
+    /// Sends the peer the MTU that we receive, and uses the lesser of both (3.4.2). Once a link.
     package mutating func exchangeMTU() throws(ATTLimitError) -> ATTTransactionID {
         try request(.exchangeMTU(configuration.receiveMTU.wire))
     }

@@ -32,7 +32,7 @@ extension ATTTransactionError: CustomStringConvertible {
 }
 
 extension ATTBearer {
-    /// What a bearer tells its owner.
+    /// What a bearer reports to its owner.
     package enum Event: Hashable, Sendable {
         /// To the server: answer it with `respond(_:)`. The next comes only after that.
         case request(ATTRequest)
@@ -76,11 +76,11 @@ extension ATTBearer {
 
     /// What the owner of a bearer chooses.
     package struct Configuration: Hashable, Sendable {
-        /// The longest PDU that the owner's channel takes, told to the peer in an exchange.
+        /// The longest PDU that the owner's channel takes, sent to the peer in an MTU exchange.
         package var receiveMTU = ATTMTU.maximum
         /// How long a request or an indication may wait for its answer.
         package var timeout = ATTLimits.transactionTimeout
-        /// How long the owner may take to answer a request; less than a client's patience of 30 s.
+        /// How long the owner may take to answer a request; less than a client's time limit of 30 s.
         package var answerTimeout: Duration = .seconds(28)
         /// Requests of ours that may wait for their turn.
         package var requestLimit = 64

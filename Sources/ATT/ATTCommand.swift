@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a client sends and nobody answers (Core Specification 5.4, Vol 3, Part F, 3.4.5).
+/// What a client sends without a response (Core Specification 5.4, Vol 3, Part F, 3.4.5).
 package enum ATTCommand: Hashable, Sendable {
     /// Writes a value (3.4.5.3).
     case write(AttributeHandle, value: [UInt8])

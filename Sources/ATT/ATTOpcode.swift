@@ -14,7 +14,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     @inlinable
     package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Bit 6: the PDU is a command, which nobody answers, not even when it is unknown.
+    /// Bit 6: the PDU is a command, which gets no response, not even when it is unknown.
     @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
 
     /// Bit 7: the PDU ends with an authentication signature.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Any PDU of the attribute protocol, for whoever listens to both directions: recordings, dissectors,
+/// Any PDU of the attribute protocol, for code that handles both directions: recordings, dissectors,
 /// tests. A bearer's two ends use the parts.
 package enum ATTPDU: Hashable, Sendable {
     /// From the client, to be answered.

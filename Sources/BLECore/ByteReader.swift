@@ -1,5 +1,5 @@
-/// A cursor over bytes that somebody else owns. Reads are little-endian, as Bluetooth is (Core
-/// Specification 5.4, Vol 3, Part A, 1), and checked: what is not there is a `DecodeError`.
+/// A cursor over bytes that it does not own. Reads are little-endian, as Bluetooth is (Core Specification
+/// 5.4, Vol 3, Part A, 1), and checked: what is not there is a `DecodeError`.
 ///
 /// ```swift
 /// var reader = ByteReader(bytes.span, of: "Exchange MTU Request")

@@ -17,7 +17,7 @@ public struct DeviceAddress: Hashable, Sendable {
         case `static`
         /// Resolvable private: changes, and only holders of the identity key can follow it.
         case resolvable = "rpa"
-        /// Non-resolvable private: changes, and nobody can follow it.
+        /// Non-resolvable private: changes, and no device can follow it.
         case nonResolvable = "nrpa"
         /// Random with the reserved top bits 0b10.
         case reserved

@@ -10,7 +10,7 @@
 /// The same machine runs over a kernel socket, over ACL packets, joined to another one in a test, and in
 /// a fuzzer. Keep it in a `var` stored property, not in an enum's payload, which would copy its arrays.
 package protocol Machine {
-    /// What the machine tells its owner.
+    /// What the machine reports to its owner.
     associatedtype Event: Equatable & Sendable
 
     /// Takes one whole frame from the peer. Never throws: what a bad peer does is an event.
@@ -23,7 +23,7 @@ package protocol Machine {
     /// transport takes frames, so what waits here can still be cancelled.
     mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool
 
-    /// The next thing to tell, oldest first.
+    /// Returns the next event, oldest first.
     mutating func nextEvent() -> Event?
 
     /// When `expire(at:)` wants to be called, if nothing else happens before.

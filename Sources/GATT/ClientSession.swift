@@ -30,7 +30,7 @@ package struct ClientSession: Sendable {
     private struct Operation: Sendable {
         enum Work: Sendable {
             case procedure(any GATTProcedure)
-            /// To tell the server what the subscribers of a characteristic want by then.
+            /// To write the configuration that a characteristic's subscribers want by then.
             case configuration(RemoteCharacteristic)
         }
 
@@ -62,7 +62,7 @@ package struct ClientSession: Sendable {
         var isAnswered = false
         /// The handles at which it wanted more security, and the link has got more.
         var raisedAt: Set<AttributeHandle> = []
-        /// What the server had been told of a characteristic before this tells it something else.
+        /// The characteristic's configuration at the server before this operation writes another.
         var toldBefore: Told?
 
         init(_ operation: Operation, _ procedure: any GATTProcedure) {
@@ -71,14 +71,14 @@ package struct ClientSession: Sendable {
         }
     }
 
-    /// What a server was told that the subscribers of a characteristic want.
+    /// The configuration of a characteristic that was last written to the server.
     private enum Told: Hashable, Sendable {
         case known(ClientCharacteristicConfiguration)
         /// A write of it has got no answer.
         case unknown
     }
 
-    /// A command that waits for room; without one, somebody who wants to know of room.
+    /// A command that waits for room; without one, a caller that waits for room.
     private struct WaitingCommand: Sendable {
         let id: TicketID
         let command: ATTCommand?
@@ -128,7 +128,7 @@ package struct ClientSession: Sendable {
 
         /// Whether what is remembered will not do.
         let isRefreshing: Bool
-        /// Whether the database is found, and the server told what follows from that.
+        /// Whether the database is found, and only writes to the server that follow from it remain.
         var isAdopted: Bool {
             switch step {
             case .tellingFeatures, .askingForChanges: true
@@ -165,7 +165,7 @@ package struct ClientSession: Sendable {
     private var partial: DatabaseGeneration?
     /// How often the server said that its database has changed.
     private var changes = 0
-    /// The value of Service Changed, and the session's own wish to have it.
+    /// The value of Service Changed, and the session's own subscription to it.
     private var serviceChanged: AttributeHandle?
     private var wishForChanges: SubscriptionID?
     /// Whether the server knows what this client can do.
@@ -181,7 +181,7 @@ package struct ClientSession: Sendable {
     /// Who wants what; the session itself is among them, for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
-    /// What the server was last told, by the value's handle; of others it was told nothing.
+    /// The configurations last written, by the value's handle; for other handles none was written.
     private var told: [AttributeHandle: Told] = [:]
     private var early = EarlyValues()
     private var held = HeldConfirmations()
@@ -194,7 +194,7 @@ package struct ClientSession: Sendable {
 // MARK: - Events
 
 extension ClientSession {
-    /// What a session tells its owner.
+    /// What a session reports to its owner.
     package enum Event: Sendable {
         /// An operation has come to its end.
         case finished(TicketID, Outcome<GATTFailure>)
@@ -218,17 +218,17 @@ extension ClientSession {
 
     /// What a discovery came upon, for a log.
     package enum DiscoveryNote: Sendable {
-        /// The server does not tell the hash of its database.
+        /// The server's database hash could not be read.
         case noHash(GATTFailure)
         /// The server does not take what this client can do.
         case featuresRefused(GATTFailure)
-        /// The server cannot be asked to tell of changes.
+        /// Service Changed could not be subscribed to.
         case changesRefused(GATTFailure)
         /// The database has changed meanwhile, as the failure says if there is one: it is begun anew.
         case begunAnew(GATTFailure?)
     }
 
-    /// The next thing to tell, oldest first.
+    /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
     var hasEvents: Bool { !events.isEmpty }
@@ -274,9 +274,9 @@ extension ClientSession {
         return ticket
     }
 
-    /// Tells the server, when the turn has come, what all subscribers of a characteristic want together, unless it knows
-    /// (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). What they want is looked at then, so that the last word is the right
-    /// one, however subscribing and leaving follow each other.
+    /// Writes, when the turn has come, the configuration that all subscribers of a characteristic want together, unless
+    /// the server has it (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). It is computed at that time, so that the
+    /// last change holds, however subscribing and unsubscribing follow each other.
     package mutating func configure(_ characteristic: RemoteCharacteristic) -> Ticket<Void> {
         let ticket = open(Void.self)
         let handles = [CheckedHandle(characteristic)]
@@ -298,7 +298,7 @@ extension ClientSession {
         return .pending(ticket)
     }
 
-    /// Finds out about handles that are of an earlier link, by a discovery: only that can tell if they may be used.
+    /// Checks handles that are of an earlier link by a discovery: only that shows whether they may be used.
     package mutating func locate(_ handles: [CheckedHandle]) -> Submission<Void> {
         guard needsDiscovery(for: handles) else { return .done(()) }
         let ticket = open(Void.self)
@@ -361,7 +361,7 @@ extension ClientSession {
         } else if leaveDiscovery(id) {
             finish(id, .failure(.cancelled))
         }
-        // A discovery that nothing waits for is given up, unless it has only to tell what it has found.
+        // A discovery that nothing waits for is given up, unless only its writes to the server remain.
         guard let discovery, discovery.waiting.isEmpty, !discovery.isAdopted else { return false }
         self.discovery = nil
         refresh(discovery)
@@ -483,7 +483,7 @@ extension ClientSession {
         if refusal.code == .databaseOutOfSync {
             noteChange(among: .all)
             do throws(GATTFailure) {
-                // The users of bare handles are told what the server said.
+                // Users of bare handles receive the server's error.
                 try check(current.operation.handles)
             } catch {
                 return conclude(.failure(error))
@@ -549,13 +549,13 @@ extension ClientSession {
         commands.isEmpty && endedBy == nil && !needsDiscovery(for: handles)
     }
 
-    /// Whether commands wait for room, or somebody who wants to know of it.
+    /// Whether commands, or callers without one, wait for room.
     var hasWaitingCommands: Bool { !commands.isEmpty }
 
     /// How many commands wait for room.
     var commandCount: Int { commands.count { $0.command != nil } }
 
-    /// Has a command wait for room; without a command, tells of room when it comes.
+    /// Has a command wait for room; without a command, the ticket ends when there is room.
     mutating func wait(toSend command: ATTCommand?, about handles: [CheckedHandle] = []) -> Ticket<Void> {
         let ticket = open(Void.self)
         let waiting = WaitingCommand(id: ticket.id, command: command, handles: handles)
@@ -604,7 +604,7 @@ extension ClientSession {
         }
     }
 
-    /// Takes what `Event.databaseFound` told as the database, and remembers it in `cache`.
+    /// Takes the database that `Event.databaseFound` reported, and remembers it in `cache`.
     ///
     /// - Returns: the database, named as of the same state as on earlier links where nothing has changed; nil when it
     ///   changed while it was looked for.
@@ -641,7 +641,7 @@ extension ClientSession {
         } else if discovery == nil {
             beginDiscovery(for: [waiting], refreshing: isRefreshing)
         } else if isRefreshing {
-            // What is being discovered may be older than this wish.
+            // What is being discovered may be older than this request.
             discovery?.refreshing.append(waiting)
         } else {
             discovery?.waiting.append(waiting)
@@ -707,8 +707,8 @@ extension ClientSession {
         events.append(.databaseFound(database))
     }
 
-    /// Tells the server what this client can do (Core Specification 5.4, Vol 3, Part G, 7.2). A server that refuses is not
-    /// asked for security: that is for what the application does.
+    /// Writes the client's supported features (Core Specification 5.4, Vol 3, Part G, 7.2). When the server refuses,
+    /// security is not raised: that is for the application's operations.
     private mutating func tellFeatures() {
         let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
         guard !hasToldFeatures, let features, features.properties.contains(.write) else {
@@ -721,7 +721,7 @@ extension ClientSession {
         discovery?.step = .tellingFeatures(ticket)
     }
 
-    /// Asks the server to tell when its database changes (Core Specification 5.4, Vol 3, Part G, 7.1).
+    /// Subscribes to Service Changed, which reports database changes (Core Specification 5.4, Vol 3, Part G, 7.1).
     private mutating func askForChanges() {
         let changed = currentDatabase?.characteristics(.serviceChanged, in: .genericAttribute).first
         guard let changed, changed.properties.contains(.indicate) else { return endDiscovery() }
@@ -756,7 +756,7 @@ extension ClientSession {
     private mutating func endDiscovery() {
         guard let database = currentDatabase else { return discoverAgain() }
         guard let discovery = discovery.take() else { return }
-        // From now on values that nobody listens to are not kept.
+        // From now on values without a subscriber are not kept.
         early.close()
         for waiting in discovery.waiting { finish(waiting.id, .success(database)) }
         refresh(discovery)
@@ -857,7 +857,7 @@ extension ClientSession {
 // MARK: - Subscriptions
 
 extension ClientSession {
-    /// Adds a subscriber; gives also the values that came before anybody could listen. `configure(_:)` tells the server.
+    /// Adds a subscriber; also returns the values that came before the first one. `configure(_:)` informs the server.
     package mutating func subscribe(
         to characteristic: RemoteCharacteristic, _ wants: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
@@ -868,7 +868,7 @@ extension ClientSession {
         return (id, early.take(characteristic.valueHandle))
     }
 
-    /// Removes a subscriber, and tells the server what the others want. Indications that waited for it alone are confirmed.
+    /// Removes a subscriber, and writes what the others want. Indications that waited for it alone are confirmed.
     ///
     /// - Returns: what ends when the server knows; nil when there is no such subscriber.
     @discardableResult
@@ -889,7 +889,7 @@ extension ClientSession {
         return ticket
     }
 
-    /// What the server is to be told that all subscribers of a characteristic want together; nil when it knows.
+    /// The configuration to write for all subscribers of a characteristic together; nil when the server has it.
     private func configurationToWrite(
         for characteristic: RemoteCharacteristic
     ) -> (descriptor: RemoteDescriptor, configuration: ClientCharacteristicConfiguration)? {

@@ -44,7 +44,7 @@ package struct GATTConnection: Sendable {
     private var indication: OpenIndication?
     /// The indication of Service Changed that is to be confirmed.
     private var serviceChange: ATTTransactionID?
-    /// Whether the client may be told of changed services now.
+    /// Whether changed services may be indicated to the client now.
     private var mayTellServices = false
     /// Whether something that waits may go now.
     private var looksAgain = false
@@ -54,7 +54,7 @@ package struct GATTConnection: Sendable {
     private var asked: (id: ATTTransactionID, offersMTU: Bool)?
     /// Whether the peer was offered the MTU of this side.
     private var hasOfferedMTU = false
-    /// The end, as long as it is not told.
+    /// The end, until it is reported.
     private var end: ATTBearer.Closure?
     private var held: (number: HeldResponse, response: ATTResponse)?
     /// Whether the open request was refused as overdue, and the server does not know that yet.
@@ -158,8 +158,8 @@ extension GATTConnection {
     /// sent or received.
     package mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
-    /// The next thing to tell, oldest first. What the peer asks is answered by `server` on the way. The end is told when
-    /// the session has told what ends with it.
+    /// Returns the next event, oldest first. What the peer asks is answered by `server` on the way. `.closed` follows
+    /// the last event of the session.
     package mutating func nextEvent(serving server: inout GATTServer) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -181,7 +181,7 @@ extension GATTConnection {
         }
     }
 
-    /// Acts on what the bearer tells; gives what is the owner's business and comes before anything else.
+    /// Acts on an event of the bearer; returns what is the owner's business and comes before anything else.
     private mutating func take(_ event: ATTBearer.Event, _ server: inout GATTServer) -> Event? {
         switch event {
         case .request(let request): reply(server.handle(request, from: client, mtu: mtu))
@@ -261,7 +261,7 @@ extension GATTConnection {
 extension GATTConnection {
     /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications go as far as
     /// there is room, behind those of earlier deliveries; each indication goes when the one before it is confirmed, and
-    /// neither waits for the other. `.sent` and `.confirmed` tell of each value, `.delivered` of the end.
+    /// neither waits for the other. `.sent` and `.confirmed` report each value, `.delivered` the end.
     package mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
@@ -281,7 +281,7 @@ extension GATTConnection {
         return id
     }
 
-    /// Forgets what of a delivery is not sent; it has no end any more, unless that is told already. An indication that is on
+    /// Forgets what of a delivery is not sent; its end is not reported, unless it was already. An indication that is on
     /// its way is waited for all the same.
     package mutating func cancel(_ delivery: DeliveryID) {
         guard openLanes.removeValue(forKey: delivery) != nil else { return }
@@ -395,9 +395,9 @@ extension GATTConnection {
 // MARK: - Services that come and go
 
 extension GATTConnection {
-    /// The server's services have changed, or what is remembered of the client: if it asked for that it is told by an
-    /// indication of Service Changed, and of what changes until that is confirmed by the next one (Core Specification 5.4,
-    /// Vol 3, Part G, 7.1).
+    /// The server's services have changed, or what is remembered of the client: if it subscribed to Service Changed, it
+    /// gets an indication. What changes until that is confirmed goes into the next one (Core Specification 5.4, Vol 3,
+    /// Part G, 7.1).
     package mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
 
     private mutating func tellServices(_ server: inout GATTServer) {

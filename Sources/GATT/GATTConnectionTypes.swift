@@ -27,7 +27,7 @@ package struct HeldResponse: Hashable, Sendable {
 }
 
 extension GATTConnection {
-    /// What a connection tells its owner.
+    /// What a connection reports to its owner.
     package enum Event: Hashable, Sendable {
         /// A value of a delivery was given to the channel's queue.
         case sent(ValueUpdate)
@@ -35,8 +35,8 @@ extension GATTConnection {
         case confirmed(ValueUpdate)
         /// The delivery has come to its end.
         case delivered(DeliveryID, DeliveryEnd)
-        /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events tell
-        /// what changed. It wants `release(_:isKept:)`.
+        /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events
+        /// report what changed. It wants `release(_:isKept:)`.
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)

@@ -1,7 +1,7 @@
 import ATT
 
 /// One GATT procedure: asks, takes the answer, asks again, until it has its result (Core Specification 5.4,
-/// Vol 3, Part G, 4). It knows no bearer, so whoever runs it chooses one:
+/// Vol 3, Part G, 4). It knows no bearer, so the caller chooses one:
 ///
 /// ```swift
 /// while true {

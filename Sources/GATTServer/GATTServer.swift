@@ -3,8 +3,8 @@ import BLECore
 import DequeModule
 
 /// A GATT server without I/O: one database and what it knows of each client (Core Specification 5.4, Vol
-/// 3, Part G). The connection of each client brings it requests and takes its answers; what clients did is
-/// told by `nextEvent()`. Nothing is copied between a frame and a handler but the value that a write carries.
+/// 3, Part G). The connection of each client brings it requests and takes its answers; `nextEvent()` reports what
+/// clients did. Nothing is copied between a frame and a handler but the value that a write carries.
 package struct GATTServer: Sendable {
     /// What all links share.
     struct Shared: Sendable {
@@ -77,7 +77,7 @@ package struct GATTServer: Sendable {
         }
     }
 
-    /// The address of a client of which none was told.
+    /// The address of a client that connected without one.
     package static let noAddress = DeviceAddress(0, type: .public)
 
     private var shared: Shared
@@ -170,13 +170,13 @@ package struct GATTServer: Sendable {
         if !isDone { shared.refusedCommands += 1 }
     }
 
-    /// A client that speaks before it was told as connected.
+    /// A client that sends something before `connect` was called for it.
     private static func stranger(_ client: ClientID) -> Client {
         Client(ClientState(Central(address: noAddress, client: client), security: .none, asking: nil))
     }
 
     /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
-    /// Gives what is to be sent to `pending.client` on `pending.bearer`; nil when nobody waits for it any more.
+    /// Gives what is to be sent to `pending.client` on `pending.bearer`; nil when no request waits for it any more.
     package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
     ) -> GATTAnswer? {
@@ -248,7 +248,7 @@ extension GATTServer {
     @discardableResult
     package mutating func remove(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
         let range = try shared.database.removable(handle)
-        // Before they are gone: who is unsubscribed is told by what.
+        // Unsubscribe first: the event needs the attribute's UUID.
         for client in centrals { clients[client]?.state.forget(range, &shared) }
         shared.database.remove(range)
         changed(range)
@@ -259,8 +259,8 @@ extension GATTServer {
         for client in clients.keys { clients[client]?.databaseChanged(range) }
     }
 
-    /// What a central is to be told by an indication of Service Changed: the range of handles that changed.
-    /// Nil when it did not ask for it, when nothing changed, or while it has not confirmed the last one.
+    /// The indication of Service Changed to send to a central: the range of handles that changed. Nil when it did not
+    /// ask for it, when nothing changed, or while it has not confirmed the last one.
     package mutating func serviceChange(
         for central: ClientID
     ) -> (handle: AttributeHandle, value: [UInt8])? {
@@ -411,7 +411,7 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
 
 /// What a central did.
 package enum GATTServerEvent: Hashable, Sendable {
-    /// Read a value; parts of it that follow are not told again.
+    /// Read a value; parts of it that follow are not reported again.
     case read(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
     /// Signed a write; a bonded central's next counter is to be kept, so that no write is taken twice.
     case signed(central: ClientID, nextCounter: UInt32)

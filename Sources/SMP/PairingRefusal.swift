@@ -4,9 +4,9 @@ import BLECore
 /// the peer goes on without encryption instead of waiting 30 seconds for nothing (Core Specification 5.4,
 /// Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
 package struct PairingRefusal: Machine, Sendable {
-    /// What the machine tells.
+    /// What the machine reports.
     package enum Event: Equatable, Sendable {
-        /// The peer sent a packet of this code and is told this reason.
+        /// The peer sent a packet of this code and receives this reason.
         case refused(SMPCode, PairingFailureReason)
     }
 

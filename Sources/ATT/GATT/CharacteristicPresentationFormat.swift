@@ -20,7 +20,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     public var unit: UInt16
     /// Who assigned `meaning`: 1 is the Bluetooth SIG.
     public var namespace: UInt8
-    /// What tells this value from another of its kind: 0x0106 is "main", 0 none.
+    /// Distinguishes this value from others of its kind: 0x0106 is "main", 0 none.
     public var meaning: UInt16
 
     /// A format; without unit and meaning where they are left out.

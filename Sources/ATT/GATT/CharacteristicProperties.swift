@@ -6,9 +6,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// The properties of that octet.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// May be broadcast in advertising. A server adds a Server Characteristic Configuration (0x2903) for that, which all
-    /// clients share, and tells of writes of it as of others; what is advertised is the application's, which puts the value
-    /// into its advertisement as service data (Core Specification 5.4, Vol 3, Part G, 2.7 and 3.3.3.4).
+    /// May be broadcast in advertising. A server adds a Server Characteristic Configuration (0x2903) for that, which
+    /// all clients share, and reports its writes like any others; the application puts the value into its advertisement
+    /// as service data (Core Specification 5.4, Vol 3, Part G, 2.7 and 3.3.3.4).
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// Clients can read the value.
     public static let read = CharacteristicProperties(rawValue: 0x02)

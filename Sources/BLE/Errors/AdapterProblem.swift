@@ -111,7 +111,7 @@ extension AdapterProblem {
         case transportFaults
         /// New keys for a link that the kernel encrypts.
         case keyRefresh
-        /// Commands that name a link: the kernel does not tell its handle.
+        /// Commands that name a link: the kernel does not report its handle.
         case linkCommands
         /// Pairing: the kernel has it only on an adapter that its management socket has switched on.
         case pairing

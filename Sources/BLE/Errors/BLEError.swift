@@ -41,10 +41,10 @@ public enum BLEError: Error, Hashable, Sendable {
     case pairing(PairingFailure)
     /// Devices cannot pair, or not now.
     case cannotPair(PairingImpossible)
-    /// The peer has no key any more for the bond with it. It is not paired anew without being asked for: somebody
-    /// may have taken its place. Who removes the bond may pair again.
+    /// The peer no longer has the key of its bond. The host does not pair again by itself: another device may
+    /// impersonate the peer. Pairing is possible again once the bond is removed.
     case bondLost(DeviceAddress)
-    /// The kernel paired, and that failed; it tells no more than this.
+    /// The kernel paired, and that failed; it reports no more than this.
     case kernelPairing(ManagementStatus)
     /// The link could not be encrypted. PIN or Key Missing: the peer has no key of it any more.
     case encryption(HCIStatus)
@@ -156,7 +156,7 @@ public enum DisconnectReason: Hashable, Sendable {
     case status(HCIStatus)
     /// Only the kernel's errno is known: seeing HCI events needs CAP_NET_RAW.
     case errno(Int32)
-    /// Nobody said.
+    /// No reason was reported.
     case unknown
 }
 

@@ -107,10 +107,10 @@ extension Adapter {
     }
 }
 
-// MARK: - What a session tells
+// MARK: - Events of a session
 
 extension Adapter {
-    /// Acts on what the client's role of a link tells.
+    /// Handles an event of a link's client role.
     func handle(_ event: ClientSession.Event, of link: Link) {
         switch event {
         case .finished(let ticket, let outcome):
@@ -174,6 +174,6 @@ extension Adapter {
 }
 
 extension Link {
-    /// The peer's lasting address: the one it connected with, as long as nobody resolves private ones.
+    /// The identity address of a bonded peer, else the address that the peer connected with.
     var identity: DeviceAddress { protection.bond?.peer ?? peer }
 }

@@ -27,8 +27,8 @@ extension Adapter {
         }
     }
 
-    /// Whether the peer of a link is bonded: whether it keeps what it knows of us, and tells changes of its
-    /// database later.
+    /// Whether the peer of a link is bonded. Its server then keeps our subscriptions, and indicates changes of its
+    /// database on a later link.
     func isBonded(_ link: Link) -> Bool { link.security.isBonded }
 }
 

@@ -43,8 +43,8 @@ extension Adapter {
         }
     }
 
-    /// Adds a stream to those who listen, gives it what came before, and has the server told. The stream is there first, so
-    /// that none is missed.
+    /// Adds a stream, yields the values that came before it, and configures the server. The stream is added first, so
+    /// that no value is missed.
     private func listen(
         to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
     ) async throws(BLEError) -> StreamBuffer<ReceivedValue> {

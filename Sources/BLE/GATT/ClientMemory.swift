@@ -23,7 +23,7 @@ struct ClientMemory {
         if endings.count > 64 { endings.removeFirst() }
     }
 
-    /// What those who still use a link are told.
+    /// The error for callers that still use a link that ended; nil when nothing is known of it any more.
     func end(of link: LinkID) -> BLEError? { ending(of: link)?.error }
 
     /// Why a link ended.

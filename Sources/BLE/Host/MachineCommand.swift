@@ -16,7 +16,7 @@ struct MachineCommand: Sendable {
         self.command = Command.self
     }
 
-    /// What came of it, as the command queue tells; nil for an event that names no command.
+    /// The answer that an event of the command queue reports; nil for an event that names no command.
     func answer(_ event: CommandQueue.Event) -> CommandAnswer? {
         switch event {
         case .completed(_, let parameters): answer(parameters)
@@ -27,7 +27,7 @@ struct MachineCommand: Sendable {
         }
     }
 
-    /// An answer that is none of success, as an error.
+    /// An answer other than success, as an error.
     func error(_ answer: CommandAnswer) -> BLEError {
         answer.error(of: packet.opcode) ?? .controllerSilent(command: packet.opcode)
     }

@@ -54,7 +54,7 @@ extension Adapter {
         for command in keys.loading { try await tellKernel(command) }
     }
 
-    /// Bonds have come or gone, also by the hand of other processes: the kernel hears of it.
+    /// Bonds were added or removed, perhaps by another process: updates the kernel.
     private func heard(_ change: BondChange) async {
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
@@ -109,7 +109,7 @@ extension Adapter {
 // MARK: - What the kernel says
 
 extension Adapter {
-    /// Acts on what the kernel tells of pairings and keys.
+    /// Handles the kernel's events of pairings and keys.
     func heardOfPairing(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
         if let made = pairing.take(event, as: identity, with: links.values.map(\.peer), at: loop.now) {
@@ -144,8 +144,8 @@ extension Adapter {
         }
     }
 
-    /// Asks whether a device may pair that nobody recognizes. One that was authenticated before does not come back
-    /// without that, for anybody could.
+    /// Asks whether a device may pair without authentication. Refuses a peer whose bond is authenticated: any device
+    /// could claim its address.
     private func askWhetherToPair(with peer: DeviceAddress) {
         guard let link = kernelLink(to: peer) else { return }
         let bond = link.protection.bond
@@ -183,7 +183,7 @@ extension Adapter {
         }
     }
 
-    /// Somebody has removed a device's keys from the kernel: its bond here goes with them, unless they were bluetoothd's.
+    /// A device's keys were removed from the kernel: its bond here goes with them, unless they were bluetoothd's.
     private func kernelUnpaired(_ peer: DeviceAddress) async {
         if await ownsKernelPairing() { removeBond(with: peer) }
     }

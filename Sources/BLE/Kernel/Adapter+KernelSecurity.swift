@@ -58,8 +58,8 @@ extension Adapter {
         }
     }
 
-    /// Waits for the keys of a pairing that has encrypted the link. One that distributes none is told by nobody, so
-    /// the wait is short.
+    /// Waits for the keys of a pairing that has encrypted the link. The kernel sends no event for a pairing that
+    /// distributes none, so the wait is short.
     private func keysKnown(to link: Link) async {
         let id = link.id
         guard kernelPairing?.isPairing(link.peer, at: loop.now) == true else { return }
@@ -84,8 +84,8 @@ extension Adapter {
         }
     }
 
-    /// Nothing more can be sent on a link, for this reason. Where the peer is told why, the kernel does not keep the link for
-    /// who connects next.
+    /// Ends a link on which nothing more can be sent, with this error. Where a Disconnect command carries `cause`, the
+    /// kernel does not keep the link for the next connection.
     func fail(_ link: Link, _ error: BLEError, _ cause: DisconnectCause = .userTerminated) {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
@@ -105,14 +105,14 @@ extension Adapter {
         if let link = links[id] { pump(link) }
     }
 
-    /// A pairing has failed; the kernel tells no more than that.
+    /// A pairing has failed; the kernel reports no more than `status`.
     func kernelPairingFailed(_ link: Link, _ status: ManagementStatus) {
         log.info("pairing with \(link.peer) failed: \(status)")
         securings.resume(link.id, with: .failure(.kernelPairing(status)))
     }
 
-    /// The controller tells of a link's encryption, which the kernel acts on after this. What comes next on the raw
-    /// socket comes when it has: so its answer to any question will do.
+    /// The controller has reported a link's encryption. The kernel acts on it after this event and before the next one
+    /// on the raw socket: the answer to any command shows that it has.
     func kernelEncryptionChanged(_ connection: ConnectionHandle, _ status: HCIStatus) {
         guard let link = linkOfHandle[connection].flatMap({ links[$0] }) else { return }
         let id = link.id
@@ -147,8 +147,8 @@ extension Adapter {
     /// What the kernel says of a link's encryption; nil for links of ours, and while the kernel raises it.
     func kernelSecurity(of link: Link) -> LinkSecurity? { currentSecurity(of: link)?() }
 
-    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events. While the kernel raises it,
-    /// it tells the level that it was asked for, without a key.
+    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events. While the kernel raises
+    /// it, it reports the level that it was asked for, with a key size of 0.
     func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity?)? {
         guard case .socket(let channel) = link.channel else { return nil }
         let isBonded = link.protection.isBonded

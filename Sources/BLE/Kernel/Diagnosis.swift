@@ -79,7 +79,7 @@ public struct Diagnosis: Hashable, Sendable {
         return diagnosis
     }
 
-    /// What files tell.
+    /// What files report.
     init(_ files: SystemFiles) {
         let status = (files.text("/proc/self/status") ?? "").split(separator: "\n")
         func value(_ name: String) -> String {

@@ -1,8 +1,8 @@
 import BLECore
 import HCISocket
 
-/// What this host asks of an operating system's kernel that has Bluetooth: its sockets, and what it tells in files.
-/// `LinuxKernel` is the real one; a test has one of its own.
+/// What this host needs of an operating system's kernel that has Bluetooth: its sockets, and its files. `LinuxKernel`
+/// is the real one; a test has one of its own.
 protocol Kernel: Sendable {
     /// The files of /sys and /proc.
     var files: SystemFiles { get }
@@ -11,7 +11,7 @@ protocol Kernel: Sendable {
 
     /// The management socket.
     func management(on loop: EventLoop) throws(PortError) -> any PacketPort
-    /// A raw socket on adapter `index`, beside the kernel's own use: commands of ours, everybody's events.
+    /// A raw socket on adapter `index`, beside the kernel's own use: commands of ours, the events of all.
     func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
     /// The user channel of adapter `index`: the controller is this process' alone.
     func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
@@ -50,7 +50,7 @@ protocol KernelListener: Sendable {
 
 /// A connection that the kernel tries to make.
 protocol KernelAttempt: Sendable {
-    /// Gives up; whoever asked is not told.
+    /// Gives up, without a call of `done`.
     func cancel()
 }
 

@@ -45,7 +45,7 @@ extension AdapterSpecification.KernelAdapter {
         return .inUse(Self.exclusiveHolder(kernel.files))
     }
 
-    /// Who may have an adapter's user channel: the kernel tells that somebody has, and not who.
+    /// Which processes may have an adapter's user channel: the kernel reports that it is in use, and not by which one.
     static func exclusiveHolder(_ files: SystemFiles) -> AdapterProblem.Holder {
         let others = files.socketHolders.filter { $0.process != getpid() && $0.name != "bluetoothd" }
         return .userChannel(others.map { AdapterProblem.Holder.Process(name: $0.name, id: $0.process) })

@@ -3,8 +3,8 @@ import HCI
 import HCISocket
 import Logging
 
-/// Hands the packets of one kernel adapter to a recording, whoever sent them: our commands, and the links
-/// and scans of the kernel. Confined to its adapter.
+/// Hands the packets of one kernel adapter to a recording, of any origin: our commands, and the links and scans of the
+/// kernel. Confined to its adapter.
 final class KernelCapture: Sendable {
     private let index: UInt16
     private let sink: CaptureSink
@@ -28,6 +28,6 @@ final class KernelCapture: Sendable {
         }
     }
 
-    /// Ends it, after what the kernel has told already.
+    /// Ends it after the packets that the kernel has already sent.
     func close() { monitor.close() }
 }

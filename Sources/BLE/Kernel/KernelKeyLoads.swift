@@ -31,7 +31,7 @@ struct KernelKeyLoads {
         isOwed = true
     }
 
-    /// What is to be done now; `quiet` is when no device pairs any more, if nothing more is told.
+    /// What is to be done now; `quiet` is when no device pairs any more, unless more events come.
     mutating func next(quiet: Instant?, at now: Instant) -> Step {
         guard isOwed, replaced == nil else { return .none }
         if let wait = [quiet, retry].compactMap(\.self).max(), wait > now { return .wait(until: wait) }

@@ -2,9 +2,9 @@ import BLECore
 import HCISocket
 import SMP
 
-/// What the kernel tells of pairings: which devices are pairing, who they say that they are, and their keys, which it tells
-/// one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy pairing has a key for
-/// each role: each makes the bond anew.
+/// What the kernel reports of pairings: which devices are pairing, the identities that they claim, and their keys. It
+/// reports these one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy
+/// pairing has a key for each role: each makes the bond anew.
 struct KernelKeyring {
     /// What a pairing has made.
     struct Pairing: Hashable {
@@ -19,7 +19,7 @@ struct KernelKeyring {
         var link: DeviceAddress?
         /// When others are not of the same pairing.
         var end: Instant
-        /// Whether the kernel has been given others since the first of them was told.
+        /// Whether the kernel has been given others since the first of them was reported.
         var isReplaced = false
         var identity: UInt128?
         var peerSigning: UInt128?
@@ -28,13 +28,13 @@ struct KernelKeyring {
         var peripheral: Management.LongTermKey?
     }
 
-    /// How long a pairing may take of which nothing is told. It has failed after 30 s without a packet (Core Specification
-    /// 5.4, Vol 3, Part H, 3.4), and of the question, the answer, the encryption and the last key each may take that long.
-    /// One that distributes no keys ends untold.
+    /// How long a pairing may take of which nothing is reported. It has failed after 30 s without a packet (Core
+    /// Specification 5.4, Vol 3, Part H, 3.4), and of the question, the answer, the encryption and the last key each
+    /// may take that long. One that distributes no keys ends without an event.
     static let timeLimit = Duration.seconds(120)
     /// How long a pairing may be silent.
     static let silence = Duration.seconds(30)
-    /// How long the keys of one pairing may take: the kernel tells all at once.
+    /// How long the keys of one pairing may take: the kernel reports all at once.
     static let burst = Duration.seconds(5)
 
     /// The keys of pairings whose links are there.
@@ -52,7 +52,7 @@ struct KernelKeyring {
         underWay[identity(of: peer)].map { $0 > now } ?? false
     }
 
-    /// When no device is pairing any more if nothing more is told; nil when none is.
+    /// When no device is pairing any more, unless more events come; nil when none is pairing.
     func quiet(after now: Instant) -> Instant? { underWay.values.max().flatMap { $0 > now ? $0 : nil } }
 
     /// The peer of a link begins to pair, or is asked about.
@@ -69,8 +69,8 @@ struct KernelKeyring {
     /// The kernel is given other keys for a peer, or none.
     mutating func replace(_ peer: DeviceAddress) { keys[peer]?.isReplaced = true }
 
-    /// Whether the keys that the kernel has for a bond's peer are those of the bond, as far as it has told on a link that
-    /// is there.
+    /// Whether the keys that the kernel has for a bond's peer are those of the bond, as far as it has reported them on
+    /// a link that is there.
     func holds(_ bond: Bond) -> Bool {
         guard let keys = keys[bond.peer], !keys.isReplaced else { return false }
         return keys.central.map { LongTermKey($0) } == bond.centralKey
@@ -80,7 +80,7 @@ struct KernelKeyring {
     /// A link of this process to a peer has ended.
     mutating func forget(_ peer: DeviceAddress) { identities[peer] = nil }
 
-    /// Takes what the kernel tells. When that was a key that encrypts, what its pairing has made up to now, as the
+    /// Takes an event of the kernel. For a key that encrypts, returns what its pairing has made up to now, as the
     /// device `local`, whose process has links to these peers.
     mutating func take(
         _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
@@ -91,7 +91,7 @@ struct KernelKeyring {
             begin(peer, at: now)
             // Of an earlier pairing without a key that encrypts.
             keys[peer] = nil
-        // With it every pairing begins in which the peer tells its identity.
+        // The first key of every pairing in which the peer distributes its identity.
         case .newIdentityKey(let key, let resolved, _):
             let link = resolved ?? pairing(as: key.peer, at: now)
             keys[key.peer] = Keys(link: link, end: now + Self.burst, identity: key.value)
@@ -115,8 +115,8 @@ struct KernelKeyring {
         return nil
     }
 
-    /// The address of the link whose peer says that it is `peer`, where the kernel does not tell it: that may be the device
-    /// itself, one that has said so before, and one whose address nothing resolves. Only one of them may be pairing.
+    /// The address of the link whose peer has the identity `peer`, where the kernel does not report it: `peer` itself,
+    /// or an address that cannot be resolved. Nil unless exactly one of these is pairing.
     private func pairing(as peer: DeviceAddress, at now: Instant) -> DeviceAddress? {
         let candidates = underWay.filter { candidate, limit in
             limit > now

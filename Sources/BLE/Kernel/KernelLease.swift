@@ -7,7 +7,7 @@ import Logging
 /// This process's use of a kernel adapter, and what is to be switched off after it.
 ///
 /// Processes that use an adapter know of each other by names that they claim. What the first of them had to switch on,
-/// the last one switches off: whoever comes meanwhile takes over what is owed.
+/// the last one switches off: a process that comes meanwhile takes over what is owed.
 final class KernelLease: Sendable {
     /// What is switched on for the use of an adapter.
     struct Switches: OptionSet, Hashable, Sendable {
@@ -64,7 +64,7 @@ final class KernelLease: Sendable {
         return lease
     }
 
-    /// The use is over and nothing is owed: the adapter is gone, or another program has switched it off, and whoever
+    /// The use is over and nothing is owed: the adapter is gone, or another program has switched it off. A program that
     /// switches it on again wants it on.
     func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
 

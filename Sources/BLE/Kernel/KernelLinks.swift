@@ -1,8 +1,8 @@
 import BLECore
 import HCI
 
-/// The links of a kernel adapter, of all processes, as the raw socket tells of them: before their channels come, and why
-/// they have ended.
+/// The links of a kernel adapter, of all processes, from the events of the raw socket. These report a link before its
+/// channel comes, and why it ended.
 struct KernelLinks {
     private struct Entry {
         var radio: RadioParameters
@@ -15,7 +15,7 @@ struct KernelLinks {
     }
 
     private var entries: [ConnectionHandle: Entry] = [:]
-    /// Why links ended whose channels have not told their end yet.
+    /// Why links ended whose channels have not reported their end yet.
     private var reasons: [ConnectionHandle: HCIStatus] = [:]
 
     var count: Int { entries.count }
@@ -39,8 +39,8 @@ struct KernelLinks {
         entries[handle]?.peer.map { $0 != peer } ?? false
     }
 
-    /// A link's channel has come; what is known of the link. It may have begun before this process did: then an end that
-    /// was told was another link's.
+    /// A link's channel has come; returns what is known of the link. It may have begun before this process did: then an
+    /// end that was reported was another link's.
     mutating func channelCame(of handle: ConnectionHandle) -> RadioParameters? {
         entries[handle]?.hasChannel = true
         if entries[handle] == nil { reasons[handle] = nil }
@@ -66,10 +66,10 @@ struct KernelLinks {
         reasons[handle] = reason
     }
 
-    /// Why the last link with that handle has ended; nil while it is there, or when that was told to its channel.
+    /// Why the last link with that handle ended; nil while it is there, or once `channelEnded` has returned the reason.
     func reason(of handle: ConnectionHandle) -> HCIStatus? { reasons[handle] }
 
-    /// A link's channel has ended: why the link did. When that was not told, the event was lost, or the adapter is off.
+    /// A link's channel has ended; returns why the link did. Nil: the event was lost, or the adapter is off.
     mutating func channelEnded(of handle: ConnectionHandle) -> HCIStatus? {
         if let reason = reasons.removeValue(forKey: handle) { return reason }
         entries[handle] = nil

@@ -3,7 +3,7 @@ import Glibc
 import HCISocket
 import SystemPackage
 
-/// The kernel's management socket as an object: asks, and tells what happens to adapters.
+/// The kernel's management socket as an object: sends commands, and reports what happens to adapters.
 actor KernelManagement {
     /// An adapter as the kernel has it.
     struct KnownAdapter: Hashable, Sendable {
@@ -60,7 +60,7 @@ actor KernelManagement {
     /// The most octets of a command.
     nonisolated var maximumCommand: Int { port.maximumSent }
 
-    /// Tells `observer` what the kernel tells of its adapters, and `ended` when the socket ends by itself.
+    /// Calls `observer` with the kernel's events of its adapters, and `ended` when the socket ends by itself.
     func observe(
         _ observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?,
         ended: (@Sendable (BLEError) -> Void)? = nil

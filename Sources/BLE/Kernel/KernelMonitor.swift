@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// The kernel's monitor channel: every packet of every adapter, whoever sent it, and what the kernel tells beside
+/// The kernel's monitor channel: every packet of every adapter, of any process, and what the kernel reports beside
 /// them. It needs CAP_NET_RAW.
 package final class KernelMonitor: Sendable {
     private let port: any PacketPort
@@ -24,7 +24,7 @@ package final class KernelMonitor: Sendable {
         }
     }
 
-    /// Hands over what the kernel tells from now on. `ended` is called when it ends by itself. Call it on the loop.
+    /// Passes each packet from now on to `receive`. Calls `ended` when the channel ends by itself. Call it on the loop.
     package func start(
         _ log: Logger, receive: @escaping @Sendable (MonitorPacket) -> Void,
         ended: @escaping @Sendable (PortError) -> Void
@@ -40,6 +40,6 @@ package final class KernelMonitor: Sendable {
                 }, writable: {}, closed: ended))
     }
 
-    /// Ends it, after what the kernel has told already. Call it on the loop.
+    /// Ends it after the packets that the kernel has already sent. Call it on the loop.
     package func close() { port.closeAfterReading() }
 }

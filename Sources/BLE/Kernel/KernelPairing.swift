@@ -2,14 +2,14 @@ import BLECore
 import HCISocket
 import SMP
 
-/// Pairing on a kernel adapter: the kernel pairs, and asks and tells through the management socket. Confined to its
-/// adapter.
+/// Pairing on a kernel adapter: the kernel pairs, and sends questions and events through the management socket.
+/// Confined to its adapter.
 final class KernelPairing {
     /// What the adapter was set to, and is to be again; nil while nothing was changed.
     private(set) var before: Management.Settings?
-    /// Tells the kernel of bonds that come and go.
+    /// Reports bonds that come and go to the kernel.
     private var watch: Task<Void, Never>?
-    /// What the kernel has told.
+    /// What the kernel has reported.
     private var keyring = KernelKeyring()
     /// When the kernel is given the keys of all bonds.
     private var loads = KernelKeyLoads()
@@ -32,7 +32,7 @@ extension KernelPairing {
     /// The kernel is about to get this host's settings; `before` are those that it has.
     func setUp(from before: Management.Settings) { self.before = before }
 
-    /// From now on this task tells the kernel what becomes of bonds.
+    /// From now on this task reports changes of bonds to the kernel.
     func watchBonds(_ task: Task<Void, Never>) { watch = task }
 
     /// The kernel is about to get back the settings that it had; nil if it has them.
@@ -45,8 +45,8 @@ extension KernelPairing {
 // MARK: - Pairings
 
 extension KernelPairing {
-    /// Takes what the kernel tells. When that was a key that encrypts, what its pairing has made up to now, as the device
-    /// `local`, whose process has links to these peers. What was asked about a pairing that has ended is asked no more.
+    /// Takes an event of the kernel. For a key that encrypts, returns what its pairing has made up to now, as the
+    /// device `local`, whose process has links to these peers. Withdraws questions about pairings that have ended.
     func take(
         _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
         at now: Instant

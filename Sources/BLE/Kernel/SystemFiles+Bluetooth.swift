@@ -35,7 +35,7 @@ extension SystemFiles {
         return folders?.last(where: { UsbPort.isOne($0) }).map(String.init)
     }
 
-    /// Where the kernel tells an adapter's identity address, to those who may read debugfs.
+    /// The file with an adapter's identity address, for processes that may read debugfs.
     static func identityFile(of index: UInt16) -> String {
         "/sys/kernel/debug/bluetooth/hci\(index)/identity"
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel tells in the files of /sys and /proc: small ones, which it answers at once.
+/// What the kernel reports in the files of /sys and /proc: small ones, which it answers at once.
 struct SystemFiles: Sendable {
     /// The folder that has `sys` and `proc`; empty: the system's own.
     var root = ""

@@ -35,7 +35,7 @@ extension Adapter {
         _ procedure: LinkProcedure, by start: LinkProcedures.Start, on id: LinkID
     ) async throws(BLEError) {
         try await procedures.wait(in: self) { adapter, key in
-            // One that goes on ends as nobody's.
+            // One that has begun goes on, without a caller.
             adapter.links[key.link]?.procedures.giveUp(key.number)
             adapter.procedures.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
@@ -61,7 +61,7 @@ extension Adapter {
         proceed(with: link)
     }
 
-    /// Acts on what a link's procedures tell.
+    /// Handles the events of a link's procedures.
     func proceed(with link: Link) {
         while let event = link.procedures.nextEvent(at: loop.now) {
             switch event {
@@ -126,7 +126,7 @@ extension Adapter {
         proceed(with: link)
     }
 
-    /// A procedure has ended, whoever began it.
+    /// A procedure has ended, whichever side began it.
     func end(_ procedure: LinkProcedure, on id: LinkID, _ result: Result<Void, BLEError>) {
         guard let link = links[id] else { return }
         link.procedures.ended(procedure, result)

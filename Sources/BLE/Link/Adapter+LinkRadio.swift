@@ -66,7 +66,7 @@ extension Adapter {
         return features
     }
 
-    /// Tells `buffer` of all changes of a link.
+    /// Yields all changes of a link's parameters to `buffer`.
     func watchParameters(of id: LinkID, into buffer: StreamBuffer<LinkParameters>) {
         do throws(BLEError) {
             let link = try link(id)
@@ -81,7 +81,7 @@ extension Adapter {
         }
     }
 
-    /// The controller has told something of the link with that handle.
+    /// The controller has reported something of the link with that handle.
     func changeLink(with handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
         kernelLinks.change(handle, change)
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }

@@ -59,7 +59,7 @@ extension Adapter {
         return id
     }
 
-    /// Ends a link's record, and tells whoever waits for something on it.
+    /// Ends a link's record, and every wait for something on it.
     func drop(_ link: Link, _ reason: DisconnectReason) {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
@@ -80,7 +80,7 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(false))
         kernelPairing?.forget(link.peer)
-        // Of a peer that has told who it is, nothing stays under the address that it had.
+        // Once a peer's identity is known, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
         farewell(link, reason)
@@ -103,7 +103,7 @@ extension Adapter {
 
     private func endWaits(on link: Link, _ error: BLEError) {
         if error == .disconnected(.status(.authenticationFailure)) {
-            // The kernel may tell of the end before it tells why the link did not get secure.
+            // The kernel may report the end before it reports why the link did not get secure.
             for ticket in link.raising.keys {
                 operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
             }
@@ -135,7 +135,7 @@ extension Adapter {
         return true
     }
 
-    /// Ends a link. Returns when it is gone; a controller that does not tell is not waited for.
+    /// Ends a link. Returns when it is gone, or when the controller has not reported its end in time.
     func endLink(_ id: LinkID, _ cause: DisconnectCause = .userTerminated) async {
         if let link = links[id] { end(link, cause) }
         await ended(id)
@@ -191,11 +191,11 @@ extension Adapter {
         let hasFailed = link.gatt.closure != nil
         let disconnect = link.handle.map { MachineCommand(Disconnect(connection: $0, reason: cause.status)) }
         if case .socket = link.channel, hasFailed || cause == .userTerminated || disconnect == nil {
-            // The kernel tells the peer Remote User Terminated Connection, two seconds later.
+            // The kernel sends the peer Remote User Terminated Connection, two seconds later.
             drop(link, .status(.connectionTerminatedByLocalHost))
-            // That is too late after a failure of ATT: who connects until then has the same link, on which nobody may ask
-            // anything any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed: Linux 6.1
-            // dies of closing one that has received nothing and has lost its link.
+            // That is too late after a failure of ATT: a connection until then gets the same link, on which no ATT PDU
+            // may be sent any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed:
+            // Linux 6.1 crashes on closing one that has received nothing and has lost its link.
             guard hasFailed else { return }
         }
         // A controller that is brought back may keep its links.
@@ -218,7 +218,7 @@ extension Adapter {
         advance(link)
     }
 
-    /// A link whose end the controller does not tell is of no use any more. It has its place until it must have ended.
+    /// Gives up a link whose end the controller does not report. It has its place until it must have ended.
     private func giveUp(_ link: Link) {
         let error = BLEError.disconnected(.unknown)
         link.closing = link.closing ?? error
@@ -252,8 +252,8 @@ extension Adapter {
         }
     }
 
-    /// A kernel socket is watched while packets are waited for: each that leaves would wake this process. It tells at once
-    /// that it is watched, so that is done once.
+    /// Watches a kernel socket only while packets are waited for: each that leaves would wake this process. A new watch
+    /// calls back at once, so it is set only once.
     private func watchDepartures(on port: any L2CAPSocket, of link: Link) {
         let (id, isWanted) = (link.id, link.ending.awaitsPackets)
         guard isWanted != link.isWatchingDepartures else { return }
@@ -342,7 +342,7 @@ extension Adapter {
                 closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
     }
 
-    /// A link's channel could not be used: nobody hears that there was one, but those who wait for it.
+    /// A link's channel could not be used. Only the callers that wait for the link are notified.
     private func discard(_ link: Link, _ error: PortError) {
         log.warning("the link to \(link.peer) cannot be used: \(error)")
         links[link.id] = nil
@@ -378,7 +378,7 @@ extension DisconnectReason {
 // MARK: - Frames out
 
 extension Adapter {
-    /// Acts on what a link's machines tell, sends what they have to say as far as its channel takes it, and sets the timer.
+    /// Handles the events of a link's machines, sends the frames that its channel takes, and sets the timer.
     func pump(_ link: Link) {
         drain(link)
         flush(link)
@@ -445,10 +445,10 @@ extension Adapter {
     }
 }
 
-// MARK: - What the machines tell
+// MARK: - Events of the machines
 
 extension Adapter {
-    /// Acts on what a link's machines have to tell.
+    /// Handles the events of a link's machines.
     func drain(_ link: Link) {
         var isDrained = false
         while !isDrained {
@@ -463,7 +463,7 @@ extension Adapter {
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
     }
 
-    /// Acts on what the client's role has to tell; false when that is nothing.
+    /// Handles the events of the client's role; false when there are none.
     private func drainSession(of link: Link) -> Bool {
         var isTold = false
         while let event = link.gatt.session.nextEvent() {
@@ -490,7 +490,7 @@ extension Adapter {
         case .mtu(let mtu): noteMTU(mtu, of: link)
         case .closed(let closure):
             log.info("the ATT bearer to \(link.peer) ended: \(closure)")
-            // Whoever waits hears of this, not of the disconnection that follows from it.
+            // Callers that wait get this error, not that of the disconnection that follows.
             let error = BLEError(.closed(closure))
             link.closing = error
             link.end(error)

@@ -66,7 +66,7 @@ extension Adapter {
         pumpSoon(link)
     }
 
-    /// Acts on what the signalling channel of a link tells.
+    /// Handles an event of a link's signalling channel.
     func handle(_ event: LESignaling.Event, of link: Link) {
         let id = link.id
         switch event {
@@ -103,7 +103,7 @@ extension Adapter {
 }
 
 extension Link {
-    /// Whether it is known to keep time as somebody wants it.
+    /// Whether its timing is known to meet these parameters.
     func keepsTime(as wanted: ConnectionParameters) throws(BLEError) -> Bool {
         let parameters = try wanted.checked()
         return radio.timing.map { parameters.admit($0) } ?? false

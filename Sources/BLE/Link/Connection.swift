@@ -10,10 +10,10 @@ import HCISocket
 /// let now = try await connection.setParameters(.init(interval: .milliseconds(30) ... .milliseconds(50)))
 /// print(now.interval as Any, try await connection.rssi() as Any)
 /// ```
-/// What asks the peer's controller takes at most 40 s, its own time limit (Core Specification 5.4, Vol 6,
-/// Part B, 5.2), and then fails with `BLEError.timedOut`; what asks this host's takes 2 s, 10 s where that is
-/// on the virtual air. A procedure of the link waits for the one before. On kernel adapters commands go to the
-/// controller past the kernel, on the handle that it tells of its link.
+/// What asks the peer's controller takes at most 40 s, its own time limit (Core Specification 5.4, Vol 6, Part B, 5.2),
+/// and then fails with `BLEError.timedOut`; what asks this host's takes 2 s, 10 s where that is on the virtual air. A
+/// procedure of the link waits for the one before. On kernel adapters commands go to the controller past the kernel, on
+/// the handle that it reports of its link.
 public struct Connection: Sendable {
     let adapter: Adapter
     let link: LinkID
@@ -58,9 +58,9 @@ extension Connection {
         try await adapter.setPHYs(transmit: transmit, receive: receive, coding, of: link)
     }
 
-    /// Lets packets of up to `octets` octets be sent, 27 to 251, which take at most `time` on air, 328 us to
-    /// 17,040 us; nil: as long as they take at 1 Mbit/s, on LE Coded at 125 kbit/s. Returns when the controller
-    /// has taken it; `changes()` tells when both controllers have agreed on something else than before.
+    /// Lets packets of up to `octets` octets be sent, 27 to 251, which take at most `time` on air, 328 us to 17,040 us;
+    /// nil: as long as they take at 1 Mbit/s, on LE Coded at 125 kbit/s. Returns when the controller has taken it;
+    /// `changes()` yields a value when both controllers have agreed on something else than before.
     public func setDataLength(_ octets: Int, time: Duration? = nil) async throws(BLEError) {
         try await adapter.setDataLength(octets, time, of: link)
     }
@@ -112,7 +112,7 @@ extension PeripheralManager {
         Connection(adapter: adapter, link: central.link)
     }
 
-    /// Ends the link to a central, whoever uses it. Returns when it is gone.
+    /// Ends the link to a central, for all its users. Returns when it is gone.
     public func disconnect(_ central: Central, telling cause: DisconnectCause = .userTerminated) async {
         await adapter.endLink(central.link, cause)
     }
@@ -122,8 +122,8 @@ extension Adapter {
     /// Says what becomes of connection parameters that peers ask for from now on.
     public func setParameterRequestPolicy(_ policy: ParameterRequestPolicy) { parameterRequests = policy }
 
-    /// Tells the controller which data channels this host knows to be good; its links as central leave the
-    /// others out (Core Specification 5.4, Vol 4, Part E, 7.8.19). Two at least.
+    /// Sends the controller the data channels that this host knows to be good; its links as central leave the others
+    /// out (Core Specification 5.4, Vol 4, Part E, 7.8.19). Two at least.
     public func setHostChannels(_ channels: ChannelMap) async throws(BLEError) {
         let good = channels.rawValue & ChannelMap.all.rawValue
         guard good.nonzeroBitCount >= 2 else {

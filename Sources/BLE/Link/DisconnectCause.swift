@@ -1,7 +1,7 @@
 import HCI
 
-/// What a peer is told when this host ends a link: the reasons that Disconnect takes (Core Specification 5.4,
-/// Vol 4, Part E, 7.1.6).
+/// The reason that a peer receives when this host ends a link: one of those that Disconnect takes (Core Specification
+/// 5.4, Vol 4, Part E, 7.1.6).
 public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
     /// Authentication Failure.
     case authenticationFailure = 0x05

@@ -35,9 +35,9 @@ final class Link {
     let channel: Channel
     /// The controller's name for the link, where it is known.
     var handle: ConnectionHandle?
-    /// What the controller has told of it.
+    /// What the controller has reported of it.
     var radio: RadioParameters
-    /// What the peer's controller has told of itself.
+    /// What the peer's controller has reported of itself.
     var remoteVersion: RemoteVersion?
     var remoteFeatures: LEFeatures?
 
@@ -58,7 +58,7 @@ final class Link {
     /// Those who want it more secure.
     let elevation = Turnstile()
 
-    /// Whether the server's wish for encryption may be fulfilled without asking anybody.
+    /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false
     /// What makes it more secure for operations whose server wants that.
     var raising: [TicketID: Task<Void, Never>] = [:]
@@ -71,13 +71,13 @@ final class Link {
     var nextWatcher: UInt64 = 0
     /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
     var users: Set<LinkUser> = []
-    /// Whether it was told as connected to those who watch that.
+    /// Whether those who watch connections were notified of it.
     var isTold = false
     /// Whether it was said that values were too long for it.
     var isToldTooNarrow = false
     /// How this host ends it.
     var ending = LinkEnding()
-    /// Whether this is told of packets that leave its socket.
+    /// Whether packets that leave its socket are reported.
     var isWatchingDepartures = false
     /// Why the kernel's link ended whose handle another one has already.
     var reason: HCIStatus?
@@ -106,7 +106,7 @@ final class Link {
         if case .acl(let handle) = channel { self.handle = handle }
     }
 
-    /// What was told of its security.
+    /// What was reported of its security.
     var security: LinkSecurity { protection.security }
 
     /// The user is not needed any more.
@@ -148,7 +148,7 @@ final class Link {
 }
 
 extension Link {
-    /// The link is gone or of no use any more: whoever waits for something on it hears why.
+    /// The link is gone or of no use any more: every wait for something on it fails with this error.
     func end(_ error: BLEError) {
         let ended = streams.sorted { $0.key.rawValue < $1.key.rawValue }
         streams = [:]

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// How this host ends a link, and what is waited for until packets have left: what was taken before leaves first, then
-/// the controller is told, which tells when the link is gone (Core Specification 5.4, Vol 4, Part E, 7.1.6).
+/// Disconnect is sent, and the controller reports when the link is gone (Core Specification 5.4, Vol 4, Part E, 7.1.6).
 ///
 /// ```swift
 /// ending.begin(.userTerminated)
@@ -28,13 +28,13 @@ struct LinkEnding: Sendable {
         var now = Instant.zero
     }
 
-    /// What it tells.
+    /// What it reports.
     enum Event: Hashable, Sendable {
         /// A wait for packets to leave is over; whether they have.
         case waited(UInt64, hasLeft: Bool)
-        /// The controller is to be told, with so many packets that have not left. What it answers comes to `answered`.
+        /// Disconnect is to be sent, with so many packets that have not left. The answer comes to `answered`.
         case disconnect(DisconnectCause, unsent: Int)
-        /// The controller does not tell of the end: it is waited for no more.
+        /// The controller does not report the end: it is waited for no more.
         case givenUp
         /// The controller has had the time in which any link ends.
         case gone
@@ -53,7 +53,7 @@ struct LinkEnding: Sendable {
         case disconnecting
         /// It has not taken the command, and is asked again then.
         case refused(until: Instant)
-        /// It is to tell of the end.
+        /// It is to report the end.
         case disconnected(until: Instant)
         /// It has not; what it has of the link's data it keeps until then (Vol 6, Part B, 5.1.6).
         case silent(until: Instant)
@@ -74,7 +74,7 @@ struct LinkEnding: Sendable {
         /// Notes how many are left; true when all have gone, false when that takes too long, nil while it goes on.
         mutating func note(_ left: Int, at now: Instant) -> Bool? {
             guard left > 0 else { return true }
-            // A kernel tells of packets that leave only while there are few.
+            // A kernel reports packets that leave only while there are few.
             if left < least { (least, since) = (left, now) }
             return now < limit ? nil : false
         }
@@ -93,7 +93,7 @@ struct LinkEnding: Sendable {
     /// Whether this host ends the link, or is about to.
     var isBegun: Bool { phase != .up }
 
-    /// Whether the controller has not told of the end in time.
+    /// Whether the controller has not reported the end in time.
     var isGivenUp: Bool {
         switch phase {
         case .silent, .gone: true
@@ -122,7 +122,7 @@ struct LinkEnding: Sendable {
         return earliest
     }
 
-    /// What it tells next.
+    /// What it reports next.
     mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 
@@ -151,9 +151,9 @@ extension LinkEnding {
 // MARK: - What becomes of it
 
 extension LinkEnding {
-    /// The controller has answered the command that ends the link, or has not in time. That is not the end, which an event
-    /// tells, also where the link ends otherwise. A controller that has refused, or was not told at all because it was silent,
-    /// still has the link, and is asked again a second later.
+    /// The controller has answered the command that ends the link, or has not in time. That is not the end, which an
+    /// event reports, also where the link ends otherwise. A controller that has refused, or got no command because it
+    /// was silent, still has the link, and is asked again a second later.
     mutating func answered(isTaken: Bool = true, at now: Instant) {
         guard phase == .disconnecting else { return }
         let limit = limit ?? now + .seconds(5)

@@ -30,16 +30,16 @@ public struct LinkParameters: Hashable, Sendable {
             transmit: DataLength(octets: 27, time: 328), receive: DataLength(octets: 27, time: 328))
     }
 
-    /// The time between two connection events; nil where the kernel does not tell.
+    /// The time between two connection events; nil where the kernel does not report it.
     public var interval: Duration? { timing?.interval }
-    /// The number of connection events in a row that the peripheral may skip; nil where the kernel does not tell.
+    /// The number of connection events in a row that the peripheral may skip; nil where the kernel does not report it.
     public var latency: Int? { timing?.latency }
-    /// The silence after which the link counts as lost; nil where the kernel does not tell.
+    /// The silence after which the link counts as lost; nil where the kernel does not report it.
     public var supervisionTimeout: Duration? { timing?.supervisionTimeout }
     package var timing: Timing?
-    /// Its physical layers; nil where nobody has told yet.
+    /// Its physical layers; nil until they are reported.
     public var phys: PHYs?
-    /// Its greatest packets; nil where the kernel does not tell.
+    /// Its greatest packets; nil where the kernel does not report them.
     public var dataLengths: DataLengths?
     /// The largest ATT packet, in octets (ATT_MTU).
     public var mtu: Int
@@ -47,13 +47,13 @@ public struct LinkParameters: Hashable, Sendable {
     public var security = LinkSecurity.none
 }
 
-/// What the controller tells of a link.
+/// What the controller reports of a link.
 struct RadioParameters: Hashable, Sendable {
     var timing: LinkParameters.Timing?
     var phys: LinkParameters.PHYs?
     var dataLengths: LinkParameters.DataLengths?
 
-    /// Of a link nothing was told of.
+    /// Of a link of which nothing was reported.
     static let unknown = RadioParameters()
 
     /// What a link begins with, if it was made on LE 1M.

@@ -30,11 +30,11 @@ struct LinkProcedures: Sendable {
         case nothing
     }
 
-    /// What it tells.
+    /// What it reports.
     enum Event: Sendable {
         /// A procedure has its turn.
         case begin(UInt64, LinkProcedure, Start)
-        /// A procedure has ended that somebody waits for.
+        /// A procedure has ended that a caller waits for.
         case ended(UInt64, Result<Void, BLEError>)
         /// What the peer was promised has failed.
         case brokenPromise(BLEError)
@@ -51,7 +51,7 @@ struct LinkProcedures: Sendable {
     fileprivate struct Running: Sendable {
         let asked: Asked
         let end: Instant
-        /// Whether somebody waits for its end.
+        /// Whether a caller waits for its end.
         var isWanted = true
     }
 
@@ -111,7 +111,7 @@ extension LinkProcedures {
         encryption.answered(answer, to: command, of: number)
     }
 
-    /// A procedure has ended, whoever began it. Nothing happens when another one than `number` goes on by now.
+    /// A procedure has ended, whichever side began it. Nothing happens when another one than `number` goes on by now.
     mutating func ended(
         _ procedure: LinkProcedure, _ result: Result<Void, BLEError>, ifItIs number: UInt64? = nil
     ) {
@@ -124,10 +124,10 @@ extension LinkProcedures {
         encryption.expire(at: now)
     }
 
-    /// Ends everything; those who wait are told by the owner.
+    /// Ends everything; the owner notifies the callers that wait.
     mutating func close() { self = LinkProcedures() }
 
-    /// What it tells next, and what begins with that.
+    /// What it reports next, and what begins with that.
     mutating func nextEvent(at now: Instant) -> Event? {
         control.nextEvent(at: now) ?? encryption.nextEvent(at: now)
     }

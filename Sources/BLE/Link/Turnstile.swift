@@ -23,7 +23,7 @@ final class Turnstile {
             if let closedBy { throw closedBy }
             next += 1
             queue.append(next)
-            // Whoever was inside may have left on the way here.
+            // The task inside may have left on the way here.
             if !isTaken {
                 adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?[keyPath: place].leave() } }
             }
@@ -41,7 +41,7 @@ final class Turnstile {
         waiting.resume(queue.removeFirst(), with: .success(()))
     }
 
-    /// Nobody gets in any more.
+    /// No task gets in any more.
     func close(_ error: BLEError) {
         closedBy = error
         queue.removeAll()

@@ -4,7 +4,7 @@ import GATTServer
 
 /// Services that come and go while links are up.
 extension Adapter {
-    /// Publishes more services. Clients that asked for it are told by Service Changed.
+    /// Publishes more services. Clients that asked for it receive Service Changed.
     func add(_ services: [GATTService]) throws(BLEError) -> AttributeRange? {
         if !server.isPublished { try publish([], GenericServices(), ServerOptions()) }
         do throws(DatabaseError) {
@@ -20,7 +20,7 @@ extension Adapter {
         }
     }
 
-    /// Takes a service back. Clients that asked for it are told by Service Changed.
+    /// Takes a service back. Clients that asked for it receive Service Changed.
     func removeService(at handle: AttributeHandle) throws(BLEError) {
         if let end { throw end }
         do throws(DatabaseError) {
@@ -32,7 +32,7 @@ extension Adapter {
         tellServicesChanged()
     }
 
-    /// Clients that asked for it are told of changed services, each when it has confirmed what it was told before.
+    /// Sends Service Changed to clients that asked for it, to each when it has confirmed the one before.
     func tellServicesChanged() {
         tellServerEvents()
         for link in links.values { tellServicesChanged(on: link) }

@@ -30,11 +30,11 @@ public struct PeripheralManager: Sendable {
         restoration = nil
     }
 
-    /// Publishes services beside the generic ones, which tell the device's name: the one that is advertised, unless
-    /// `generic` has another. With `generic` nil the database is exactly `services`. The first time also while links are up, as those that a central
-    /// manager of the same adapter has: bonded peers are subscribed to what they were, and those that asked
-    /// for it are told by Service Changed. Again, in place of the services before, only while there is no
-    /// link. What cannot work is told as `BLEError.database`.
+    /// Publishes services beside the generic ones, which have the device's name: the one that is advertised, unless
+    /// `generic` has another. With `generic` nil the database is exactly `services`. The first call may come while
+    /// links are up, as those of a central manager of the same adapter: bonded peers have the subscriptions that they
+    /// had, and those that asked for it receive Service Changed. A later call, in place of the services before, needs
+    /// that no link is up. What cannot work is reported as `BLEError.database`.
     public func publish(
         _ services: [GATTService], generic: GenericServices? = GenericServices(),
         options: ServerOptions = ServerOptions()
@@ -43,9 +43,9 @@ public struct PeripheralManager: Sendable {
         try await restoration?.published()
     }
 
-    /// Publishes more services, also while centrals are connected: those that asked for it are told by
-    /// Service Changed. Gives the handles from the first to the last of their attributes; nil when there
-    /// are no services. What cannot work is told as `BLEError.database`, and nothing is published then.
+    /// Publishes more services, also while centrals are connected: those that asked for it receive Service Changed.
+    /// Gives the handles from the first to the last of their attributes; nil when there are no services. What cannot
+    /// work is reported as `BLEError.database`, and nothing is published then.
     @discardableResult
     public func add(_ services: [GATTService]) async throws(BLEError) -> AttributeRange? {
         let range = try await adapter.add(services)
@@ -53,8 +53,8 @@ public struct PeripheralManager: Sendable {
         return range
     }
 
-    /// Takes back the service that begins at `handle`, also while centrals are connected: subscriptions to
-    /// its values end, and centrals that asked for it are told by Service Changed.
+    /// Takes back the service that begins at `handle`, also while centrals are connected: subscriptions to its values
+    /// end, and centrals that asked for it receive Service Changed.
     public func removeService(at handle: AttributeHandle) async throws(BLEError) {
         try await adapter.removeService(at: handle)
         try await adapter.saveServer()

@@ -9,26 +9,26 @@ extension Adapter {
         bond(with: address)?.peer ?? address
     }
 
-    /// Who is behind the address of a report; nil when it is nobody's private one, as far as bonds tell.
+    /// The bonded peer behind the private address of a report; nil where no bond matches.
     func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? {
         guard privacy.knowsHiddenPeers, let address = report.address else { return nil }
         if report.advertiser?.isResolved == true {
             privacy.controllerResolved()
             return address
         }
-        // Some controllers tell the identity as if it had been on air.
+        // Some controllers report the identity as if it had been on air.
         if privacy.controllerKnows(address) { return address }
         guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
         if privacy.controllerKnows(peer) {
             privacy.controllerMissed(peer, at: address)
-            // The scanner, which asks this, may be told of it only afterwards.
+            // The scanner, which asks this, may be notified only afterwards.
             loop.execute { [weak self] in self?.assumeIsolated { $0.takePrivacyEvents() } }
         }
         return peer
     }
 
-    /// Has a device found that somebody wants a link to. The controller listens for it by its address; where it does
-    /// not know a peer's private addresses, the host does, and names the one that it hears.
+    /// Looks for a device that a caller wants a link to. The controller listens for its address; where it does not know
+    /// a peer's private addresses, the host scans, and names the one that it receives.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
             initiator.forget(peer)
@@ -75,8 +75,8 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// What is known of peers has changed: those that somebody waits for are looked for as it wants, and by what they
-    /// are called now.
+    /// What is known of peers has changed: looks for those that callers wait for in the way that fits now, by their
+    /// current identities.
     func lookAgain() {
         guard kernel == nil else { return }
         for old in connecting.devices {
@@ -112,7 +112,7 @@ extension Adapter {
         for address in connecting.endSearch(for: peer) { initiator.forget(address) }
     }
 
-    /// Nobody looks for a device any more.
+    /// No caller looks for a device any more.
     func endLook(for peer: DeviceAddress) {
         endSearch(for: peer)
         initiator.forget(peer)
@@ -126,12 +126,12 @@ extension Adapter {
             && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
     }
 
-    /// Something was heard while peers are looked for: one of those can be connected to by this address.
+    /// A report was received while peers are looked for: one of those can be connected to by this address.
     func consider(_ report: AdvertisingReport, of hidden: DeviceAddress?) {
         guard report.type.contains(.connectable), let address = report.address else { return }
         let peer = hidden ?? address
         guard let before = connecting.find(peer, as: address) else { return }
-        // Its address before this one is not heard any more.
+        // Its address before this one is not received any more.
         for old in before { initiator.forget(old) }
         log.debug("\(peer) is \(address)")
         initiator.want(address)
@@ -156,7 +156,7 @@ extension Adapter {
 // MARK: - Bonds that come and go
 
 extension Adapter {
-    /// Hears of bonds that come and go from now on, by whosever hand.
+    /// Watches for bonds that come and go from now on, by any process.
     func watchBonds() {
         guard bondWatch == nil else { return }
         let bonds = security.options.bonds

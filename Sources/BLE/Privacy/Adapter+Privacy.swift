@@ -43,7 +43,7 @@ extension Adapter {
             knowsHidden: bonds.knowsHiddenPeers(of: identity))
     }
 
-    /// Has the controller told what is due, once the radio pauses.
+    /// Sends the controller what is due, once the radio pauses.
     func reconcilePrivacy() {
         guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
         // Some may have been used since.

@@ -73,6 +73,6 @@ struct PeerKeyList: Sendable {
 }
 
 extension BondRecord {
-    /// Whether the peer has told the key of private addresses, so that it may use some.
+    /// Whether the peer has distributed its identity resolving key, so that it may use private addresses.
     var isHidden: Bool { bond.peerIdentityKey.map { $0 != 0 } ?? false }
 }

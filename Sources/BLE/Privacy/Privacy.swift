@@ -2,8 +2,7 @@ import BLECore
 import DequeModule
 import HCI
 
-/// An adapter's own private address and the peers whose addresses its controller resolves, and what the controller is
-/// told for them.
+/// An adapter's own private address and the peers whose addresses its controller resolves, and the commands for them.
 ///
 /// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part E, 7.8.4 and
 /// 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is tried again later. A controller
@@ -98,7 +97,7 @@ struct Privacy: Sendable {
         case settled
         /// The radio is to pause.
         case pausing
-        /// The controller is told.
+        /// The controller is sent a change.
         case telling(Change)
         /// A change has failed, which holds all others up until then.
         case waiting(until: Instant)

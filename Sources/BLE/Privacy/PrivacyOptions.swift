@@ -1,10 +1,9 @@
 /// How an adapter hides who it is (Core Specification 5.4, Vol 3, Part C, 10.7).
 ///
 /// With privacy its identity address is never on air: in its place is a resolvable private address, made with the
-/// identity resolving key that bonded peers have got, and a new one after each `addressLifetime`. So bonded peers
-/// know this host, and nobody else can follow it. The host makes the address, since a controller only has one for
-/// each peer that it knows; links stay as they are when it changes, advertising and scanning pause for a few
-/// commands.
+/// identity resolving key that bonded peers have got, and a new one after each `addressLifetime`. So bonded peers know
+/// this host, and no other device can follow it. The host makes the address, since a controller only has one for each
+/// peer that it knows; links stay as they are when it changes, advertising and scanning pause for a few commands.
 ///
 /// Peers that hide likewise are known by their bonds in any case, with privacy or without it.
 ///

@@ -77,7 +77,7 @@ extension Adapter {
             if kernel != nil {
                 switch attempt.step {
                 case .powerCycle:
-                    // Of a kernel that does not tell, some are assumed.
+                    // One is assumed where the kernel does not report them.
                     let others = attempt.sparesOthers ? (try? await othersLinks()) ?? 1 : 0
                     guard end == nil, !recovery.isDisturbed, others == 0 else {
                         return .notMade(othersLinks: others)
@@ -95,8 +95,8 @@ extension Adapter {
         }
     }
 
-    /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it
-    /// may do what it was told, also what is not wanted now.
+    /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it may
+    /// do what it was commanded before, also what is not wanted now.
     private func beginAnew(wasReset: Bool) {
         if wasReset {
             scanner.controllerWasReset()
@@ -162,8 +162,8 @@ extension Adapter {
             operation: .cyclePower(kernel.index))
     }
 
-    /// Waits until the kernel has reset its controller by itself, as it does after a hardware error: it tells that
-    /// the adapter is on again. It has 5 s; false when it has not.
+    /// Waits until the kernel has reset its controller by itself, as it does after a hardware error: it then reports
+    /// that the adapter is on again. It has 5 s; false when it has not.
     private func kernelReset() async -> Bool {
         do throws(BLEError) {
             try await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) { () throws(BLEError) in

@@ -32,7 +32,7 @@ struct Recovery: Sendable {
 
     /// What came of an attempt.
     enum Outcome: Sendable {
-        /// The controller was set up. `wasReset`: it does nothing that it was told before.
+        /// The controller was set up. `wasReset`: it does nothing that it was commanded before.
         case done(wasReset: Bool)
         /// It could not be.
         case failed
@@ -129,7 +129,7 @@ extension Recovery {
     mutating func meet(_ fault: AdapterFault, links: Int, at now: Instant) {
         switch phase {
         case .gaveUp: break
-        // Whoever sets it up learns of a silence by the command.
+        // The setup learns of a silence by its command.
         case .settingUp: if !fault.isSilence { phase = .settingUp(disturbance: fault) }
         case .attempting(let attempt, _):
             if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }

@@ -54,7 +54,7 @@ extension Adapter {
         reconcileScan()
     }
 
-    /// Ends all scans and searches; those who listen are told `end`.
+    /// Ends all scans and searches; the streams of the scans finish with `end`.
     func endScans(_ end: Result<Void, BLEError>) {
         let ended = scanner.endAll(at: loop.now).compactMap { scans.removeValue(forKey: $0) }
         for buffer in ended { buffer.finish(end) }
@@ -73,7 +73,7 @@ extension Adapter {
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
 
-    /// The part of the time in which a connection attempt may listen, so that a scan that goes on hears something as well.
+    /// The part of the time in which a connection attempt may listen, so that a scan beside it receives packets, too.
     var initiatingShare: Double {
         !scanner.isWanted || initiator.takesTurnsWithScans ? 1 : 1 - ScanConditions.shareBesideConnecting
     }
@@ -130,8 +130,8 @@ extension Adapter {
         }
     }
 
-    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a malformed
-    /// one are told.
+    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a
+    /// malformed one are delivered.
     func hearReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
         // What follows from one that is looked for may change the scan.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
@@ -150,15 +150,15 @@ extension Adapter {
 // MARK: - Changes of the radio
 
 extension Adapter {
-    /// Waits until scanning and advertising are as they are wanted, and the controller was told to let trains go.
+    /// Waits until scanning and advertising are as requested, and unwanted periodic trains are terminated.
     func radioIdle() async {
         while end == nil, scanner.isChanging || advertiser.isChanging || isEndingTrains {
             guard await radioChange() else { return }
         }
     }
 
-    /// Whether a command about periodic trains is unanswered, or the controller is to be told to let some go, which it cannot
-    /// be while it is brought back.
+    /// Whether a command about periodic trains is unanswered, or a search or a train is to be ended, which cannot be
+    /// done while the controller is brought back.
     private var isEndingTrains: Bool {
         synchronizer.isAsking || synchronizer.hasLeftovers && !recovery.isUnderWay
     }
@@ -177,7 +177,7 @@ extension Adapter {
         }
     }
 
-    /// Tells those who wait for the radio that a change has ended.
+    /// A change of the radio has ended: resumes the callers that wait for it.
     func changed() {
         idle.resumeAll(with: .success(()))
         resumePrivacy()

@@ -1,16 +1,16 @@
 import BLECore
 import HCI
 
-/// What was heard of each device, so that an advertisement and its scan response are told as one, and the
-/// advertising sets of one address each by itself. Bounded: when there are more devices than `limit`, or
-/// their payloads together take more octets than `octetLimit`, the ones not heard of for longest go.
+/// What was received of each device, so that an advertisement and its scan response are reported as one, and
+/// the advertising sets of one address each by itself. Bounded: when there are more devices than `limit`, or
+/// their payloads together take more octets than `octetLimit`, the ones received least recently go.
 struct DeviceTable: Sendable {
     fileprivate struct Device: Sendable {
         var advertisement: [UInt8] = []
         var scanResponse: [UInt8] = []
-        /// Both, as they are told.
+        /// Both, as they are reported.
         var fields: [UInt8] = []
-        /// What tells `fields` from others.
+        /// Distinguishes `fields` from others.
         var fingerprint = 0
         var isConnectable = false
 

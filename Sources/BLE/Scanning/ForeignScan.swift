@@ -13,7 +13,7 @@ struct ForeignScan: Hashable, Sendable {
     /// Whether the controller leaves out what it takes for a repetition of what it has reported.
     private(set) var filtersDuplicates = false
 
-    /// Takes a command of somebody else's; whether it switched scanning on or off.
+    /// Takes a command of another user of the controller; returns whether it switched scanning on or off.
     mutating func note(_ command: Span<UInt8>) -> Bool {
         guard let packet = try? HCICommandPacket(command) else { return false }
         let parameters = packet.parameters
@@ -46,7 +46,7 @@ struct ForeignScan: Hashable, Sendable {
     /// This host has ended it.
     mutating func wasEnded() { isOn = false }
 
-    /// Whether their scan hears what one with these parameters would, but for what the controller leaves out.
+    /// Whether their scan receives what one with these parameters would, but for what the controller leaves out.
     func hears(_ wanted: ScanParameters) -> Bool {
         isOn && !isFiltered && (isActive || !wanted.isActive) && oneMegabit >= wanted.oneMegabit?.share ?? 0
             && coded >= wanted.coded?.share ?? 0

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What one consumer of a scan wants to hear: the filters of its options, and its repetitions.
+/// What one consumer of a scan receives: the filters of its options, and its repetitions.
 struct ScanFilter: Sendable {
     private struct Told {
         var at: Instant
@@ -10,7 +10,7 @@ struct ScanFilter: Sendable {
     let options: ScanOptions
     private let glob: Glob?
     private let addresses: Set<AddressFilter>
-    /// What was told of each sender last; nil: nothing yet.
+    /// What was reported of each sender last; nil: nothing yet.
     private var told: RecencyTable<Sender, Told?>
 
     init(_ options: ScanOptions, remembering limit: Int = DeviceTable.limit) {
@@ -20,7 +20,7 @@ struct ScanFilter: Sendable {
         addresses = Set(options.addresses)
     }
 
-    /// Whether the consumer is to be told.
+    /// Whether the sighting is reported to the consumer.
     mutating func admits(_ sighting: DeviceTable.Sighting) -> Bool {
         matches(sighting.advertisement) && isWorthTelling(sighting)
     }

@@ -6,8 +6,8 @@ import BLECore
 /// a name that matches, if there is a pattern, and so on. What counts is all that is known of the device: its
 /// last advertisement and its last scan response together.
 ///
-/// Several scans of one adapter share the radio: it listens as the most eager of them wants, and each hears
-/// what passes its own filters.
+/// Several scans of one adapter share the radio: it listens for as long as the most demanding of them asks, and
+/// each receives what passes its own filters.
 public struct ScanOptions: Hashable, Sendable {
     /// How long the receiver listens, of how much time (Core Specification 5.4, Vol 3, Part C, appendix A).
     public enum Preset: String, Hashable, Sendable, CaseIterable {
@@ -19,25 +19,24 @@ public struct ScanOptions: Hashable, Sendable {
         case lowLatency = "low-latency"
     }
 
-    /// Which sightings of a device are told, of those that pass the filters. Each advertising set of a device
-    /// counts by itself, and an anonymous advertiser is what it says. Of more than 4,096 of them the one not
-    /// heard of for longest is forgotten, and new when it is heard again.
+    /// Which sightings of a device are reported, of those that pass the filters. Each advertising set of a device
+    /// counts by itself, and anonymous advertisers are distinguished by their data. Of more than 4,096 of them the
+    /// one received least recently is forgotten, and new when it is received again.
     public enum Repeats: Hashable, Sendable {
         /// The first of each device.
         case once
-        /// The first, and whenever the device sends something else than was told last. Two legacy
-        /// advertisements of one kind and address count as one that changes all the time: nothing in them
-        /// tells them apart.
+        /// The first, and each that differs from the one reported last. Two legacy advertisements of one kind
+        /// and address count as one that changes all the time: nothing in them distinguishes them.
         case changes
         /// Every packet.
         case all
-        /// The first, and the first that comes when this time has passed since the last one told.
+        /// The first, and the first that comes when this time has passed since the last one reported.
         case every(Duration)
     }
 
     /// The kinds of advertising that a scan listens for.
     public enum Family: String, Hashable, Sendable, CaseIterable {
-        /// All that the controller hears.
+        /// All that the controller receives.
         case auto
         /// Extended advertising as well as legacy, or an error.
         case on
@@ -60,7 +59,7 @@ public struct ScanOptions: Hashable, Sendable {
     public var minimumRSSI: Int8?
     /// Listens only, and asks no advertiser for its scan response.
     public var isPassive = false
-    /// Which sightings of a device are told.
+    /// Which sightings of a device are reported.
     public var repeats = Repeats.changes
     /// How long the receiver listens.
     public var preset = Preset.lowLatency
@@ -76,7 +75,7 @@ public struct ScanOptions: Hashable, Sendable {
     /// Advertisements that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 
-    /// Everything nearby, actively, told when it is new or changes.
+    /// Everything nearby, actively, reported when it is new or changes.
     public init() {}
 }
 

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What the radio is told to listen for: the union of what the scans of this process want.
+/// How the controller is to scan: the union of what the scans of this process ask for.
 struct ScanParameters: Hashable {
     /// Whether it asks for scan responses.
     var isActive: Bool
@@ -11,12 +11,12 @@ struct ScanParameters: Hashable {
     var coded: ScanTiming?
     /// The devices that the controller's accept list lets through; nil: all.
     var acceptList: Set<DeviceAddress>?
-    /// Set where the controller may leave repeated reports out, to the newest scan: one that begins later has
-    /// to hear again what others have heard, so it makes the radio begin anew.
+    /// Set where the controller may leave repeated reports out, to the newest scan: one that begins later has to
+    /// receive again what others have received, so it makes the radio begin anew.
     var duplicateFilter: UInt64?
 }
 
-/// What decides how far the wishes of scans can be met.
+/// What decides how far the requests of scans can be met.
 struct ScanConditions {
     var hasExtendedFamily = false
     /// The filter accept list; nil where it is not this host's.
@@ -31,7 +31,7 @@ struct ScanConditions {
 }
 
 extension ScanParameters {
-    /// What all of `wishes`, by the number of the scan, want together; nil when there are none.
+    /// The union of `wishes`, each with the number of its scan; nil when there are none.
     init?(_ wishes: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
         guard !wishes.isEmpty else { return nil }
         let options = wishes.map(\.options)

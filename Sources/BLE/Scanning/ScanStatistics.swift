@@ -3,8 +3,8 @@
 public struct ScanStatistics: Hashable, Sendable {
     /// Advertising reports that were heard, whole ones.
     public internal(set) var reports = 0
-    /// Advertising sets of devices that are remembered, `AdapterOptions.rememberedDevices` at most: their last advertisement and scan
-    /// response, so that both are told together.
+    /// Advertising sets of devices that are remembered, `AdapterOptions.rememberedDevices` at most: their last
+    /// advertisement and scan response, so that both are reported together.
     public internal(set) var devices = 0
     /// Advertising sets that were forgotten for want of room: those not heard of for longest.
     package internal(set) var evictions = 0

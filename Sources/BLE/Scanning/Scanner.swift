@@ -7,10 +7,10 @@ struct ScanID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The scans of this process, and what the radio is told for them: the union of what they want.
+/// The scans of this process, and the commands that they need: the radio does the union of what they ask for.
 ///
-/// It decides by what the controller has answered: what it believes of the radio changes only with an answer, or with what
-/// others tell a controller that is shared. One command of its own is unanswered at a time.
+/// It decides by what the controller has answered: its state of the radio changes only with an answer, or with a
+/// command that others send to a shared controller. One command of its own is unanswered at a time.
 ///
 /// ```swift
 /// let id = scanner.scan(options, at: now)
@@ -22,7 +22,7 @@ struct ScanID: Hashable, Sendable {
 struct Scanner: Sendable {
     /// What else goes on in the host, as far as it concerns scans.
     struct Conditions {
-        /// What decides how far the wishes of scans can be met.
+        /// What decides how far the requests of scans can be met.
         var limits = ScanConditions()
         /// Whether others use the controller as well.
         var isShared = false
@@ -32,12 +32,12 @@ struct Scanner: Sendable {
         var isInitiating = false
         /// The type of the address that scan requests carry.
         var ownAddressType = OwnAddressType.public
-        /// The address that the controller has to be told first; the kernel tells it only when it needs it there itself.
+        /// The random address to set before a scan; the kernel sets it only when it needs it itself.
         var randomAddress: DeviceAddress?
         var now = Instant.zero
     }
 
-    /// A search of the host's own, which hears nothing by itself.
+    /// A search of the host's own, which has no stream of advertisements.
     enum Search: Hashable, Sendable {
         /// For a periodic train.
         case train
@@ -45,7 +45,7 @@ struct Scanner: Sendable {
         case peers
     }
 
-    /// What a scanner tells.
+    /// What a scanner reports.
     enum Event: Sendable {
         /// The controller does not scan so.
         case ended(ScanID, BLEError)
@@ -62,17 +62,17 @@ struct Scanner: Sendable {
     /// What the radio does.
     private enum Radio: Hashable {
         case off
-        /// It scans as it was told.
+        /// It scans with these parameters.
         case on(ScanParameters)
-        /// It was told to scan, or to end that, and has not answered.
+        /// It may scan with these parameters or not.
         case doubtful(ScanParameters)
-        /// Somebody else's scan runs, which is listened to and must not be ended.
+        /// A scan of another user runs, whose reports are used and which must not be ended.
         case joined
     }
 
     /// A command of a change.
     private enum Step {
-        /// Ends what somebody else, or this host, has left on.
+        /// Ends a scan that another user, or this host, has left on.
         case takeOver(CommandFamily)
         case tellAddress(DeviceAddress)
         case clearAcceptList
@@ -153,7 +153,7 @@ struct Scanner: Sendable {
 
     // What is heard.
     private var devices: DeviceTable
-    /// Extended advertising that is told in several reports.
+    /// Extended advertising that comes in several reports.
     private var chains = ReportAssembler()
     private var watchdog = ScanWatchdog()
 
@@ -171,7 +171,7 @@ struct Scanner: Sendable {
     /// How often a minute the scan is taken back from others.
     static let restartLimit = 30
 
-    /// A scanner of a controller that was told nothing yet, which remembers so many devices.
+    /// A scanner of a controller that has received no commands yet; `limit`: how many devices it remembers.
     init(remembering limit: Int = DeviceTable.limit) { devices = DeviceTable(limit: limit) }
 }
 
@@ -206,7 +206,7 @@ extension Scanner {
         return consumers.map(\.id)
     }
 
-    /// Wants to hear something for a search of the host's, or nothing for it any more.
+    /// Begins or changes a search of the host's own; nil: ends it.
     mutating func search(_ search: Search, _ options: ScanOptions?, at now: Instant) {
         guard searches[search] != options else { return }
         searches[search] = options
@@ -214,7 +214,7 @@ extension Scanner {
         wishesChanged(at: now)
     }
 
-    /// Whether anything is to be heard.
+    /// Whether there is a scan or a search.
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
     private mutating func wishesChanged(at now: Instant) {
@@ -225,7 +225,7 @@ extension Scanner {
         if takeover != .own { takeover = nil }
     }
 
-    /// All wishes, in a lasting order; the later ones have the greater numbers.
+    /// All scans and searches, in a stable order; the later ones have the greater numbers.
     private var wishes: [(wish: Wish, number: UInt64, options: ScanOptions)] {
         var all: [(wish: Wish, number: UInt64, options: ScanOptions)] = []
         if let options = searches[.train] { all.append((.search(.train), 0, options)) }
@@ -245,7 +245,7 @@ extension Scanner {
 // MARK: - The radio
 
 extension Scanner {
-    /// Whether the radio is being told something.
+    /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
     /// Whether the controller may filter a scan of this host's by the accept list, or the list is being changed for one.
     var usesAcceptList: Bool {
@@ -273,7 +273,7 @@ extension Scanner {
         radio = .off
     }
 
-    /// The controller has failed and was not reset: it may scan or not, as it was told last.
+    /// The controller has failed and was not reset: the scan that was begun last may be on or off.
     mutating func controllerIsBack() {
         let begun = change?.parameters
         giveUpChange()
@@ -483,7 +483,7 @@ extension Scanner {
         }
     }
 
-    /// The controller does not scan so: those end that asked for it, as far as that can be told.
+    /// The controller refuses to scan so: the scans that asked for it end, as far as they can be determined.
     private mutating func refuse(_ change: Change, _ error: BLEError) {
         var refused = Array(change.wishes)
         if case .hci = error { refused = suspects(among: change.wishes) }
@@ -513,7 +513,7 @@ extension Scanner {
 // MARK: - Others on a shared controller
 
 extension Scanner {
-    /// Takes a command of somebody else's on a shared controller. When it switches scanning, what is left of a scan is
+    /// Takes a command of another user of a shared controller. When it switches scanning, what is left of a scan is
     /// looked at as soon as they have done. While the controller is brought back those are the kernel's own, and scans begin
     /// anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
@@ -521,8 +521,8 @@ extension Scanner {
         settleAt = now + Self.settling
     }
 
-    /// Another scan runs on a shared controller: it is joined if it is known to hear what this one would; else it is ended
-    /// and this one begun, once.
+    /// Another scan runs on a shared controller: it is joined if it is known to receive what this one would; else it is
+    /// ended and this one begun, once.
     private mutating func shared(_ change: Change, _ error: BLEError) {
         if settleAt != nil {
             // They are switching it in this moment: what they have left is looked at when they have done.
@@ -585,17 +585,17 @@ extension Scanner {
         }
         guard let silence = watchdog.expire(at: now) else { return }
         events.append(.note(.scanRestarted(silence: silence)))
-        // A scan of somebody else's is theirs to end: this one begins only if it has ended already.
+        // A scan of another user is not ended here: this one begins only if it has ended already.
         if radio != .joined { takeover = .own }
         (radio, stall) = (.off, nil)
     }
 
-    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a malformed
-    /// one are told. Neither closure may ask the scanner for anything.
+    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a
+    /// malformed one are delivered. Neither closure may use the scanner.
     ///
     /// - Parameters:
-    ///   - identify: gives who hides behind the address of a report, where that is known.
-    ///   - tell: takes what a scan is to hear.
+    ///   - identify: returns the identity behind the address of a report, where that is known.
+    ///   - tell: is called with each advertisement that passes a scan's filter.
     mutating func receive(
         _ packet: Span<UInt8>, at now: Instant, identify: (AdvertisingReport) -> DeviceAddress?,
         tell: (ScanID, Advertisement) -> Void
@@ -617,7 +617,7 @@ extension Scanner {
     /// How full the table of devices is.
     var statistics: ScanStatistics { devices.statistics }
 
-    /// The next thing to tell, oldest first.
+    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 

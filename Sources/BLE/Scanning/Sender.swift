@@ -3,7 +3,7 @@ import HCI
 
 /// Whose packets belong together: those of one advertising set of a device. Legacy advertising has no number of
 /// its set, but what cannot be asked for a scan response (a beacon) is not the set of what can (a service beside
-/// it). An anonymous advertiser cannot be told from others but by what it says.
+/// it). An anonymous advertiser is distinguished from others only by its data.
 struct Sender: Hashable, Sendable {
     /// Address, its type, and the set's number.
     private let source: UInt64

@@ -60,7 +60,8 @@ extension Adapter {
         return false
     }
 
-    /// A central whose address tells nothing names the key of a bond (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
+    /// The bond of a central whose address identifies none, by the key that it names (Core Specification 5.4, Vol 3,
+    /// Part H, 2.4.4.2).
     func bondOfStranger(_ link: Link, byKey ediv: UInt16, _ random: UInt64) -> Bond? {
         guard let record = store.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
@@ -93,7 +94,7 @@ extension Adapter {
         if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
         store.noteUse(bond.id)
         tellServerEvents()
-        // Of what has changed since its last link it is told now.
+        // Indicates what has changed since its last link.
         tellServicesChanged(on: link)
     }
 
@@ -105,7 +106,7 @@ extension Adapter {
             of: ClientID(link.id))
     }
 
-    /// The key that this host signs writes to a bonded peer with, and a counter that nobody has used.
+    /// The key that this host signs writes to a bonded peer with, and a sign counter that was not used before.
     func signature(of id: LinkID) async throws(BLEError) -> (key: ATTSigningKey, counter: UInt32) {
         let link = try link(id)
         guard let bond = link.protection.bond, let key = bond.localSigningKey else {

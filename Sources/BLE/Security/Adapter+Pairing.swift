@@ -13,7 +13,7 @@ extension Adapter {
         between addresses: AddressesOnAir, as role: LinkRole, _ bond: Bond?
     ) -> SecurityManager {
         var policy = security.options.policy(existing: bond?.strength)
-        // Who has that key expects private addresses, and may hear no others (Vol 6, Part B, 6.1.4).
+        // A peer that has that key expects private addresses, and may ignore others (Vol 6, Part B, 6.1.4).
         if !privacy.options.isEnabled { policy.keysToSend.remove(.identity) }
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
@@ -24,7 +24,7 @@ extension Adapter {
         return manager
     }
 
-    /// What a link's failed pairing has told of the fixed passkey counts for all links.
+    /// Counts a link's failed pairings with the fixed passkey for all links.
     func shareFailures(of link: Link) {
         guard let fixed = security.options.fixedPasskey, let count = link.pairing.passkeyFailures[fixed],
             count > security.fixedPasskeyFailures
@@ -41,7 +41,7 @@ extension Adapter {
     func pair(_ link: Link, _ level: SecurityLevel) async throws(BLEError) {
         let id = link.id
         try await securings.wait(in: self) { adapter, id in
-            // Who gives up ends the pairing: nobody else has asked for it.
+            // Cancelling the task ends the pairing: no other caller has asked for it.
             adapter.securings.resume(id, with: .failure(.cancelled))
             guard let link = adapter.links[id] else { return }
             link.pairing.cancel(at: adapter.loop.now)
@@ -63,11 +63,11 @@ extension Adapter {
         guard link.security.reaches(level) else {
             throw .pairing(.local(.authenticationRequirements))
         }
-        // Who is told that devices are bonded can rely on it.
+        // A caller may rely on the bond once this returns.
         if link.security.isBonded { try await security.options.bonds.flush() }
     }
 
-    /// Acts on what a link's security manager has to tell.
+    /// Handles an event of a link's security manager.
     func handle(_ event: SecurityManager.Event, of link: Link) {
         let (delegate, peer) = (security.options.delegate, link.peer)
         switch event {
@@ -181,13 +181,13 @@ extension Adapter {
 // MARK: - What a link is worth
 
 extension Adapter {
-    /// Acts on what a link's protection tells.
+    /// Handles the events of a link's protection.
     func protect(_ link: Link) {
         while let event = link.protection.nextEvent() {
             switch event {
             case .bond(let bond):
                 link.pairing.policy.existing = bond?.strength
-                // What was signed with the key before is nobody's any more.
+                // Without the peer's key its signatures cannot be checked any more.
                 if bond?.peerSigningKey == nil { server.gatt.setSigningKey(nil, of: ClientID(link.id)) }
                 checkSignatures(of: link)
             case .served(let security): server.gatt.setSecurity(security, of: ClientID(link.id))

@@ -3,8 +3,8 @@ import GATTServer
 import HCISocket
 import SMP
 
-/// What a link is worth that is encrypted with a key. It is known when the controller is given the key: until it tells that
-/// the link is encrypted, much may happen.
+/// What a link is worth that is encrypted with a key. It is noted when the controller is given the key: other events
+/// may come before the one that reports the encryption.
 enum GivenKey: Hashable, Sendable {
     /// That of a pairing which is under way.
     case pairing
@@ -79,7 +79,7 @@ struct LinkProtection: Sendable {
         case security(SecurityLevel)
     }
 
-    /// What was told of it.
+    /// What was reported of it.
     private(set) var security = LinkSecurity.none
     /// What an earlier pairing with the peer has left.
     private(set) var bond: Bond?
@@ -125,8 +125,8 @@ struct LinkProtection: Sendable {
         return bond != nil
     }
 
-    /// What the server goes by: a central that has a key for its link need only encrypt it, and is told so when it is
-    /// refused (Core Specification 5.4, Vol 3, Part C, 10.3.1).
+    /// What the server goes by: a central that has a key for its link need only encrypt it, and is refused with
+    /// Insufficient Encryption (Core Specification 5.4, Vol 3, Part C, 10.3.1).
     var servedSecurity: LinkSecurity {
         guard security.level == .open else { return security }
         if isServedEarly { return LinkSecurity(level: .encrypted) }
@@ -162,7 +162,7 @@ extension LinkProtection {
         return true
     }
 
-    /// What is to be seen to now; nil when that is all. However often the peripheral asks meanwhile, it is one more wish.
+    /// What to do next; nil when nothing is left. All requests of the peripheral that come meanwhile count as one.
     mutating func nextWish() -> Wish? {
         guard let level = wish.take() else {
             isFulfilling = false
@@ -190,7 +190,7 @@ extension LinkProtection {
 
     /// The key that the central has named, which the controller is given next: while devices pair, that of the pairing,
     /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the bond with the peer,
-    /// or with one whose address tells nothing and that names its key (2.4.4.2).
+    /// or with one whose address identifies no bond and that names its key (2.4.4.2).
     mutating func key(
         named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
     ) -> LongTermKey? {
@@ -228,8 +228,8 @@ extension LinkProtection {
         guard isOn else { return unencrypted() }
         used = given ?? .failed
         switch given {
-        // The end of the pairing tells what that is worth. What only wants encryption is served, and who pairs anew is
-        // as safe as before.
+        // The end of the pairing decides what that is worth. Until then, what needs only encryption is served, and a
+        // link that pairs anew keeps its security.
         case .pairing?:
             guard security == .none else { return }
             isServedEarly = true
@@ -284,11 +284,11 @@ extension LinkProtection {
 // MARK: - Pairings
 
 extension LinkProtection {
-    /// A pairing has made a bond, which is worth keeping if `isBonding`. `isTaken`: a device of that identity has a bond, or
-    /// says so. Of a legacy pairing the kernel tells the keys one by one, and each makes the bond anew.
+    /// A pairing has made a bond, which is worth keeping if `isBonding`. `isTaken`: a device of that identity has a
+    /// bond, or says so. The kernel reports the keys of a legacy pairing one by one, and each makes the bond anew.
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
-        // Anybody can say so: who has not shown it would take the bond from who has it.
+        // The identity is unproven: any peer could replace the bond of another one.
         let isClaim = isBonding && isTaken && self.bond?.id != bond.id
         // Its keys are used no more.
         if !isClaim || claim?.id != bond.id { refuseClaim() }
@@ -308,7 +308,7 @@ extension LinkProtection {
         finish(claim, true)
     }
 
-    /// The peer does not take another device's place: by the user's wish, or since it pairs once more.
+    /// The peer does not take another device's place: the user has refused, or it pairs once more.
     mutating func refuseClaim() {
         guard let claim = claim.take() else { return }
         let error = BLEError.pairing(.local(.unspecifiedReason))

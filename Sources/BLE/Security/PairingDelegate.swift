@@ -25,8 +25,8 @@ public protocol PairingDelegate: Sendable {
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool
 
     /// Whether a device may pair. Asked before a pairing that the peer began, and before one that needs nothing
-    /// else of the user (Just Works). `isBonded`: it has paired before and says that it has no key any more, as
-    /// somebody would who takes its place; on a link that is encrypted with that key it has shown that it has one.
+    /// else of the user (Just Works). `isBonded`: it has paired before and says that it has no key any more, as an
+    /// impostor would; on a link that is encrypted with that key it has shown that it has one.
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
 
     /// The peer's user has pressed a key.

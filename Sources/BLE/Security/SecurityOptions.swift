@@ -13,16 +13,18 @@ public struct SecurityOptions: Sendable {
     /// Whether peers may begin to pair.
     public var acceptsPairing = true
     /// Whether this process says how the kernel pairs on its adapters, and gives it the bonds. Only one program can,
-    /// so opening an adapter of the kernel's fails where bluetoothd runs; one that is started later is noticed before the kernel
-    /// is told anything of pairing, and has all of it from then on, until the adapter is opened anew. Otherwise the delegate is still asked about
-    /// links of this process, but the kernel pairs as others have set it, by themselves with Just Works only.
+    /// so opening an adapter of the kernel's fails where bluetoothd runs; one that is started later is noticed before
+    /// the kernel is sent any pairing command, and has all of pairing from then on, until the adapter is opened anew.
+    /// Otherwise the delegate is still asked about links of this process, but the kernel pairs as others have set it,
+    /// by themselves with Just Works only.
     public var managesKernelPairing = false
     /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static address
     /// each time, as bonds need it. Others that come to that place have other controllers, which must not share it.
     public var keepsStreamAddress = false
     /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on. When three
     /// pairings have failed with it, or one on the same link, random ones are shown until the adapter is opened anew, since
-    /// each attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not on adapters of the kernel's, which shows random ones.
+    /// each attempt reveals some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not on adapters of the
+    /// kernel's, which shows random ones.
     public var fixedPasskey: Passkey?
     /// Whether the delegate is asked for the out-of-band data of peers. Not on adapters of the kernel's.
     public var asksForOutOfBandData = false
@@ -44,7 +46,7 @@ extension SecurityOptions {
         policy.secureConnections = secureConnections
         policy.minimumKeySize = minimumKeySize
         policy.fixedPasskey = fixedPasskey
-        // A host that shows the passkey learns how far the other side has come; one that types it would have to tell each key.
+        // Only for a host that shows the passkey, which receives keypresses; one that types it would have to send them.
         policy.tellsKeypresses = [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
         policy.asksForOutOfBandData = asksForOutOfBandData
         policy.outOfBandOffer = outOfBandOffer

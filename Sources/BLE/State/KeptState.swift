@@ -121,7 +121,7 @@ final class KeptState<Value: StateText>: Sendable {
     }
 
     /// Writes what has changed until now and nothing any more, and lets another process have the file: when the task is
-    /// done. Whoever flushes hears `reason`.
+    /// done. A flush then throws `reason`.
     @discardableResult
     func end(_ reason: BLEError) -> Task<Void, Never> {
         state.withLock { $0.end = $0.end ?? reason }

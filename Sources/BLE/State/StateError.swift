@@ -30,7 +30,7 @@ public enum StateError: Error, Hashable, Sendable {
         case key(String)
         /// The line has another number of values.
         case count(key: String, expected: ClosedRange<Int>)
-        /// The line's value is none that it can have.
+        /// The line's value is invalid.
         case value(String, key: String)
         /// The line belongs to one with another key, and none stands before it.
         case order(key: String, after: String)

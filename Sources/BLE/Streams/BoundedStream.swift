@@ -23,7 +23,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// The stream of what is in `buffer`. `finish` runs with each value before the consumer has it: one
-    /// after the other, and only while somebody asks for values.
+    /// after the other, and only while the consumer asks for values.
     init(_ buffer: StreamBuffer<Element>, finish: Finish? = nil) {
         self.buffer = buffer
         self.finish = finish

@@ -1,6 +1,6 @@
 import HCISocket
 
-/// A value that others look at, and hear of when it changes.
+/// A value that can be read, and watched for changes.
 final class ObservedValue<Value: Hashable & Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -16,7 +16,7 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
     /// The value now.
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and tells of it if it is another one. `end`: it is the last.
+    /// Changes the value, and reports it if it is another one. `end`: it is the last.
     func set(_ value: Value, end: BLEError? = nil) {
         let (watchers, isNews) = state.withLock { state -> ([StreamBuffer<Value>], Bool) in
             guard state.end == nil else { return ([], false) }

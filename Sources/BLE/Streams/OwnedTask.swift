@@ -1,4 +1,4 @@
-/// A task that ends with whoever holds this.
+/// A task that is cancelled when this is released.
 final class OwnedTask: Sendable {
     private let task: Task<Void, Never>
 

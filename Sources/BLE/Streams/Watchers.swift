@@ -1,4 +1,4 @@
-/// The streams of those who want to hear of something.
+/// The streams that receive the same values.
 struct Watchers<Element: Sendable> {
     private var buffers: [UInt64: StreamBuffer<Element>] = [:]
     private var last: UInt64 = 0

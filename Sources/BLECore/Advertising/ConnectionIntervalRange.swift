@@ -6,7 +6,7 @@ package struct ConnectionIntervalRange: Hashable, Sendable {
     /// The greatest, 6 to 3200 and not below `minimum`, or `unspecified`.
     package var maximum: UInt16
 
-    /// No wish.
+    /// No specific value.
     package static let unspecified: UInt16 = 0xffff
 
     /// A range in units of 1.25 ms.

@@ -1,5 +1,5 @@
-/// A field that is one little-endian integer on the wire, and an open set in the program: whoever adopts
-/// it supplies a raw value and gets its coding.
+/// A field that is one little-endian integer on the wire, and an open set in the program: a conforming
+/// type supplies a raw value and gets its coding.
 package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentable
 where RawValue: FixedWidthInteger & Sendable {}
 

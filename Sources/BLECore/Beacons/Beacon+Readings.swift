@@ -1,6 +1,6 @@
 /// One thing that a beacon says, by name.
 public struct BeaconReading: Hashable, Sendable {
-    /// A value that a beacon tells.
+    /// A value that a beacon reports.
     public enum Value: Hashable, Sendable {
         /// A number with its unit.
         case quantity(Quantity)
@@ -14,7 +14,7 @@ public struct BeaconReading: Hashable, Sendable {
 
     /// The name, like a Swift property's: `temperature`.
     public let name: String
-    /// The value that the beacon tells.
+    /// The value that the beacon reports.
     public let value: Value
     /// Whether it is what the beacon is there for, and not a detail.
     public let isMain: Bool

@@ -4,7 +4,7 @@ import BLECore
 package struct CachedDatabase: Hashable, Sendable {
     /// The database, with its hash where the server has one.
     package var database: RemoteDatabase
-    /// Whether the peer is bonded: then it tells by Service Changed, also later, what changed while it was
+    /// Whether the peer is bonded: then it reports by Service Changed, also later, what changed while it was
     /// away (Core Specification 5.4, Vol 3, Part G, 2.5.2).
     package var isBonded: Bool
 
@@ -47,8 +47,8 @@ package struct DatabaseCache: Sendable {
         entries.filter { $1.isCurrent }.mapValues(\.cached)
     }
 
-    /// The database of `peer`, when it is certain to be the same as before: the hash that the server told on
-    /// this link is the remembered one, or neither has one and the peer is bonded.
+    /// The database of `peer`, when it is certain to be the same as before: the hash that was read on this
+    /// link is the remembered one, or neither has one and the peer is bonded.
     package func current(of peer: DeviceAddress, hash: [UInt8]?) -> RemoteDatabase? {
         guard let entry = entries[peer], entry.isCurrent, entry.cached.database.hash == hash else {
             return nil

@@ -11,7 +11,7 @@ import BLECore
 /// }
 /// ```
 public struct ValueReassembler: Sendable {
-    /// What tells that a message is whole.
+    /// How the end of a message is recognized.
     public enum Rule: Hashable, Sendable {
         /// It has so many octets, 1 or more.
         case length(Int)
@@ -31,7 +31,7 @@ public struct ValueReassembler: Sendable {
         case bigEndian
     }
 
-    /// What tells that a message is whole.
+    /// How the end of a message is recognized.
     package let rule: Rule
     /// The most octets of one message.
     package let limit: Int

@@ -16,7 +16,7 @@ struct AttributeWalk: Sendable {
         case types
     }
 
-    /// What an answer tells of one attribute, as far as the method has it.
+    /// What an answer contains of one attribute, as far as the method has it.
     struct Entry {
         let handle: AttributeHandle
         var end: AttributeHandle

@@ -14,7 +14,7 @@ package struct DiscoverCharacteristics: WalkingProcedure {
     private let uuid: BluetoothUUID?
 
     /// Looks for those in `range`, a service's handles; only for those of type `uuid` if it is given. The
-    /// client compares the types, since where a characteristic ends only the next one tells.
+    /// client compares the types, since only the next characteristic shows where one ends.
     package init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
         self.init(in: range, of: [range], uuid: uuid)
     }

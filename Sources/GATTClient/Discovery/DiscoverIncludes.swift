@@ -10,8 +10,8 @@ package struct DiscoverIncludes: GATTProcedure {
     private var nameless: [(handle: AttributeHandle, declaration: IncludeDeclaration)] = []
     private let known: [AttributeHandle: BluetoothUUID]
 
-    /// Looks for those in `range`, a service's handles. Services of a type that `known` tells, by the handle
-    /// of their declaration, are not read.
+    /// Looks for those in `range`, a service's handles. Services whose type `known` has, by the handle of
+    /// their declaration, are not read.
     package init(in range: AttributeRange, known: [AttributeHandle: BluetoothUUID] = [:]) {
         walk = AttributeWalk(.values(.include), in: range)
         self.known = known

@@ -4,7 +4,7 @@ import BLECore
 /// Reads the server's Database Hash by its type, since its handle may be unknown or stale (Core
 /// Specification 5.4, Vol 3, Part G, 7.3): one request, whatever the answer.
 package struct ReadDatabaseHash: SingleRequest {
-    /// The hash's 16 octets; nil when the server has none, or none that makes sense.
+    /// The hash's 16 octets; nil when the server has no valid one or refuses the read.
     package typealias Output = [UInt8]?
 
     let request = ATTRequest.readByType(.all, type: AttributeType(.databaseHash))
@@ -13,7 +13,7 @@ package struct ReadDatabaseHash: SingleRequest {
     /// A read of the hash.
     package init() {}
 
-    /// Takes the response. A server without the hash, or one that keeps it to itself, is none that fails.
+    /// Takes the response. A server that lacks the hash, or refuses the read, yields `nil` instead of an error.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch response {
         case .readByType(let list):

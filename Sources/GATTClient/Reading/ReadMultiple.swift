@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// Reads several values at once, joined: only who knows their lengths can tell them apart (Core
+/// Reads several values at once, joined: only a caller that knows their lengths can separate them (Core
 /// Specification 5.4, Vol 3, Part G, 4.8.4).
 package struct ReadMultiple: SingleRequest {
     /// The values, one after the other; cut at MTU - 1 octets.

@@ -15,12 +15,12 @@ public protocol AttributeReference: Sendable {
 extension AttributeHandle: AttributeReference {
     /// The handle itself names the value.
     public var valueHandle: AttributeHandle { self }
-    /// Unknown: nobody checks a bare handle.
+    /// Unknown: a bare handle is not checked.
     public var generation: DatabaseGeneration { .unknown }
 }
 
-/// Names one state of one server's database, so that handles of an earlier one can be told. It takes no part
-/// in comparisons: two discoveries that found the same are equal.
+/// Names one state of one server's database, so that handles of an earlier one are detected. It takes no
+/// part in comparisons: two discoveries that found the same are equal.
 public struct DatabaseGeneration: Hashable, Sendable {
     /// The number; 0 where nothing is known.
     package let number: UInt64

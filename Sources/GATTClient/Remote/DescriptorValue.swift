@@ -18,7 +18,7 @@ public enum DescriptorValue: Hashable, Sendable {
     /// Any other descriptor.
     case other([UInt8])
 
-    /// Reads the value of a descriptor of that type. Bits that nobody has given a meaning are kept.
+    /// Reads the value of a descriptor of that type. Bits without an assigned meaning are kept.
     package init(_ uuid: BluetoothUUID, _ value: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(value.span, of: "descriptor \(uuid)")
         switch uuid {

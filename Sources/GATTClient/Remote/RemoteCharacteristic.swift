@@ -83,7 +83,7 @@ public struct RemoteValue: Hashable, Sendable {
     public var handle: AttributeHandle
     /// The value, or as much of it as fitted the response.
     public var value: [UInt8]
-    /// Octets of the whole value, where the response tells.
+    /// Octets of the whole value, where the response states it.
     public var length: Int?
 
     /// A value of an attribute.
@@ -93,7 +93,7 @@ public struct RemoteValue: Hashable, Sendable {
         self.length = length
     }
 
-    /// Whether the response tells that it has only the beginning of the value.
+    /// Whether the response states that it has only the beginning of the value.
     public var isTruncated: Bool { length.map { $0 > value.count } ?? false }
 }
 

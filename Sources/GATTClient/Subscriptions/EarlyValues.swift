@@ -1,8 +1,8 @@
 import BLECore
 import DequeModule
 
-/// Values that came before anybody could listen: a server that remembers a subscription sends from the first
-/// moment of a link, while the client is still looking for what it subscribes to.
+/// Values that came before the application subscribed: a server that remembers a subscription sends from the
+/// first moment of a link, while the client is still looking for what it subscribes to.
 ///
 /// Values of any characteristic are kept until the first discovery has ended, then only those of
 /// characteristics that had some before, so that the first listener has them without a gap. The oldest go
@@ -21,7 +21,7 @@ package struct EarlyValues: Sendable {
     /// Nothing has come yet.
     package init() {}
 
-    /// Keeps a value that nobody listens to, if it is early.
+    /// Keeps a value that has no subscriber, if it is early.
     package mutating func keep(_ value: ReceivedValue) {
         guard isOpen || values.contains(where: { $0.handle == value.handle }) else { return }
         values.append(value)

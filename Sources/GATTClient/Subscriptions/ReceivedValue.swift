@@ -7,7 +7,7 @@ public struct ReceivedValue: Hashable, Sendable {
     public var handle: AttributeHandle
     /// The octets that were notified or indicated.
     public var value: [UInt8]
-    /// Whether the peer was told that it came.
+    /// Whether it was indicated, and so is confirmed to the peer.
     public var isIndication: Bool
     /// Whether the value filled its packet, so that its end may be missing: the server sends the first MTU - 3
     /// octets and no word of the rest (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).

@@ -11,8 +11,8 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
 }
 
 /// Who wants the values of which characteristic. A server knows one configuration a client, so the table
-/// joins what the subscribers want, and says when the server must be told (Core Specification 5.4, Vol 3,
-/// Part G, 4.10 and 4.11).
+/// joins what the subscribers want, and shows when to write it to the server (Core Specification 5.4, Vol
+/// 3, Part G, 4.10 and 4.11).
 package struct SubscriptionTable: Sendable {
     private struct Subscriber {
         let id: SubscriptionID
@@ -26,7 +26,7 @@ package struct SubscriptionTable: Sendable {
     package init() {}
 
     /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`
-    /// before and after: when it changed, the server must be told.
+    /// before and after: when it changed, write it to the server.
     package mutating func subscribe(
         to handle: AttributeHandle, _ wants: ClientCharacteristicConfiguration
     ) -> SubscriptionID {

@@ -3,7 +3,7 @@ struct ChangeAwareness: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case aware
         case unaware
-        /// It was told, by Database Out Of Sync or by the hash it read; its next request shows that it heard.
+        /// Informed by Database Out Of Sync or by the hash it read; its next request makes it change-aware.
         case told
     }
 

@@ -71,7 +71,7 @@ extension ClientState {
 // MARK: - Subscriptions and features
 
 extension ClientState {
-    /// Remembers how the client wants a characteristic's values, and tells it when that is new, unless it is Service
+    /// Remembers the client's configuration of a characteristic, and reports a change of it, except for Service
     /// Changed, which is the server's own business.
     mutating func configure(
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
@@ -99,7 +99,7 @@ extension ClientState {
         configure(handle, configuration, &shared)
     }
 
-    /// Remembers what the client says that it can do, and tells it when that is new.
+    /// Remembers the features that the client supports, and reports a change of them.
     mutating func setFeatures(_ features: ClientSupportedFeatures, _ shared: inout GATTServer.Shared) {
         guard features != self.features else { return }
         self.features = features
@@ -184,8 +184,8 @@ extension ClientState {
         return record
     }
 
-    /// Takes up what was remembered, except where the client has chosen anew on this link. When the database is another by
-    /// now, subscriptions may be to anything: only the one to Service Changed is kept, by which the client is told of it.
+    /// Takes up what was remembered, except where the client has chosen anew on this link. When the database is another
+    /// by now, subscriptions may be to anything: only that to Service Changed is kept, to report it.
     mutating func restore(_ record: GATTClientRecord, _ shared: inout GATTServer.Shared) {
         nextSignCounter = max(nextSignCounter, record.signCounter)
         // A bond that is new has no more.

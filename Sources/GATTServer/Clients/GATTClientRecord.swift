@@ -13,7 +13,7 @@ package struct GATTClientRecord: Hashable, Sendable {
     package var databaseHash: [UInt8] = []
     /// Whether it knew all changes of that database.
     package var isChangeAware = true
-    /// The handles that changed and of which it was not told.
+    /// The handles that changed without a report to it.
     package var unreportedChange: AttributeRange?
     /// The least counter that its next Signed Write Command may have.
     package var signCounter: UInt32 = 0

@@ -56,7 +56,7 @@ struct RequestResponder: Sendable {
         return answer(request, mtu, &client, &shared)
     }
 
-    /// Does what a command says. False when it does nothing, of which commands have no way to tell.
+    /// Performs a command. Returns false when it had no effect; commands have no response.
     mutating func perform(
         _ command: ATTCommand, mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
     ) -> Bool {
@@ -100,7 +100,7 @@ struct RequestResponder: Sendable {
             open = nil
             return .respond(response)
         } catch {
-            // What was read for an answer that did not come about is not told.
+            // What was read for an answer that did not come about is not reported.
             shared.events.removeLast(shared.events.count - told)
             guard case .refused(let code, let handle) = error else { return .later }
             open = nil
@@ -168,7 +168,7 @@ extension RequestResponder {
     }
 
     /// Checks that the client may read or write an attribute (Core Specification 5.4, Vol 3, Part F, 3.2.5):
-    /// first whether anybody may, then whether this link may, then whether the application agrees.
+    /// first whether any client may, then whether this link may, then whether the application agrees.
     private func permit(
         isWrite: Bool, _ index: Int, _ client: inout ClientState, _ shared: Shared
     ) throws(Interruption) {
@@ -256,7 +256,7 @@ extension RequestResponder {
         return .findInformation(try found.list(range))
     }
 
-    /// Values that the client may not read match nothing, so that matching does not tell them.
+    /// Values that the client may not read match nothing, so that matching does not reveal them.
     private mutating func findByTypeValue(
         _ range: AttributeRange, _ type: BluetoothUUID, _ value: [UInt8], _ client: inout ClientState,
         _ shared: inout Shared
@@ -400,7 +400,7 @@ extension RequestResponder {
         return value
     }
 
-    /// Tells the application what was read; declarations, and what GATT itself works by, are the server's own
+    /// Reports to the application what was read; declarations, and what GATT itself works by, are the server's own
     /// business.
     private func tellRead(_ index: Int, _ value: [UInt8], by client: ClientID, _ shared: inout Shared) {
         let attribute = shared.database.attributes[index]

@@ -17,7 +17,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
         case lengthOutOfRange(Int)
         /// The key size is not within 7 to 16.
         case keySizeOutOfRange(Int)
-        /// The properties offer what the permissions let nobody do.
+        /// The properties offer what the permissions forbid.
         case propertyNotPermitted(CharacteristicProperties)
         /// The value is cached, yet with these properties it would change.
         case cachedValueChanges(CharacteristicProperties)
@@ -37,7 +37,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
     /// Where in the description something is: numbers count from 0.
     public struct Place: Hashable, Sendable {
-        /// The number of the service; nil for the generic services, which nobody listed.
+        /// The number of the service; nil for the generic services, which the description does not list.
         public var service: Int?
         /// The UUID of the service.
         public var serviceUUID: BluetoothUUID

@@ -63,7 +63,7 @@ public enum GATTWriteKind: String, Hashable, Sendable {
     /// By Signed Write Command.
     case signed
 
-    /// Whether nobody waits for an answer.
+    /// Whether the client expects no response.
     package var isCommand: Bool { self == .command || self == .signed }
 }
 

@@ -30,7 +30,7 @@ public struct AttributePermissions: Hashable, Sendable {
             write: properties.isDisjoint(with: .anyWrite) ? nil : .open)
     }
 
-    /// Anybody may read, nobody may write: declarations.
+    /// Any client may read, no client may write: declarations.
     package static let readable = AttributePermissions(read: .open)
 }
 

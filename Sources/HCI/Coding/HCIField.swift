@@ -1,7 +1,7 @@
 import BLECore
 
 /// One parameter of a command or an event: something that reads and writes itself and keeps all its bits,
-/// so that a value nobody has heard of yet survives decoding and encoding.
+/// so that an unknown value survives decoding and encoding.
 package protocol HCIField: Hashable, Sendable {
     /// Reads the parameter at the cursor. Only the layout around it knows the parameter's name and puts it
     /// into errors whose field is empty.

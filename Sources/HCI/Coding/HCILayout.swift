@@ -1,6 +1,6 @@
 import BLECore
 
-/// The wire form of a value: its fields in order, told once, for reading, measuring and writing alike.
+/// The wire form of a value: its fields in order, stated once, for reading, measuring and writing alike.
 ///
 /// ```swift
 /// static let layout = HCILayout("handle, reason", Self.init) { ($0.connection, $0.reason) }

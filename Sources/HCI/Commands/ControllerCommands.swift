@@ -62,7 +62,7 @@ package struct SetControllerToHostFlowControl: HCICommand {
     package init(kinds: Kinds) { self.kinds = kinds }
 }
 
-/// Tells the controller what buffers the host has.
+/// Informs the controller what buffers the host has.
 package struct HostBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.39.
     package static let definition = command(
@@ -89,8 +89,8 @@ package struct HostBufferSize: HCICommand {
     }
 }
 
-/// Tells the controller that the host's buffers are free again. It may be sent at any time and is answered
-/// only when it is wrong.
+/// Informs the controller that the host's buffers are free again. It may be sent at any time and is
+/// answered only when it is wrong.
 package struct HostNumberOfCompletedPackets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.40.
     package static let definition = command(.hostNumberOfCompletedPackets, "completed packets", Self.init) {
@@ -106,7 +106,7 @@ package struct HostNumberOfCompletedPackets: HCICommand {
     package init(completed: [CompletedPackets]) { self.completed = completed }
 }
 
-/// Tells a dual-mode controller whether the host does Low Energy.
+/// Informs a dual-mode controller whether the host supports Low Energy.
 package struct WriteLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.79.
     package static let definition = command(.writeLEHostSupport, "LE supported, unused", Self.init) {
@@ -124,7 +124,7 @@ package struct WriteLEHostSupport: HCICommand {
     }
 }
 
-/// Asks whether a dual-mode controller was told that the host does Low Energy.
+/// Reads back what `WriteLEHostSupport` wrote to a dual-mode controller.
 package struct ReadLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.78.
     package static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
@@ -132,7 +132,7 @@ package struct ReadLEHostSupport: HCICommand {
     /// A question for it.
     package init() {}
 
-    /// What it was told.
+    /// What was written to it.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("LE supported, unused", Self.init) {

@@ -125,7 +125,7 @@ package struct ReadBDADDR: HCICommand {
 }
 
 /// Asks for the buffers of the controller, which Low Energy connections share when LE Read Buffer Size
-/// tells of none.
+/// reports none.
 package struct ReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.5.
     package static let definition = command(.readBufferSize, "", Self.init) { _ in }

@@ -65,7 +65,7 @@ package struct LEConnectionUpdate: HCICommand {
     }
 }
 
-/// Tells the controller which data channels are known to be bad.
+/// Informs the controller which data channels are known to be bad.
 package struct LESetHostChannelClassification: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.19.
     package static let definition = command(.leSetHostChannelClassification, "channel map", Self.init) {
@@ -142,7 +142,7 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
 
     /// The connection.
     package var connection: ConnectionHandle
-    /// What the peer is told.
+    /// The reason that the peer receives.
     package var reason: HCIStatus
 
     /// Refuses.

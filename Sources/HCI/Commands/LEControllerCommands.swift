@@ -20,7 +20,7 @@ package struct LEReadBufferSize: HCICommand {
     /// A question for them.
     package init() {}
 
-    /// The buffers. Zeros mean that Read Buffer Size tells of them.
+    /// The buffers. Zeros mean that Read Buffer Size reports them.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("ACL length, ACL packets", Self.init) {
@@ -49,7 +49,7 @@ package struct LEReadBufferSizeV2: HCICommand {
     /// A question for them.
     package init() {}
 
-    /// The buffers. Zeros for ACL mean that Read Buffer Size tells of them.
+    /// The buffers. Zeros for ACL mean that Read Buffer Size reports them.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("ACL length, ACL packets, ISO length, ISO packets", Self.init) {

@@ -33,7 +33,7 @@ package struct LESetExtendedScanParameters: HCICommand {
 
     /// Whose address scan requests carry.
     package var ownAddressType: OwnAddressType
-    /// Whom to hear.
+    /// Which advertising packets to accept.
     package var filterPolicy: ScanFilterPolicy
     /// How to scan on LE 1M, LE Coded or both.
     package var phys: PerPHY<Scanning>

@@ -1,7 +1,7 @@
 import BLECore
 
-/// Follows a periodic train, from the moment that a scan hears its announcement: the controller must scan
-/// meanwhile. LE Periodic Advertising Sync Established follows when the first packet came, or the host
+/// Follows a periodic train, from the moment that a scan receives its announcement: the controller must
+/// scan meanwhile. LE Periodic Advertising Sync Established follows when the first packet came, or the host
 /// cancels.
 package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.67.

@@ -19,7 +19,7 @@ package struct RFPathCompensation: HCIParameters {
     package init(transmit: Int16, receive: Int16) { (self.transmit, self.receive) = (transmit, receive) }
 }
 
-/// Asks what the controller adds to the power that it tells.
+/// Asks what the controller adds to the power that it reports.
 package struct LEReadRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.75.
     package static let definition = command(.leReadRFPathCompensation, "", Self.init) { _ in }
@@ -32,7 +32,7 @@ package struct LEReadRFPathCompensation: HCICommand {
 
 extension RFPathCompensation: HCIField {}
 
-/// Says what the controller should add to the power that it tells.
+/// Sets what the controller adds to the power that it reports.
 package struct LEWriteRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.76.
     package static let definition = command(.leWriteRFPathCompensation, "compensation", Self.init) {
@@ -108,7 +108,7 @@ package struct LEReadRemoteTransmitPowerLevel: HCICommand {
     }
 }
 
-/// Chooses whose changes of power on a connection are told.
+/// Chooses whose changes of power on a connection are reported.
 package struct LESetTransmitPowerReportingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.121.
     package static let definition = command(
@@ -121,9 +121,9 @@ package struct LESetTransmitPowerReportingEnable: HCICommand {
 
     /// The connection.
     package var connection: ConnectionHandle
-    /// Whether changes on this side are told.
+    /// Whether changes on this side are reported.
     package var local: HCIFlag
-    /// Whether changes on the peer's side are told.
+    /// Whether changes on the peer's side are reported.
     package var remote: HCIFlag
 
     /// That choice for `connection`.

@@ -88,7 +88,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
-/// A resolvable private address that a controller told.
+/// A resolvable private address that a controller returned.
 package struct ReturnedResolvableAddress: HCIParameters {
     /// The address.
     package static let layout = HCILayout("address", { (bare: BareAddress) in Self(address: bare.random) }) {

@@ -17,7 +17,7 @@ package struct LESetScanParameters: HCICommand {
     package var window: Slots
     /// Whose address scan requests carry.
     package var ownAddressType: OwnAddressType
-    /// Whom to hear.
+    /// Which advertising packets to accept.
     package var filterPolicy: ScanFilterPolicy
 
     /// Those parameters.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Tells a connected peer of a train that this device follows, so that it need not scan for it.
+/// Transfers to a connected peer a train that this device follows, so that the peer need not scan for it.
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.89.
     package static let definition = command(
@@ -18,13 +18,13 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     /// The train.
     package var sync: SyncHandle
 
-    /// Tells the peer of `connection` of the train `sync`.
+    /// Transfers the train `sync` to the peer of `connection`.
     package init(connection: ConnectionHandle, serviceData: UInt16 = 0, sync: SyncHandle) {
         (self.connection, self.serviceData, self.sync) = (connection, serviceData, sync)
     }
 }
 
-/// Tells a connected peer of a train that this device sends, so that it need not scan for it.
+/// Transfers to a connected peer a train that this device sends, so that the peer need not scan for it.
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.90.
     package static let definition = command(
@@ -42,13 +42,13 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     /// The advertising set.
     package var set: AdvertisingHandle
 
-    /// Tells the peer of `connection` of the train of `set`.
+    /// Transfers the train of `set` to the peer of `connection`.
     package init(connection: ConnectionHandle, serviceData: UInt16 = 0, set: AdvertisingHandle) {
         (self.connection, self.serviceData, self.set) = (connection, serviceData, set)
     }
 }
 
-/// Says what to do with a train of which the peer of a connection tells.
+/// Sets what to do with a train that the peer of a connection transfers.
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.91.
     package static let definition = command(
@@ -70,7 +70,7 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     }
 }
 
-/// Says what to do with a train of which the peer of a later connection tells.
+/// Sets what to do with a train that the peer of a later connection transfers.
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.92.
     package static let definition = command(

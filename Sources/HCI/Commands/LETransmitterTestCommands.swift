@@ -76,7 +76,7 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
     }
 }
 
-/// Sends test packets with a constant tone extension, as strong as told.
+/// Sends test packets with a constant tone extension, at a given TX power.
 package struct LETransmitterTestV4: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
     package static let definition = command(.leTransmitterTestV4, "test, TX power", Self.init) {

@@ -11,7 +11,7 @@ package struct Disconnect: HCICommand {
 
     /// The connection.
     package var connection: ConnectionHandle
-    /// What the peer is told. Seven reasons are allowed: 0x05, 0x13, 0x14, 0x15, 0x1a, 0x29 and 0x3b.
+    /// The reason that the peer receives. Seven are allowed: 0x05, 0x13, 0x14, 0x15, 0x1a, 0x29 and 0x3b.
     package var reason: HCIStatus
 
     /// Ends `connection`.

@@ -70,7 +70,7 @@ extension AdvertisingReport {
 
 extension AdvertisingEventType {
     /// What a legacy report's type says in the terms of extended ones. A scan response of a legacy
-    /// scanner does not tell whether its advertiser is connectable, and an unknown type tells nothing.
+    /// scanner does not show whether its advertiser is connectable, and an unknown type shows nothing.
     init(_ type: LEAdvertisingReports.Report.Kind) {
         self =
             switch type {

@@ -182,7 +182,7 @@ package struct LEScanTimeout: LEEventParameters {
     package init() {}
 }
 
-/// An advertising set is no longer sent: time is up, or somebody connected.
+/// An advertising set is no longer sent: time is up, or a connection was created.
 package struct LEAdvertisingSetTerminated: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.18.
     package static let definition = event(
@@ -192,7 +192,7 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
         ($0.status, $0.set, $0.connection, $0.completedEvents)
     }
 
-    /// Success when somebody connected; `.advertisingTimeout` or `.limitReached` else.
+    /// Success when a connection was created; `.advertisingTimeout` or `.limitReached` else.
     package var status: HCIStatus
     /// The advertising set.
     package var set: AdvertisingHandle

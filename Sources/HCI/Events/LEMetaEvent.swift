@@ -34,7 +34,7 @@ package enum LEMetaEvent: Hashable, Sendable {
     case periodicAdvertisingReport(LEPeriodicAdvertisingReport)
     /// A train is followed no longer.
     case periodicAdvertisingSyncLost(LEPeriodicAdvertisingSyncLost)
-    /// A peer told of a train.
+    /// A peer transferred a train.
     case periodicAdvertisingSyncTransferReceived(LEPeriodicAdvertisingSyncTransferReceived)
     /// Scanning for a limited time is over.
     case scanTimeout(LEScanTimeout)

@@ -112,7 +112,7 @@ package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     package init(sync: SyncHandle) { self.sync = sync }
 }
 
-/// A connected peer told of a train, and the controller follows it, or could not.
+/// A connected peer transferred a train, and the controller follows it, or could not.
 package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.24.
     package static let definition = event(

@@ -6,8 +6,8 @@ import BLECore
 /// ```swift
 /// if let whole = assembler.take(report, at: now) { tell(whole) }
 /// ```
-/// Bounded: of more unfinished chains than `chainLimit` the oldest is told as it is, marked as truncated,
-/// and so is a chain that became longer than any can be.
+/// Bounded: of more unfinished chains than `chainLimit` the oldest is returned as it is, marked as
+/// truncated, and so is a chain that became longer than any can be.
 package struct ReportAssembler: Sendable {
     /// Chains that may be unfinished at a time.
     package static let chainLimit = 16

@@ -3,8 +3,8 @@ import BLECore
 /// Puts the fragments of one connection's L2CAP frames together (Core Specification 5.4, Vol 3, Part A,
 /// 7.2.2).
 ///
-/// A broken frame is dropped and told; the next start of a frame is good again. A frame that comes in one
-/// fragment is handed over in place.
+/// A broken frame is dropped and reported; the next start of a frame is good again. A frame that comes in
+/// one fragment is handed over in place.
 package struct ACLReassembler: Sendable {
     /// The most octets of payload that a frame may have.
     package let maximumPayload: Int

@@ -22,7 +22,7 @@ package struct CreditBasedResult: HCICode {
     package static let encryptionKeyTooShort = CreditBasedResult(rawValue: 0x0007)
     /// The link is not encrypted.
     package static let insufficientEncryption = CreditBasedResult(rawValue: 0x0008)
-    /// A source channel is none that can be.
+    /// A source channel is invalid.
     package static let invalidSource = CreditBasedResult(rawValue: 0x0009)
     /// A source channel is taken.
     package static let sourceTaken = CreditBasedResult(rawValue: 0x000a)

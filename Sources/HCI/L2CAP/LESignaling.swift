@@ -10,8 +10,7 @@ import DequeModule
 package struct LESignaling: Machine, Sendable {
     /// What the channel's owner should know.
     package enum Event: Hashable, Sendable {
-        /// The peripheral asks for these parameters, which are within range. `answer` tells it what becomes
-        /// of that.
+        /// The peripheral asks for these parameters, which are within range. `answer` sends the response.
         case parameterUpdateRequested(identifier: UInt8, LEConnectionParameters)
         /// The central has answered our request.
         case parameterUpdateAnswered(isAccepted: Bool)
@@ -101,7 +100,7 @@ extension LESignaling {
         return true
     }
 
-    /// The next thing to tell, oldest first.
+    /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// Takes a frame from the peer.
@@ -156,7 +155,7 @@ extension LESignaling {
         events.append(.parameterUpdateRequested(identifier: packet.identifier, parameters))
     }
 
-    /// Refuses a request in the way that belongs to it. Responses that nobody waits for are passed over.
+    /// Refuses a request with the response that its code has. Responses that no request waits for are ignored.
     private mutating func refuse(_ packet: LESignalingPDU) throws(DecodeError) {
         let identifier = packet.identifier
         switch packet.code {

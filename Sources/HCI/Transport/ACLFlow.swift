@@ -66,11 +66,11 @@ package struct ACLFlow: Sendable {
     private var spare: [[UInt8]] = []
     private static let spareLimit = 8
 
-    /// A flow that holds everything back until `configure` tells the controller's buffers.
+    /// A flow that holds everything back until `configure` sets the controller's buffers.
     package init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
 
-    /// Tells the controller's buffers: those of LE Read Buffer Size or, when that has none, those of Read
-    /// Buffer Size, which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
+    /// Sets the controller's buffers: those of LE Read Buffer Size or, when that has none, those of Read Buffer Size,
+    /// which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
     package mutating func configure(packetLength: Int, packets: Int) {
         self.packetLength = max(packetLength, 0)
         packetCount = max(packets, 0)
@@ -235,7 +235,7 @@ extension OutputSpan where Element == UInt8 {
     }
 }
 
-/// What can be wrong with what a flow is asked to send, or told to have sent.
+/// What can be wrong with what a flow is asked to send, or with what is reported as completed.
 package enum ACLFlowError: Error, Hashable, Sendable {
     /// There is no such connection.
     case unknownConnection(ConnectionHandle)

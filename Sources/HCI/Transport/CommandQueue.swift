@@ -56,7 +56,7 @@ package struct CommandQueue: Machine, Sendable {
 
     /// Whose the controller is.
     package let ownership: Ownership
-    /// Answers that belonged to no command of this queue, or to one that nobody waited for any more.
+    /// Answers that belonged to no command of this queue, or to one that no caller waited for any more.
     package private(set) var unsolicitedCount = 0
     /// Commands that are not sent.
     package var waitingCount: Int { waiting.count }
@@ -95,7 +95,7 @@ package struct CommandQueue: Machine, Sendable {
     /// How long the kernel waits for an answer.
     private static let kernelTimeLimit = Duration.seconds(2)
 
-    /// A queue to a controller that was told nothing yet.
+    /// A queue to a controller that has received no command yet.
     package init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
 }
 
@@ -116,13 +116,13 @@ extension CommandQueue {
         return ticket
     }
 
-    /// Forgets a command: no event will tell of it. If it was sent the controller carries it out.
+    /// Forgets a command: no event will report it. If it was sent the controller carries it out.
     package mutating func cancel(_ ticket: Ticket) {
         waiting.removeAll { $0.ticket == ticket }
         if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
     }
 
-    /// Takes back commands that are not sent, of which no event will tell then.
+    /// Takes back commands that are not sent, which no event will report then.
     package mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
         let meant = waiting.filter { isMeant($0.packet) }.map(\.ticket)
         waiting.removeAll { isMeant($0.packet) }
@@ -176,7 +176,7 @@ extension CommandQueue {
         return true
     }
 
-    /// The next thing to tell, oldest first.
+    /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
     private func mayBeSent(_ opcode: HCIOpcode) -> Bool {
@@ -239,12 +239,12 @@ extension CommandQueue {
         events.append(status == .success ? .accepted(answered) : .failed(answered, status))
     }
 
-    /// Takes the command of that opcode off the unanswered ones; its ticket, if someone waits for it.
+    /// Takes the command of that opcode off the unanswered ones; its ticket, if a caller waits for it.
     private mutating func settle(
         _ opcode: HCIOpcode, _ status: HCIStatus, _ allowance: UInt8, at now: Instant
     ) -> Ticket? {
         self.allowance = Int(allowance)
-        // Only tells the allowance (7.7.14).
+        // Only updates the allowance (7.7.14).
         guard opcode != .none else { return nil }
         if let command = foreign.removeValue(forKey: opcode), now < command.deadline {
             unsolicitedCount += 1

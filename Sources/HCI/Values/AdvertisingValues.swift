@@ -66,7 +66,7 @@ package struct ScanType: HCICode {
     package static let active = ScanType(rawValue: 0x01)
 }
 
-/// Which advertisers a scanner hears (Core Specification 5.4, Vol 4, Part E, 7.8.10).
+/// Which advertising packets a scanner accepts (Core Specification 5.4, Vol 4, Part E, 7.8.10).
 package struct ScanFilterPolicy: OptionSet, HCICode {
     /// The bits.
     package let rawValue: UInt8
@@ -90,7 +90,7 @@ package struct InitiatorFilterPolicy: HCICode {
 
     /// The peer that the command names.
     package static let peer = InitiatorFilterPolicy(rawValue: 0x00)
-    /// The first device of the filter accept list that it hears; the command's peer does not count.
+    /// The first device of the filter accept list whose advertising it receives; the command's peer does not count.
     package static let acceptList = InitiatorFilterPolicy(rawValue: 0x01)
 }
 
@@ -113,7 +113,7 @@ package struct LegacyAdvertisingData: HCIField {
         octets = data + [UInt8](repeating: 0, count: Self.capacity - data.count)
     }
 
-    /// The octets that count, or nil when the length is none that fits.
+    /// The octets that count, or nil when the length is above `capacity`.
     package var data: [UInt8]? { length <= Self.capacity ? Array(octets.prefix(Int(length))) : nil }
 
     /// Reads the length and 31 octets.

@@ -1,4 +1,4 @@
-/// A physical layer with the coding of LE Coded told apart (Core Specification 5.4, Vol 4, Part E, 7.8.117).
+/// A physical layer, with the codings of LE Coded distinguished (Core Specification 5.4, Vol 4, Part E, 7.8.117).
 package struct PHYAndCoding: HCICode {
     /// The octet.
     package let rawValue: UInt8

@@ -47,7 +47,7 @@ package struct PeriodicAdvertiser: HCIParameters, HCIField {
     package init(address: HCIAddress, sid: UInt8) { (self.address, self.sid) = (address, sid) }
 }
 
-/// What a controller does with a train of which a connected peer tells (Core Specification 5.4, Vol 4,
+/// What a controller does with a train that a connected peer transfers (Core Specification 5.4, Vol 4,
 /// Part E, 7.8.91).
 package struct SyncTransferParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
@@ -65,7 +65,7 @@ package struct SyncTransferParameters: HCIParameters, HCIField {
         /// The mode of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Not to follow it, nor to say that the peer told of it.
+        /// Not to follow it, nor to report the transfer.
         package static let ignore = Mode(rawValue: 0x00)
         /// To follow it without reports.
         package static let withoutReports = Mode(rawValue: 0x01)

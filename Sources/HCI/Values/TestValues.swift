@@ -1,4 +1,4 @@
-/// What a transmitter test sends (Core Specification 5.4, Vol 4, Part E, 7.8.29). Patterns are told from the
+/// What a transmitter test sends (Core Specification 5.4, Vol 4, Part E, 7.8.29). Patterns begin with the
 /// first bit on air.
 package struct TestPayload: HCICode {
     /// The octet.

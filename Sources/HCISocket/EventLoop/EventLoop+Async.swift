@@ -43,7 +43,7 @@ private final class ReadinessWaiter: @unchecked Sendable {
     func start(
         _ descriptor: CInt, _ interest: Readiness, _ continuation: CheckedContinuation<Readiness?, Never>
     ) {
-        // A task that was cancelled before it began to wait is told so first.
+        // A task that was cancelled before it began to wait does not wait.
         guard !ended else { return continuation.resume(returning: nil) }
         self.continuation = continuation
         registration = try? loop.watch(descriptor, for: interest) { [self] in end($0) }
@@ -69,7 +69,7 @@ private final class Sleeper: @unchecked Sendable {
     init(_ loop: EventLoop) { self.loop = loop }
 
     func start(_ duration: Duration, _ continuation: CheckedContinuation<Bool, Never>) {
-        // A task that was cancelled before it began to wait is told so first.
+        // A task that was cancelled before it began to wait does not wait.
         guard !cancelled else { return continuation.resume(returning: false) }
         self.continuation = continuation
         timer = loop.schedule(loop.now + duration) { [self] in end(true) }

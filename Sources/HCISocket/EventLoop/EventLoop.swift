@@ -169,7 +169,7 @@ extension EventLoop {
             wakeSleepers()
             if isOver { return }
             let count = Int(wait(&events))
-            // Work that the handlers below add is seen without waking anybody.
+            // The loop sees work that the handlers below add without being woken.
             inbox.withLock { $0.sleeping = false }
             for index in 0..<max(0, count) { dispatch(events[index]) }
         }

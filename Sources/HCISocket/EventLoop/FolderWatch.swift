@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// Tells which files of folders come and go (inotify(7)), whoever does that.
+/// Reports which files appear in folders and disappear from them (inotify(7)), whichever process is the cause.
 package final class FolderWatch: Sendable {
     /// What happened.
     package enum Event: Hashable, Sendable {
@@ -34,7 +34,7 @@ package final class FolderWatch: Sendable {
         return number
     }
 
-    /// Tells `handler` what happens, on the loop, until the watch is let go. Call it there.
+    /// Calls `handler` on the loop with what happens, until the watch is released. Call this on the loop.
     package func start(_ handler: @escaping @Sendable ([Event]) -> Void) throws(PortError) {
         let descriptor = watched.descriptor
         try watched.watch(for: .read) { _ in

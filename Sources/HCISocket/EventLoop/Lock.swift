@@ -18,7 +18,7 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` alone with the state. Keep it short: whoever else wants the state waits.
+    /// Runs `body` with exclusive access to the state. Keep it short: other threads that need the state wait.
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -1,6 +1,6 @@
 import BLECore
 
-/// One deadline on a loop: whoever sets it holds it. A new deadline replaces the old one.
+/// One deadline on a loop, held by the object that sets it. A new deadline replaces the old one.
 package struct LoopTimer: ~Copyable {
     private let loop: EventLoop
     private let action: @Sendable () -> Void

@@ -14,10 +14,10 @@ public struct Readiness: OptionSet, Sendable {
     public static let read = Readiness(CLINUX_EPOLLIN)
     /// Something can be written without waiting.
     public static let write = Readiness(CLINUX_EPOLLOUT)
-    /// The descriptor has an error to tell.
+    /// The descriptor has a pending error.
     package static let error = Readiness(CLINUX_EPOLLERR)
     /// The other side is gone.
     package static let hangUp = Readiness(CLINUX_EPOLLHUP)
-    /// Of what to watch for: each change is told once, not for as long as it lasts.
+    /// An option of a watch: each change is reported once, not for as long as it lasts.
     static let edge = Readiness(CLINUX_EPOLLET)
 }

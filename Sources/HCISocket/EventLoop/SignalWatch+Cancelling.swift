@@ -1,7 +1,8 @@
 extension SignalWatch {
-    /// What `body` does. One of `signals` cancels its task, and ends the process as if nobody had caught it once `body`
-    /// has cleaned up after itself, so that a shell or a service manager sees why; a second one does so at once. One
-    /// such call a process at a time. `telling` is told of the first one before the task is cancelled. Without a descriptor left for signals they end the process as they always do.
+    /// The result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after itself, ends the
+    /// process as if the signal had not been caught, so that a shell or a service manager sees why; a second one ends
+    /// it at once. `telling` is called with the first one before the task is cancelled. Only one such call may be
+    /// active in a process. If no descriptor is left for signals, they do what they do by default.
     package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
         telling listener: @escaping @Sendable (CInt) -> Void = { _ in },
@@ -18,7 +19,7 @@ extension SignalWatch {
         let caught = Lock<CInt?>(nil)
         loop.execute {
             try? watch?.start { signal in
-                // A second signal is somebody in a hurry.
+                // A second signal does not wait for `body`.
                 if caught.withLock({ $0 != nil }) { die(by: signal) }
                 caught.withLock { $0 = signal }
                 listener(signal)

@@ -1,5 +1,5 @@
-/// Signals that somebody else wants to know of than who has the watch, as those of a terminal while something is drawn on
-/// it.
+/// Signals that another part of the program handles than the watch's owner, such as those of a terminal while
+/// something is drawn on it.
 extension SignalWatch {
     struct Others {
         /// The process's watch.
@@ -10,8 +10,8 @@ extension SignalWatch {
     }
     static let others = Lock(Others())
 
-    /// Tells `handler` these signals, on the watch's loop, until `untell` or the watch's end. Without a watch they do what
-    /// they do by default.
+    /// Calls `handler` with these signals, on the watch's loop, until `untell` or the watch's end. Without a watch they
+    /// do what they do by default.
     package static func tell(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }

@@ -26,7 +26,7 @@ package final class SignalWatch: @unchecked Sendable {
         Self.others.withLock { $0.watch = self }
     }
 
-    /// Tells `handler` each signal, on the loop. Call it there.
+    /// Calls `handler` on the loop with each signal. Call this on the loop.
     package func start(_ handler: @escaping @Sendable (CInt) -> Void) throws(PortError) {
         let descriptor = output.descriptor
         try output.watch(for: .read) { _ in
@@ -63,7 +63,7 @@ package final class SignalWatch: @unchecked Sendable {
         return handler == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Ends the process by `signal` as if nobody had caught it, so that its parent sees why.
+    /// Ends the process by `signal` as if it had not been caught, so that the parent process sees why.
     package static func die(by signal: CInt) -> Never {
         others.withLock { $0.farewell }?()
         set(signal, to: SIG_DFL)

@@ -38,14 +38,14 @@ package enum HCISockets {
         do throws(PortError) {
             try Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: octets, "SO_RCVBUFFORCE")
         } catch {
-            // As much as anybody may have.
+            // Without CAP_NET_ADMIN: up to the system-wide limit (net.core.rmem_max).
             try? Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: octets, "SO_RCVBUF")
         }
     }
 
-    /// The user channel of adapter `index`: the kernel lets go of the controller, and what it sends comes
-    /// here and nowhere else. Needs CAP_NET_ADMIN and an adapter that is down (EBUSY) and that nobody else
-    /// has so (EUSERS). Closing it gives the controller back, down.
+    /// The user channel of adapter `index`: the kernel releases the controller, and only this socket receives
+    /// what it sends. Needs CAP_NET_ADMIN and an adapter that is down (EBUSY) and that no other socket has open
+    /// as its user channel (EUSERS). Closing it returns the controller to the kernel, down.
     package static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         PacketSocket(
             try open(index, channel: HCI_CHANNEL_USER), on: loop, maximumPacket: maximumPacket,

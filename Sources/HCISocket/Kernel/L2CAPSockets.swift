@@ -24,8 +24,8 @@ package protocol L2CAPSocket: PacketPort {
     func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int)
 
     /// Asks the kernel for at least `level`, which is more than the link has; it pairs if it must. EINVAL: it has no
-    /// Security Manager for this link. Nothing is taken until that has ended, and well: then `writable` is called.
-    /// Of any other end the socket tells nothing.
+    /// Security Manager for this link. Nothing is sent until that has succeeded; then `writable` is called. The
+    /// socket does not report a failure.
     func require(_ level: SecurityLevel) throws(PortError)
 
     /// The HCI handle of the link, for commands on a raw socket.
@@ -49,9 +49,9 @@ package enum L2CAPSockets {
     /// minute.
     private static let sendMemory: CInt = 32_768
 
-    /// Listens at the adapter whose identity address is `address`. The type must be the adapter's own
-    /// exactly, or nothing is heard. Needs no capability. The newest listener of the machine gets the
-    /// links.
+    /// Listens at the adapter whose identity address is `address`. The address type must match the
+    /// adapter's exactly, or no link arrives. Needs no capability. The newest listener of the machine gets
+    /// the links.
     package static func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void
     ) throws(PortError) -> Listener {
@@ -68,15 +68,15 @@ package enum L2CAPSockets {
     }
 
     /// Connects from the adapter at `local` to `peer`: the kernel scans for it, and gives up after its own
-    /// limit of 20 s (ETIMEDOUT) unless it is cancelled before. EBUSY: the link's channel is somebody
-    /// else's.
+    /// limit of 20 s (ETIMEDOUT) unless it is cancelled before. EBUSY: another socket has the link's
+    /// channel.
     package static func connect(
         from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
         let descriptor = try bound(to: local)
         _ = try Sockets.closing(descriptor) { () throws(PortError) in
-            // Done at once or not: a connected socket is writable, so the loop tells in both cases.
+            // Done at once or not: a connected socket is writable, so the loop reports both cases.
             try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
         }
         let pending = PendingConnection(descriptor, on: loop)

@@ -7,8 +7,8 @@ import SystemPackage
 /// HCI packets over a byte stream, in H4 form: TCP, Unix sockets, UARTs. The stream carries nothing but
 /// packets, so a type octet that is none means that both sides have lost each other.
 ///
-/// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the controller is told
-/// Reset until it answers, what comes before is thrown away, and `PacketPortHandlers.wasReset` is called.
+/// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the port sends Reset
+/// until the controller answers, discards what comes before, and calls `PacketPortHandlers.wasReset`.
 package final class H4Port: PacketPort, @unchecked Sendable {
     // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
     private let socket: WatchedDescriptor
@@ -95,7 +95,7 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         closed?(error)
     }
 
-    /// As `fail`, from within a call of the owner's, which is told in a turn of its own.
+    /// As `fail`, for use within a call of the owner's: `closed` is called later, from the loop.
     private func failSoon(_ error: PortError) {
         timer?.set(nil)
         socket.close()

@@ -22,7 +22,7 @@ package final class Listener: @unchecked Sendable {
         self.acceptNext = acceptNext
     }
 
-    /// Starts to accept. `failed` is told what ended it, for example the adapter's removal.
+    /// Starts to accept. `failed` is called with the error that ends it, for example the adapter's removal.
     package func start(failed: @escaping @Sendable (PortError) -> Void) throws(PortError) {
         rest = LoopTimer(on: socket.loop) { [weak self] in self?.socket.want(.read) }
         try socket.watch(for: .read) { [weak self] readiness in self?.ready(readiness, failed) }

@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// A file that one process at a time holds, and that is gone when nobody does.
+/// A file that one process at a time holds, and that is removed when it is released.
 enum LockFile {
     /// Runs `body` while this process alone holds the file at `path`.
     static func holding<Result>(

@@ -8,7 +8,7 @@ import SystemPackage
 package final class NameClaim: Sendable {
     private let descriptor: CInt
 
-    /// Claims `name`, of at most 107 octets; nil when somebody has it.
+    /// Claims `name`, of at most 107 octets; nil when it is taken.
     package init?(_ name: String) throws(PortError) {
         let address = try Self.address(name)
         let socket = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
@@ -41,8 +41,8 @@ package final class NameClaim: Sendable {
 }
 
 extension NameClaim {
-    /// Claims `name` when whoever has it lets it go; nil when that takes longer than `limit` by the loop's clock, when
-    /// the task is cancelled, and when it cannot be waited for.
+    /// Claims `name` once its holder releases it; nil when that takes longer than `limit` by the loop's clock, when the
+    /// task is cancelled, and when it cannot be waited for.
     package static func take(
         _ name: String, within limit: Duration, on loop: EventLoop
     ) async throws(PortError) -> NameClaim? {

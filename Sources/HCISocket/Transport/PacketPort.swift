@@ -51,8 +51,8 @@ public struct PacketPortHandlers: Sendable {
     public var writable: @Sendable () -> Void
     /// The port ended by itself; called once, and nothing after it.
     public var closed: @Sendable (PortError) -> Void
-    /// The other side was reset, because the port had lost its packets and found them again so: it knows
-    /// nothing any more of what it was told before.
+    /// The port reset the other side to find the packet boundaries again: all that the other side was
+    /// configured with is lost.
     public var wasReset: @Sendable () -> Void
 
     /// Creates the handlers for `start`.

@@ -64,7 +64,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             // ENOTCONN: the kernel holds the channel back while it pairs.
             kept = [UInt8](copying: packet)
             socket.want([.read, .write])
-        // An adapter that is off takes nothing, and may be on again soon: whoever waits for an answer hears none.
+        // An adapter that is off takes nothing, and may be on again soon: the packet is dropped without an error.
         case .failure(.networkDown): break
         case .failure(let error): failSoon(.system(error, during: "write"))
         }
@@ -142,12 +142,12 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
                 if readiness.contains(.hangUp) || ending != nil { fail(ending ?? .ended) }
                 return
             case .failure(let error):
-                // The kernel tells an error once, and before the packets that came before it.
+                // The kernel reports an error once, and before the packets that came before it.
                 if let ending { return fail(ending) }
                 ending = .system(error, during: "recvmmsg")
             }
         }
-        // It was not read to its end, which nothing may tell of once more.
+        // The end was not reached, and the kernel may not report it again.
         guard ending != nil, socket.isOpen else { return }
         socket.loop.execute { [weak self] in self?.drain(.hangUp, turn: Self.turn) }
     }
@@ -212,7 +212,7 @@ extension PacketSocket {
         departures?.close()
         departures = nil
         guard let departed, socket.isOpen else { return }
-        // On the socket itself room is told for as long as there is some. A second descriptor tells each change.
+        // The socket itself reports room for as long as there is some. A second descriptor reports each change.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system(.current, during: "dup") }
         let watched = WatchedDescriptor(copy, on: socket.loop)

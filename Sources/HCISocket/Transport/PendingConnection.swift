@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// A connect that is under way. It ends by telling the descriptor or the error, or by `cancel()`.
+/// A connection attempt. It ends with a descriptor or an error, or by `cancel()`.
 package final class PendingConnection: @unchecked Sendable {
     // Sendable: touched on the loop only; WatchedDescriptor sees to it.
     private let socket: WatchedDescriptor
@@ -9,11 +9,11 @@ package final class PendingConnection: @unchecked Sendable {
 
     init(_ descriptor: CInt, on loop: EventLoop) { socket = WatchedDescriptor(descriptor, on: loop) }
 
-    /// Waits for the end, which `done` is told on the loop. The descriptor is then the caller's: a
-    /// duplicate, since this object closes its own.
+    /// Waits for the end, and calls `done` on the loop with the result. The descriptor is then the
+    /// caller's: a duplicate, since this object closes its own.
     func start(_ done: @escaping @Sendable (Result<CInt, PortError>) -> Void) throws(PortError) {
         self.done = done
-        // The loop holds the attempt until it has ended: nobody else may.
+        // The loop holds the attempt until it has ended: the caller need not hold it.
         try socket.watch(for: .write) { [self] _ in ready() }
     }
 

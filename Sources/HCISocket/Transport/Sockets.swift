@@ -29,7 +29,7 @@ enum Sockets {
         }
     }
 
-    /// Begins to connect; true when it is done already, false when `pendingError` tells later.
+    /// Begins to connect; true when it is done already, false when `pendingError` gives the result later.
     static func connect<Address>(_ descriptor: CInt, to address: Address) throws(PortError) -> Bool {
         if withAddress(address, { Glibc.connect(descriptor, $0, $1) }) == 0 { return true }
         let error = Errno.current

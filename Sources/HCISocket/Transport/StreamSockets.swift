@@ -24,7 +24,7 @@ extension StreamAddress: CustomStringConvertible {
 /// Stream sockets, for H4.
 package enum StreamSockets {
     /// A socket that listens at `address`, and where: with the port that a TCP port 0 became. A Unix
-    /// socket's file that nobody serves any more is replaced; one that somebody serves is EADDRINUSE.
+    /// socket's file that no process serves any more is replaced; one that is still served is EADDRINUSE.
     package static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
@@ -104,7 +104,7 @@ package enum StreamSockets {
         return UInt16(bigEndian: address.sin6_port)
     }
 
-    /// Connects; `done` is told on the loop.
+    /// Connects; `done` is called on the loop with the result.
     package static func connect(
         to address: StreamAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<CInt, PortError>) -> Void

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// A port that tells every packet that goes through it, as a line: `-> 01030c00` from the host, `<- …` to it.
+/// A port that reports every packet that goes through it, as a line: `-> 01030c00` from the host, `<- …` to it.
 /// Wraps any other.
 package final class TracingPort: PacketPort {
     private let inner: any PacketPort

@@ -4,7 +4,7 @@ import SystemPackage
 /// A non-blocking descriptor on a loop: closed once, by `close()` or by the end of its owner.
 final class WatchedDescriptor: @unchecked Sendable {
     // Sendable: `registration`, `interest` and `open` are touched on the loop only (the loop checks), and
-    // in deinit, when nobody else holds the object.
+    // in deinit, when no other reference exists.
     let descriptor: CInt
     let loop: EventLoop
     private var registration: UInt64?

@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// What is known of the attributes of one server: what discovery told in the recording.
+/// What is known of the attributes of one server: what discovery in the recording reported.
 struct AttributeNames: Sendable {
     private var types: [AttributeHandle: BluetoothUUID] = [:]
     /// By the handles of their declarations.

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 extension DecodedLayer {
-    /// The payload of an advertising packet. What is malformed in it is told, and the rest is read all the same.
+    /// The payload of an advertising packet. Malformed parts are reported, and the rest is still read.
     package static func advertising(_ bytes: [UInt8]) -> DecodedLayer {
         let data = AdvertisingData(bytes)
         let problems = data.problems.map(\.description)

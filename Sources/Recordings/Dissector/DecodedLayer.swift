@@ -19,9 +19,9 @@ package struct DecodedLayer: Sendable {
         case smp
         /// Advertising data.
         case adv
-        /// What a monitor tells beside packets.
+        /// What a monitor reports beside packets.
         case monitor
-        /// The kernel's management interface, which monitors tell, too.
+        /// The kernel's management interface, which monitors record, too.
         case mgmt
     }
 

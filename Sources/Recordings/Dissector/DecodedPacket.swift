@@ -47,7 +47,7 @@ package struct AnsweredRequest: Hashable, Sendable {
     }
 }
 
-/// An attribute of a recorded server, as far as discovery in the same recording told.
+/// An attribute of a recorded server, as far as discovery in the same recording reported it.
 package struct DecodedAttribute: Hashable, Sendable {
     /// Its number.
     package var handle: AttributeHandle

@@ -39,8 +39,8 @@ struct DissectedLink: Sendable {
         remote = peer.map { .peer($0) } ?? .stranger(adapter, handle)
     }
 
-    /// The direction of data. A continuation of which the file does not tell it goes on with the frame that is
-    /// unfinished; where both ways have one, as the data before it went.
+    /// The direction of data. A continuation whose direction the file does not give belongs to the frame that is
+    /// unfinished; where both directions have one, it has the direction of the data before it.
     mutating func direction(of data: ACLPacket, _ told: HCIDirection, isGuess: Bool) -> HCIDirection {
         var direction = told
         if isGuess, data.boundary == .continuing {

@@ -3,8 +3,8 @@ import BLECore
 import HCI
 
 /// Explains the records of a recording, one after another. It remembers connections, so that fragments
-/// become frames, data tells whose it is, answers find their requests, and attributes have the types that
-/// discovery told.
+/// become frames, data has a sender, responses are paired with their requests, and attributes have the
+/// types that discovery reported.
 package struct Dissector: Sendable {
     private struct Key: Hashable {
         let adapter: UInt16

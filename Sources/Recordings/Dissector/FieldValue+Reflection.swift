@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// HCI has hundreds of messages, each a struct whose properties are its fields and bear their names; so the
-/// fields of a message are found by reflection instead of being told once more.
+/// fields of a message are found by reflection instead of being listed again.
 extension DecodedFields {
     /// The stored properties of a message.
     init(reflecting message: Any) {

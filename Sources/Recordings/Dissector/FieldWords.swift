@@ -42,12 +42,12 @@ extension FieldValue {
         .told(.number(Int(power)), as: power == 127 ? "none" : "\(power) \(unit)")
     }
 
-    /// An address. All zeros are nobody's, but where a controller says which its own is.
+    /// An address. All zeros mean none, except where a controller reports its own address.
     static func address(_ address: DeviceAddress, named name: String) -> FieldValue {
         address.value == 0 && name != "address" ? .told(.name(address), as: "none") : .name(address)
     }
 
-    /// A number of a plain type, of which only its name in the message tells what it counts.
+    /// A number of a plain type, whose unit only its name in the message gives.
     static func number(_ number: Int, named name: String) -> FieldValue {
         switch (name, number) {
         case ("sid", 0xff): .told(.number(number), as: "none")

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What a monitor tells beside packets, as the kernel writes it (include/net/bluetooth/hci_mon.h).
+/// What a monitor reports beside packets, as the kernel writes it (include/net/bluetooth/hci_mon.h).
 struct MonitorNote: Sendable {
     let fields: DecodedFields
 
@@ -83,7 +83,7 @@ struct MonitorNote: Sendable {
 }
 
 extension DecodedLayer {
-    /// What a monitor told beside packets.
+    /// What a monitor reported beside packets.
     static func note(_ opcode: MonitorOpcode, _ bytes: [UInt8]) -> DecodedLayer {
         let isManagement = [.controlOpen, .controlClose, .controlCommand, .controlEvent].contains(opcode)
         let layer: Layer = isManagement ? .mgmt : .monitor

@@ -3,7 +3,7 @@ import HCI
 
 /// What the records of a btsnoop file hold.
 package enum BTSnoopDatalink: UInt32, Hashable, Sendable {
-    /// HCI packets without their type; the flags tell command and event from data.
+    /// HCI packets without their type; the flags distinguish commands and events from data.
     case h1 = 1001
     /// HCI packets as H4 has them; what Android and most others write.
     case h4 = 1002

@@ -5,7 +5,7 @@ import HCI
 enum PcapLinkType: UInt32 {
     /// H4 without a direction.
     case h4 = 187
-    /// H4 after four octets that tell the direction.
+    /// H4 after four octets that give the direction.
     case h4WithDirection = 201
     /// The Linux monitor channel: adapter and opcode, then the rest.
     case monitor = 254
@@ -19,7 +19,7 @@ enum PcapLinkType: UInt32 {
         }
     }
 
-    /// The record of a packet of at least `leastBody` octets. `direction` is what the file tells beside it.
+    /// The record of a packet of at least `leastBody` octets. `direction` is what the file gives beside it.
     func record(_ header: RecordHeader, _ body: Span<UInt8>, direction: HCIDirection? = nil) -> Record {
         let (adapter, content, isGuess) = content(body, direction)
         return Record(
@@ -46,7 +46,7 @@ enum PcapLinkType: UInt32 {
         }
     }
 
-    /// The direction of a packet that tells it by itself: commands are the host's, events the controller's, and only
+    /// The direction that the packet itself shows: commands are the host's, events the controller's, and only
     /// hosts begin ACL data with the boundary flag 0b00 (Core Specification 5.4, Vol 4, Part E, 5.4.2). Other data
     /// are guessed to be the controller's.
     private static func direction(of packet: [UInt8]) -> HCIDirection? {

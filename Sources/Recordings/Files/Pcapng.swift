@@ -35,7 +35,7 @@ struct Pcapng: RecordFormat {
     var headerCount: Int { Self.headerLength }
     var isOfMonitor: Bool { interfaces.contains { $0.linkType == .monitor } }
 
-    /// The byte order that the magic of a section header tells.
+    /// The byte order that the magic of a section header gives.
     private static func order(_ block: Span<UInt8>) -> Bool? {
         let magic = (8..<12).reduce(UInt32(0)) { $0 << 8 | UInt32(block[$1]) }
         return magic == byteOrderMagic ? true : magic.byteSwapped == byteOrderMagic ? false : nil
@@ -52,7 +52,7 @@ struct Pcapng: RecordFormat {
             order = told
         }
         let length = try reader.word("block length", bigEndian: order)
-        // A section's is its magic, which tells whether the byte order changes.
+        // A section's is its magic, which shows whether the byte order changes.
         let first = try reader.word("first field", bigEndian: bigEndian)
         guard length.isMultiple(of: 4), length >= Self.headerLength, length <= Self.blockLimit else {
             throw reader.failure(

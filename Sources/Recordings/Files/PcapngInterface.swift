@@ -65,7 +65,7 @@ struct PcapngOption {
         (bigEndian ? value : value.reversed()).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The direction that a packet's flags tell.
+    /// The direction that a packet's flags give.
     var direction: HCIDirection? {
         guard code == Self.flags, value.count == 4 else { return nil }
         return switch number & 3 {

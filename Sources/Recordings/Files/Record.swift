@@ -11,18 +11,18 @@ package struct Record: Hashable, Sendable {
         /// An HCI packet as H4 has it: the octet of its type, then the packet (Core Specification 5.4, Vol 4,
         /// Part A, 2).
         case packet(Direction, [UInt8])
-        /// What a monitor tells beside packets: adapters that come and go, log lines, mgmt traffic.
+        /// What a monitor reports beside packets: adapters that come and go, log lines, mgmt traffic.
         case note(MonitorOpcode, [UInt8])
     }
 
     /// When.
     package var time: RecordingTime
-    /// The index of the adapter; 0 where the format does not tell.
+    /// The index of the adapter; 0 where the format has none.
     package var adapter: UInt16
     /// What.
     package var content: Content
-    /// Whether the file does not tell the packet's direction, and the packet by itself does not either. A `Dissector`
-    /// that sees what came before knows better.
+    /// Whether neither the file nor the packet itself gives the packet's direction. A `Dissector` can derive it from
+    /// the packets before.
     package var isDirectionGuessed: Bool
     /// Octets at the end of the packet that the recorder left out.
     package var missing: Int
@@ -44,7 +44,7 @@ package struct Record: Hashable, Sendable {
 }
 
 extension Record.Content {
-    /// What the monitor channel told: `body` is what follows the header of opcode, index and length.
+    /// A message of the monitor channel: `body` is what follows the header of opcode, index and length.
     package init(_ opcode: MonitorOpcode, _ body: Span<UInt8>) {
         if let packet = opcode.packet {
             self = .packet(packet.direction, [UInt8](packet.type.rawValue, then: body))

@@ -1,6 +1,6 @@
 import BLECore
 
-/// A file format made of records: a header that tells the body's length, then the body.
+/// A file format made of records: a header that gives the body's length, then the body.
 protocol RecordFormat: Sendable {
     /// Octets of a record's header.
     var headerCount: Int { get }
@@ -18,7 +18,7 @@ extension RecordFormat {
     var leftOut: Int { 0 }
 }
 
-/// What the record headers of all formats tell.
+/// What the record headers of all formats contain.
 struct RecordHeader {
     /// Octets of the body in the file.
     var included: Int
@@ -51,8 +51,8 @@ struct RecordHeader {
         self.drops = drops
     }
 
-    /// A block of a pcapng file, which only its body tells more about: its type, the octets that follow, and the
-    /// field before them.
+    /// A block of a pcapng file: its type, the octets that follow, and the field before them. The rest is in its
+    /// body.
     init(blockType: UInt32, length: Int, first: UInt32) {
         (included, original, time) = (length, length, RecordingTime(microseconds: 0))
         (flags, drops) = (blockType, first)

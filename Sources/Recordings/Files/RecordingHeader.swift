@@ -27,7 +27,7 @@ struct RecordingHeader {
             let order = pcap.bigEndian
             let version = Self.word(bytes, at: 4, bigEndian: order)
             guard version == (order ? 0x0002_0004 : 0x0004_0002) else { throw .unsupportedVersion(version) }
-            // The upper half tells of frame check sequences, which HCI does not have.
+            // The upper half describes frame check sequences, which HCI does not have.
             let type = Self.word(bytes, at: 20, bigEndian: order) & 0xffff
             guard let type = PcapLinkType(rawValue: type) else { throw .unsupportedLinkType(type) }
             format = Pcap(bigEndian: order, nanoseconds: pcap.nanoseconds, linkType: type)
@@ -41,7 +41,7 @@ struct RecordingHeader {
         }
     }
 
-    /// The magic tells byte order and precision.
+    /// The magic gives the byte order and the precision.
     private static let pcapMagics: [(magic: [UInt8], bigEndian: Bool, nanoseconds: Bool)] = [
         ([0xa1, 0xb2, 0xc3, 0xd4], true, false),
         ([0xd4, 0xc3, 0xb2, 0xa1], false, false),

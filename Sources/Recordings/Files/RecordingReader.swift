@@ -62,7 +62,7 @@ package struct RecordingReader: Sendable {
                     skip(nil)
                     continue
                 }
-                // The record is looked at once more when the gap before it has been told.
+                // The record is read again after the gap before it has been reported.
                 if let damage = damage.take() { return .damage(damage) }
                 consume(end - head)
                 format = after

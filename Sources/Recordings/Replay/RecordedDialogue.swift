@@ -31,7 +31,7 @@ package struct RecordedDialogue: Sendable {
     /// The number of the packet that each turn is, in the recording.
     package fileprivate(set) var frames: [Int] = []
 
-    /// The MTU that the server first told its client, by link.
+    /// The MTU that the server first sent to its client, by link.
     package var receiveMTUs: [Int: ATTMTU] {
         turns.reduce(into: [:]) { mtus, turn in
             switch turn {
@@ -94,8 +94,8 @@ private struct Splitter {
         add(
             isOfClient ? .client(pdu, link: link) : .server(pdu, link: link), frame,
             isOfClient ? receiver : sender)
-        // An MTU holds for both directions, whoever asked for it, and until its exchange is over, refused or
-        // not, nothing is sent unasked.
+        // An MTU holds for both directions, whichever side requested it. Until its exchange has ended, in
+        // success or error, only responses are sent.
         switch pdu {
         case .request(.exchangeMTU): add(.server(pdu, link: link), frame, sender)
         case .response(.exchangeMTU): add(.client(pdu, link: link), frame, receiver)

@@ -56,7 +56,7 @@ package struct ConnectionStatistics: Sendable {
     package var dataLengths: (transmit: Int, receive: Int)?
     /// What the client and the server can receive.
     package var mtus: (client: Int?, server: Int?)
-    /// Why it ended; nil when the recording does not tell.
+    /// Why it ended; nil when the recording does not contain that.
     package var reason: HCIStatus?
 
     init(_ packet: DecodedPacket, _ handle: ConnectionHandle) {

@@ -20,7 +20,7 @@ package struct LongTermKey: Hashable, Sendable {
 
 /// What the pairing was worth that made a key.
 public struct PairingStrength: Hashable, Sendable {
-    /// Whether nobody in between could have taken part: passkey, comparison or out of band.
+    /// Whether no third party in between could have taken part: passkey, comparison or out of band.
     public var isAuthenticated: Bool
     /// Whether it was LE Secure Connections.
     public var isSecureConnections: Bool

@@ -119,7 +119,7 @@ package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     package static let mitm = AuthenticationRequirements(rawValue: 0x04)
     /// LE Secure Connections.
     package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
-    /// Key presses are told while a passkey is entered.
+    /// Key presses are reported while a passkey is entered.
     package static let keypress = AuthenticationRequirements(rawValue: 0x10)
     /// The h7 function serves for keys of the other transport.
     package static let ct2 = AuthenticationRequirements(rawValue: 0x20)

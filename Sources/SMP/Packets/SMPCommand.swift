@@ -29,7 +29,7 @@ package enum SMPCommand: Hashable, Sendable {
     case pairingPublicKey(PairingPublicKey)
     /// Proves that both have the same Diffie-Hellman key (3.5.7).
     case pairingDHKeyCheck(UInt128)
-    /// Tells what the user types (3.5.8).
+    /// Reports what the user types (3.5.8).
     case pairingKeypressNotification(KeypressNotification)
 }
 

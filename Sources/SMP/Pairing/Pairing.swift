@@ -81,8 +81,8 @@ struct Pairing: Sendable {
         request.authentication.intersection(response.authentication).contains(.bonding)
     }
 
-    /// Whether key presses are told: both ends want it, and there are keys to press (Core Specification 5.4,
-    /// Vol 3, Part H, 3.5.1).
+    /// Whether key presses are reported: both ends want it, and there are keys to press (Core Specification
+    /// 5.4, Vol 3, Part H, 3.5.1).
     func tellsKeypresses(of role: LinkRole) -> Bool {
         request.authentication.intersection(response.authentication).contains(.keypress)
             && method.isEntered(by: role)

@@ -1,5 +1,5 @@
-/// What the owner of a pairing has to say. One that nobody has asked for is ignored: the pairing may have
-/// ended meanwhile.
+/// What the owner of a pairing answers to an event. An answer that is not expected is ignored: the
+/// pairing may have ended meanwhile.
 package enum PairingAnswer: Hashable, Sendable {
     /// Go on: to `.pairingRequested` and `.confirm`.
     case accept

@@ -1,8 +1,8 @@
 import BLECore
 
-/// The wait that each failed pairing with a peer doubles, so that nobody guesses passkeys (Core Specification
-/// 5.4, Vol 3, Part H, 2.3.6): one second after the first, 1024 s at most; an hour without an attempt halves
-/// it.
+/// The wait that each failed pairing with a peer doubles, so that passkeys cannot be guessed (Core
+/// Specification 5.4, Vol 3, Part H, 2.3.6): one second after the first, 1024 s at most; an hour without an
+/// attempt halves it.
 ///
 /// The count rises when a pairing begins and falls to none when one succeeds, so that a peer cannot spare
 /// itself the wait by leaving.

@@ -4,7 +4,7 @@ import BLECore
 public enum PairingFailure: Error, Hashable, Sendable {
     /// The peer has ended it.
     case peer(PairingFailureReason)
-    /// This host has ended it, and told the peer why.
+    /// This host has ended it, and sent the peer the reason.
     case local(PairingFailureReason)
     /// The owner has cancelled it.
     case cancelled

@@ -3,7 +3,7 @@ import BLECore
 /// How two devices make sure of each other: the association models (Core Specification 5.4, Vol 3, Part H,
 /// 2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
-    /// Not at all: whoever is in between takes part.
+    /// Not at all: a third party in between can take part.
     case justWorks
     /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
     case numericComparison
@@ -44,7 +44,7 @@ package enum PairingMethod: Hashable, Sendable {
         }
     }
 
-    /// Whether nobody in between can take part.
+    /// Whether no third party in between can take part.
     package var isAuthenticated: Bool { self != .justWorks }
 
     /// Whether a passkey is typed at that end.

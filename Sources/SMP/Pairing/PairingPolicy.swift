@@ -25,7 +25,7 @@ package struct PairingPolicy: Hashable, Sendable {
     package var minimumKeySize = 16
     /// Octets of the longest key that is offered, 7 to 16.
     package var maximumKeySize = 16
-    /// Whether key presses are told while a passkey is typed, if the peer does so too.
+    /// Whether key presses are reported while a passkey is typed, if the peer does so too.
     package var tellsKeypresses = false
 
     /// Whether the owner is asked for the peer's out-of-band data before features are exchanged.

@@ -50,7 +50,7 @@ extension SecurityManager {
         }
     }
 
-    /// Tells the peer that the user presses keys, if it wants to know (3.5.8).
+    /// Notifies the peer that the user presses keys, if both ends want that (3.5.8).
     package mutating func press(_ key: KeypressNotification, at now: Instant) {
         guard let pairing, pairing.passkey == nil, pairing.tellsKeypresses(of: role),
             pairing.step != .publicKey, pairing.step != .consent

@@ -58,7 +58,7 @@ extension SecurityManager {
         }
     }
 
-    /// Shows a random number to which nobody was told a confirm value.
+    /// Sends a random number for which no confirm value was sent.
     mutating func sendNewRandom(at now: Instant) {
         let value = random.number()
         pairing?.ownRandom = value

@@ -1,7 +1,7 @@
 import BLECore
 
 extension SecurityManager {
-    /// What the machine tells its owner. Events after which it waits for an `answer` name it.
+    /// What the machine reports to its owner. Events after which it waits for an `answer` name it.
     package enum Event: Hashable, Sendable {
         /// Central: the peripheral wants this. Encrypt with the key of the bond, `begin`, or `.refuse`.
         case securityRequested(AuthenticationRequirements)
@@ -13,7 +13,7 @@ extension SecurityManager {
         /// Show this until the pairing ends; the peer's user types it.
         case display(Passkey)
         /// The user types what the peer shows: `.passkey` or `.refuse(.passkeyEntryFailed)`. Between this
-        /// event and the answer `press` tells the peer what happens.
+        /// event and the answer `press` notifies the peer of key presses.
         case enterPasskey
         /// Both users see a number: `.comparison`.
         case compare(Passkey)

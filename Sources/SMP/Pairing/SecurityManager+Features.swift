@@ -34,8 +34,8 @@ extension SecurityManager {
         }
     }
 
-    /// A packet that does not belong here ends a pairing; without one it is answered, so that nobody waits
-    /// for nothing.
+    /// A packet that does not belong here ends a pairing; without one it is answered, so that the peer
+    /// does not wait in vain.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason, at now: Instant) {
         if isPairing { fail(reason, at: now) } else { refusal.refuse(code, reason) }
     }

@@ -42,7 +42,7 @@ extension SecurityManager {
         passkeyFailures[passkey, default: 0] >= Self.passkeyFailureLimit
     }
 
-    /// The peer tells of key presses as long as its user types: before its first confirm value.
+    /// The peer reports key presses as long as its user types: before its first confirm value.
     mutating func receiveKeypress(_ key: KeypressNotification, at now: Instant) {
         guard let pairing, pairing.tellsKeypresses(of: role.other), pairing.round == 0,
             pairing.peerConfirm == nil,

@@ -24,9 +24,10 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// Attempts with this peer: set from those of earlier links, kept for later ones.
     package var attempts = PairingAttempts()
-    /// How often each passkey that could be used again has been part of an attempt that failed, on this link, or others as
-    /// the owner says. Each attempt tells an attacker some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after three it is
-    /// used no more; users mistype, and links break. On the link itself a fixed one is not shown again after the first.
+    /// Counts the failed attempts with each passkey that could be used again, on this link, or on others as the owner
+    /// says. Each reveals some of its bits to an attacker (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after
+    /// three it is used no more; users mistype, and links break. On the link itself a fixed one is not shown again
+    /// after the first.
     package var passkeyFailures: [Passkey: Int] = [:]
     /// Whether the fixed passkey has been part of an attempt that failed on this link.
     var hasFailedWithFixedPasskey = false
@@ -103,7 +104,7 @@ package struct SecurityManager: Machine, Sendable {
         return true
     }
 
-    /// The next thing to tell.
+    /// Returns the next event.
     package mutating func nextEvent() -> Event? {
         if let event = events.popFirst() { return event }
         guard case .refused(let code, let reason) = refusal.nextEvent() else { return nil }
@@ -115,8 +116,7 @@ package struct SecurityManager: Machine, Sendable {
 }
 
 extension SecurityManager {
-    /// The link layer tells that the link is encrypted, with a new key or anew, or is not: that it could not
-    /// be.
+    /// The link layer reports that the link is encrypted, with a new key or anew, or is not: that it could not be.
     package mutating func encryptionChanged(isOn: Bool, at now: Instant) {
         switch pairing?.step {
         case .encryption where isOn: distributeKeys(at: now)
@@ -130,7 +130,7 @@ extension SecurityManager {
         }
     }
 
-    /// Ends what runs, and tells the peer. A central that was asked for security may see to that all the same.
+    /// Ends what runs, and notifies the peer. A central may still act on a Security Request that it has received.
     package mutating func cancel(at now: Instant) {
         guard isPairing else {
             if role == .peripheral { (securityRequest, timer) = (nil, nil) }
@@ -145,7 +145,7 @@ extension SecurityManager {
         timer = now + .seconds(30)
     }
 
-    /// Tells the peer that the pairing is over, instead of all that it was still to be told.
+    /// Sends Pairing Failed to the peer, in place of all packets that were still queued.
     mutating func fail(
         _ reason: PairingFailureReason, as failure: PairingFailure? = nil, at now: Instant
     ) {

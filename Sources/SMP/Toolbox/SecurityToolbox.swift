@@ -21,10 +21,10 @@ package protocol SecurityToolbox: Sendable {
 package struct PairingKeyPair: Hashable, Sendable {
     /// The number that stays here.
     package var privateKey: PairingPublicKey.Coordinate
-    /// The point that the peer is told.
+    /// The point that is sent to the peer.
     package var publicKey: PairingPublicKey
 
-    /// A pair that somebody has made with `SecurityToolbox.keyPair(_:)`.
+    /// A pair that was made with `SecurityToolbox.keyPair(_:)`.
     package init(privateKey: PairingPublicKey.Coordinate, publicKey: PairingPublicKey) {
         self.privateKey = privateKey
         self.publicKey = publicKey

@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 import HeapModule
 
-/// Who has something to do on an air, so that nobody else has to be asked.
+/// The controllers that have something to do on an air, so that the others need not be asked.
 struct AirAgenda: Sendable {
     private struct Entry: Comparable, Sendable {
         var due: Instant
@@ -20,7 +20,7 @@ struct AirAgenda: Sendable {
     private var senders = Turns()
     private var talkers = Turns()
 
-    /// A queue in which nobody stands twice.
+    /// A queue that holds each controller at most once.
     private struct Turns: Sendable {
         private var queue: Deque<VirtualController.ID> = []
         private var members: Set<VirtualController.ID> = []
@@ -36,7 +36,7 @@ struct AirAgenda: Sendable {
         }
     }
 
-    /// When somebody wants to be called.
+    /// When the first controller is to be called.
     var deadline: Instant? { heap.min?.due }
 
     /// Those who want to be called by `now`, in the order of their times. They must be noted again.

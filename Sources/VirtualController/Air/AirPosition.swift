@@ -39,9 +39,9 @@ extension Double {
 }
 
 extension VirtualAir {
-    /// Puts a controller somewhere. What it and others that have a position hear of each other depends on
-    /// their distance from now on; those who have none, it hears as before. A level that `setRSSI` sets later
-    /// holds until one of the two moves again.
+    /// Places a controller. From now on the level at which it and others that have a position receive each
+    /// other depends on their distance; it receives those without one as before. A level that `setRSSI` sets
+    /// later holds until one of the two moves again.
     ///
     /// The air is free: 40 dB are lost on the first metre and 20 dB with each factor of ten, whatever the
     /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a metre, -60 dBm over

@@ -18,7 +18,7 @@ package enum AirSignal: Hashable, Sendable {
     /// Something on a connection.
     case link(AirLinkID, LinkSignal)
 
-    /// A wish for a connection.
+    /// A request for a connection.
     package struct ConnectionRequest: Hashable, Sendable {
         /// The connection that it makes.
         package var link: AirLinkID
@@ -100,7 +100,7 @@ package enum LinkSignal: Hashable, Sendable {
     /// What starts, pauses and refuses encryption.
     case encryption(EncryptionSignal)
     /// The sender's end of the connection is gone without a word, and will not come back. It is no packet:
-    /// it tells the receiver that none will come.
+    /// it informs the receiver that none will come.
     case silence
 }
 

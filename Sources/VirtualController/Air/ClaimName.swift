@@ -3,7 +3,7 @@ import HCI
 
 /// The virtual air's own command, opcode 0xfc01, by which a host learns a random static address that it can
 /// use. A name has the same address on every run, and belongs to one controller at a time; an empty name
-/// gives an address that nobody had before.
+/// gives an address that was not in use before.
 ///
 /// The air answers with Command Complete: 0x0c when another controller has the name, 0x12 when the name is
 /// no UTF-8 or is longer than 200 octets. The command sets nothing: LE Set Random Address does. A controller

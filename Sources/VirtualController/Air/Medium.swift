@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 import HCI
 
-/// What is between the controllers: who hears whom how well, and what is on its way.
+/// What is between the controllers: how strong each receives the others, and which signals are on their way.
 struct Medium: Sendable {
     /// A signal that reaches a controller.
     struct Arrival: Sendable {
@@ -41,7 +41,7 @@ struct Medium: Sendable {
     /// In the order of their arrival.
     private var flights: Deque<Flight> = []
 
-    /// How strong two controllers hear what the other sends with 0 dBm; nil when they do not.
+    /// How strong two controllers receive what the other sends with 0 dBm, in dBm; nil when they are out of range.
     func rssi(between one: VirtualController.ID, and other: VirtualController.ID) -> Int8? {
         levels.isEmpty ? VirtualAir.defaultRSSI : levels[Pair(one, other), default: VirtualAir.defaultRSSI]
     }
@@ -106,7 +106,7 @@ struct Medium: Sendable {
 
 extension Int8 {
     /// The level at which a signal arrives that is sent with `power` dBm, where one of 0 dBm arrives with this:
-    /// within what reports can tell, -127 to 20 dBm.
+    /// within the range of reports, -127 to 20 dBm.
     func adding(_ power: Int8) -> Int8 { Int8(Swift.min(Swift.max(Int(self) + Int(power), -127), 20)) }
 }
 
@@ -125,8 +125,8 @@ extension LinkTiming {
 }
 
 extension AirSignal {
-    /// The signal as it is heard when its first packet is: who misses a packet of a chain does not find
-    /// those behind it.
+    /// The signal as it is received when its first packet is: a receiver that misses a packet of a chain does
+    /// not find those behind it.
     fileprivate func withoutLostPackets(
         _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
     ) -> AirSignal {

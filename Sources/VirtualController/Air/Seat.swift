@@ -33,7 +33,7 @@ extension VirtualController {
     struct Wants {
         /// To be called, and when.
         var deadline: Instant?
-        /// To send, to tell its host something, and to listen to what is said to all.
+        /// To send, to pass packets to its host, and to receive what is sent to all.
         var toSend, toTell, toListen: Bool
     }
 

@@ -13,9 +13,9 @@ import HCI
 /// while let (id, packet) = air.nextPacket() { … }      // each packet goes to the host of controller `id`
 /// if let deadline = air.deadline { air.expire(at: deadline) }
 /// ```
-/// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. Everybody
-/// hears everybody with -50 dBm until `setRSSI` or `setPosition` says otherwise; signals that are sent with
-/// more or less than 0 dBm arrive by as much stronger or weaker.
+/// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. All
+/// controllers receive each other with -50 dBm until `setRSSI` or `setPosition` changes that; signals that are
+/// sent with more or less than 0 dBm arrive by as much stronger or weaker.
 public struct VirtualAir: Sendable {
     /// Names a controller on the air.
     package typealias ControllerID = VirtualController.ID
@@ -48,8 +48,8 @@ public struct VirtualAir: Sendable {
 
     /// How strong signals of 0 dBm arrive when nothing else was said, in dBm.
     package static let defaultRSSI: Int8 = -50
-    /// What is weaker is not heard, in dBm. Connections are spared: they fall silent only when the two do not
-    /// hear each other at all.
+    /// What is weaker is not received, in dBm. Connections are exempt: they fall silent only when the two do not
+    /// receive each other at all.
     package static let sensitivity: Int8 = -100
 
     /// What the medium does to signals from now on.
@@ -94,8 +94,8 @@ extension VirtualAir {
         }?.controller.id
     }
 
-    /// Adds a controller, as it is after power-on. The process, if it is known, is told to others that want
-    /// a name which this controller holds.
+    /// Adds a controller, as it is after power-on. `processID`, if known, is returned to others that claim a
+    /// name which this controller holds.
     package mutating func add(
         _ configuration: VirtualController.Configuration = .init(), processID: UInt32? = nil
     ) -> ControllerID {
@@ -120,8 +120,9 @@ extension VirtualAir {
         settle()
     }
 
-    /// Sets how strong two controllers hear what the other sends with 0 dBm, in dBm; nil when they do not hear
-    /// each other. Links between them then fall silent, and go on if they hear each other again before the supervision timeout.
+    /// Sets how strong two controllers receive what the other sends with 0 dBm, in dBm; nil when they are out of
+    /// range. Links between them then fall silent, and go on if the two are in range again before the supervision
+    /// timeout.
     package mutating func setRSSI(
         _ rssi: Int8?, between one: ControllerID, and other: ControllerID, at now: Instant
     ) {
@@ -226,7 +227,7 @@ extension VirtualAir {
         self.now = max(self.now, now)
     }
 
-    /// Carries signals until nobody has any more to send.
+    /// Carries signals until no controller has any more to send.
     private mutating func settle() {
         while let sender = agenda.nextSender() {
             while let index = index(of: sender),
@@ -247,7 +248,7 @@ extension VirtualAir {
                     from: sender)
             case .settled: break
             case .broken(let link):
-                // Neither end hears the other any more.
+                // Neither end receives the other any more.
                 for (one, other) in [(sender, receiver), (receiver, sender)] {
                     deliver(
                         Medium.Arrival(

@@ -36,7 +36,7 @@ extension VirtualController {
             || settings.initiator.map { $0.peer == nil } ?? false
     }
 
-    /// A device as it is on the list: nil for anonymous advertisers, whom only extended scanners hear.
+    /// A device as it is on the list: nil for anonymous advertisers, which only extended scanners receive.
     private func listed(_ device: HCIAddress) throws(HCIStatus) -> DeviceAddress? {
         if device.type == .anonymous, isExtended { return nil }
         guard device.type == .public || device.type == .random, let address = device.deviceAddress else {

@@ -94,7 +94,7 @@ extension VirtualController {
     private var advertisingSetLimit: Int { Int(configuration.extended?.advertisingSets ?? 0) }
     var advertisingDataLimit: Int { Int(configuration.extended?.advertisingDataLength ?? 0) }
 
-    /// The power that is nearest to what the host wants; it has no wish when it says 127.
+    /// The power that is nearest to what the host wants; 127 means no preference.
     private func power(_ wanted: Int8) -> Int8 {
         let most = configuration.transmitPower
         return wanted == 127 ? most : max(min(wanted, most), min(configuration.minimumTransmitPower, most))

@@ -6,7 +6,7 @@ struct CommandHandler: Sendable {
     let opcode: HCIOpcode
     /// Carries the command out and gives the answer to it, if it has one.
     let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket?
-    /// The answer to a command that is refused before anybody looks at its parameters.
+    /// The answer to a command that is refused before its parameters are read.
     let refuse: @Sendable (HCIStatus) -> HCIEventPacket
 
     /// The handler of commands that return something; `body` gives that, or throws the status with which the
@@ -66,7 +66,7 @@ struct CommandHandler: Sendable {
 }
 
 extension VirtualController {
-    /// All commands that a controller knows. What Read Local Supported Commands tells is read off them.
+    /// All commands that a controller knows. Read Local Supported Commands is derived from them.
     static let handlers: [HCIOpcode: CommandHandler] = {
         let all = [
             controllerCommands, informationCommands, advertisingCommands, scanCommands, connectionCommands,
@@ -104,9 +104,9 @@ extension VirtualController {
 
     /// Carries out a command. Its answer goes before the events that it leads to.
     ///
-    /// An unknown command is answered by Command Status: it tells that a command cannot begin to execute
+    /// An unknown command is answered by Command Status: it reports that a command cannot begin to execute
     /// (Core Specification 5.4, Vol 4, Part E, 7.7.15), and unlike Command Complete it does not depend on
-    /// return parameters that nobody here knows.
+    /// return parameters, which are unknown here.
     mutating func perform(_ command: HCICommandPacket, at now: Instant) {
         let place = toHost.count
         let answer: HCIEventPacket?

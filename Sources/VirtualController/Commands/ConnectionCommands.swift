@@ -43,7 +43,7 @@ extension VirtualController {
         },
     ]
 
-    /// What a host may tell its peer (7.1.6).
+    /// The reasons that a host may give to Disconnect (7.1.6).
     private static let disconnectReasons: Set<HCIStatus> = [
         .authenticationFailure, .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources,
         .remoteDeviceTerminatedPowerOff, .unsupportedRemoteFeature, .pairingWithUnitKeyNotSupported,

@@ -15,7 +15,7 @@ struct Advertiser: Sendable {
     var randomAddress: DeviceAddress?
     var data = AdvertisingPayload()
     var scanResponse = AdvertisingPayload()
-    /// Tells scanners that the data are others (Core Specification 5.4, Vol 6, Part B, 4.4.2.11).
+    /// Changes when the data change, so that scanners notice (Core Specification 5.4, Vol 6, Part B, 4.4.2.11).
     var dataID: UInt16 = 0
     /// The periodic train that goes with the set.
     var train: TrainSender?

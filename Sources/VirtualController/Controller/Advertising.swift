@@ -85,8 +85,8 @@ extension VirtualController {
         }
     }
 
-    /// The set of that number, if it advertises as `address`. What others answer names the set, since several
-    /// may have one address; on air, time tells them apart.
+    /// The set of that number, if it advertises as `address`. A response names the set, since several may have
+    /// the same address; on air, timing distinguishes them.
     private func advertiser(_ set: AdvertisingHandle?, at address: DeviceAddress) -> Advertiser? {
         settings.advertisers.first { $0.handle == set && $0.shownAddress == address }
     }

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// How long an encrypted link may be without a packet that proves its key (Core Specification 5.4, Vol 6,
-/// Part B, 5.4). Pings are not simulated: from a peer that can be heard there is always one in time.
+/// Part B, 5.4). Pings are not simulated: a peer in range always sends one in time.
 struct AuthenticatedPayload: Sendable {
     var timeout = Centiseconds(rawValue: 3000)
     /// When the time began anew.
@@ -11,7 +11,7 @@ struct AuthenticatedPayload: Sendable {
     /// The time begins anew.
     mutating func restart(at now: Instant) { start = now }
 
-    /// When the host must be told of a silence.
+    /// When a silence must be reported to the host.
     func deadline(ofSilence silence: Instant) -> Instant { max(silence, start) + timeout.duration }
 }
 
@@ -23,7 +23,7 @@ extension Link {
 }
 
 extension VirtualController {
-    /// Tells of links whose peers have proved nothing for too long.
+    /// Reports links whose peers have proved nothing for too long.
     mutating func expirePayloads(at now: Instant) {
         for index in links.indices where links[index].payloadDeadline.map({ $0 <= now }) ?? false {
             links[index].payload.restart(at: now)

@@ -10,20 +10,20 @@ extension VirtualController {
         package var aclPacketLength: UInt16 = 251
         /// How many ACL packets from the host it has buffers for, on all links.
         package var aclPackets: UInt8 = 12
-        /// Whether LE Read Buffer Size tells of no buffers and Read Buffer Size of these, as on controllers
+        /// Whether LE Read Buffer Size returns no buffers and Read Buffer Size returns these, as on controllers
         /// whose LE and BR/EDR links share them. Otherwise Read Buffer Size is an unknown command.
         package var sharesBuffers = false
         /// The most devices in the filter accept list.
         package var acceptListSize: UInt8 = 16
         /// The most devices in the resolving list; zero for a controller without LL Privacy.
         package var resolvingListSize: UInt8
-        /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer that wants
-        /// to encrypt is told Unsupported Remote Feature.
+        /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer's
+        /// request to encrypt is rejected with Unsupported Remote Feature.
         public var encrypts = true
         /// The most connections at once.
         public var maximumConnections = 32
-        /// How many advertisers the duplicate filter remembers. When more are heard the oldest are
-        /// forgotten, and reported again.
+        /// How many advertisers the duplicate filter remembers. When it receives more, the oldest
+        /// are forgotten, and reported again.
         package var duplicateMemory = 256
         /// How many advertising reports wait for the host. When more are due they are dropped.
         package var reportLimit = 256
@@ -31,11 +31,11 @@ extension VirtualController {
         public var extended: ExtendedAbilities?
         /// dBm, -127 to 20: how strong it sends, at most.
         public var transmitPower: Int8 = 0
-        /// dBm: how strong it sends at least, when the host wants to be heard less.
+        /// dBm: the minimum transmit power, for a host that requests less.
         public var minimumTransmitPower: Int8 = -20
-        /// The version of the Core Specification that it tells.
+        /// The version of the Core Specification that it reports.
         package var version: CoreVersion
-        /// The maker that it tells, by the SIG's company identifiers; 0xffff is nobody's.
+        /// The manufacturer that it reports, as a SIG company identifier; 0xffff is not assigned.
         package var company: UInt16 = 0xffff
         /// The maker's own number for the version.
         package var subversion: UInt16 = 0

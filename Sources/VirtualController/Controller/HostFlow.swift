@@ -5,7 +5,7 @@ import HCI
 /// What the host can take of the data of its links (Core Specification 5.4, Vol 4, Part E, 4.2). Unless it
 /// says otherwise it takes all, as they are.
 struct HostFlow: Sendable {
-    /// Whether the host tells which packets it is done with.
+    /// Whether the host reports which packets it has processed.
     var isOn = false
     /// The most octets of data in a packet for the host.
     var packetLength = 0xffff
@@ -82,7 +82,7 @@ extension VirtualController {
     }
 
     /// The bytes of data that the host takes now. When it has all that its peer's host has sent as one, the
-    /// peer is told.
+    /// peer is notified.
     mutating func give(_ data: DataForHost) -> [UInt8] {
         if data.isWhole, let index = links.indices.first(where: { links[$0].id == data.link }) {
             send(.acknowledged, on: index)

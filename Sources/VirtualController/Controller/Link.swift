@@ -39,7 +39,7 @@ struct Link: Sendable {
     var establishment: Instant?
     /// When the peer fell silent, if it did.
     var silence: Instant?
-    /// Whether it will never be heard again.
+    /// Whether nothing will ever be received from the peer again.
     var isLost = false
     /// Why this end ends the connection, when the peer does not know yet.
     var ending: HCIStatus?
@@ -56,7 +56,7 @@ struct Link: Sendable {
 
     var isEstablished: Bool { establishment == nil }
     var isEnding: Bool { ending != nil }
-    /// Whether the peer hears what is sent now.
+    /// Whether the peer receives what is sent now.
     var isReachable: Bool { isEstablished && silence == nil }
 
     /// When the connection counts as lost, if nothing comes.
@@ -92,8 +92,8 @@ extension VirtualController {
     func isConnected(to peer: DeviceAddress) -> Bool { links.contains { $0.peerAddress == peer } }
 
     /// A connection begins. A central learns only from the peer's first packet that it is made, for which it
-    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2) beside the time on the way; a peripheral has heard
-    /// the central already.
+    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2) beside the time on the way; a peripheral has
+    /// received the central's request already.
     mutating func addLink(
         _ request: AirSignal.ConnectionRequest, as role: ConnectionRole, to other: AirPeer,
         showing privateAddress: DeviceAddress?, at peer: ID, rssi: Int8, at now: Instant? = nil
@@ -132,7 +132,7 @@ extension VirtualController {
         if link.wantedLength != .minimum { sendLengthRequest(on: index) }
     }
 
-    /// Tells that no connection was made.
+    /// Reports that no connection was made.
     mutating func tellNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
         let (none, nobody) = (ConnectionHandle(0), HCIAddress(0, type: .public))
         let (interval, timeout) = (ConnectionInterval(rawValue: 0), Centiseconds(rawValue: 0))
@@ -186,7 +186,7 @@ extension VirtualController {
 // MARK: - Reach
 
 extension VirtualController {
-    /// The controller `peer` cannot be heard from `now` on: for ever when it `isGone`, else until
+    /// Nothing is received from the controller `peer` from `now` on: for ever when it `isGone`, else until
     /// `peerReturned`.
     package mutating func peerFellSilent(_ peer: ID, isGone: Bool, at now: Instant) {
         for index in links.indices where links[index].peer == peer {
@@ -195,7 +195,7 @@ extension VirtualController {
         }
     }
 
-    /// The controller `peer` can be heard again. What was held back for it is sent.
+    /// The controller `peer` is in range again. What was held back for it is sent.
     package mutating func peerReturned(_ peer: ID) {
         for link in links where link.peer == peer && !link.isLost {
             guard let index = links.firstIndex(where: { $0.id == link.id }) else { continue }

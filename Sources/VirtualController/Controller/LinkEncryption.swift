@@ -4,7 +4,7 @@ import HCI
 
 /// Whether a link is encrypted, and how far a change of that is (Core Specification 5.4, Vol 6, Part B, 5.1.3).
 struct LinkEncryption: Sendable {
-    /// Whether it is, as the hosts were told.
+    /// Whether it is, as reported to the hosts.
     var isOn = false
     /// The change that goes on.
     var procedure: Procedure?

@@ -13,7 +13,7 @@ extension VirtualController {
     /// Asks for what the host likes now.
     mutating func sendPHYRequest(on index: Int) { send(.phyRequest(wish(on: index)), on: index) }
 
-    /// Takes the peer's wish.
+    /// Handles the peer's request.
     mutating func hearPHYRequest(_ wish: PHYPreference, on index: Int) {
         guard isExtended else { return send(.physUnknown, on: index) }
         if links[index].role == .central {
@@ -23,7 +23,7 @@ extension VirtualController {
         }
     }
 
-    /// Takes the answer of a peripheral to this central's wish.
+    /// Handles the response of a peripheral to this central's request.
     mutating func hearPHYResponse(_ wish: PHYPreference, on index: Int) {
         let isWaiting = links[index].pending.remove(.phys) != nil
         decidePHYs(with: wish, on: index, isWaiting: isWaiting)
@@ -66,7 +66,7 @@ extension VirtualController {
         use(decided, on: index, isWaiting: isWaiting)
     }
 
-    /// The host hears of it if it has asked, or when something has changed (Vol 4, Part E, 7.7.65.12).
+    /// Notifies the host if it has asked, or when something has changed (Vol 4, Part E, 7.7.65.12).
     private mutating func use(_ phys: LinkPHYs, on index: Int, isWaiting: Bool) {
         let isChanged = links[index].phys != phys
         links[index].phys = phys

@@ -79,7 +79,7 @@ extension VirtualController {
 
 extension VirtualController {
     /// Takes data from the host. A packet for no connection is dropped, as one for a connection that has
-    /// just ended must be; one that finds no buffer is dropped and told.
+    /// just ended must be; one that finds no buffer is dropped and reported.
     mutating func take(_ packet: ACLPacket, at now: Instant) {
         guard let index = links.indices.first(where: { links[$0].handle == packet.handle }) else { return }
         let buffered = links.indices.reduce(0) { $0 + links[$1].buffered }

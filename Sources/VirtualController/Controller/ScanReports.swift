@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 extension AirSignal.Advertising {
-    /// The extended reports that it takes to tell all of it, each with as much as an event has room for (Core
+    /// The extended reports that together hold all the data, each with as much as an event has room for (Core
     /// Specification 5.4, Vol 4, Part E, 7.7.65.13).
     func reports(
         of advertiser: HCIAddress, at target: HCIAddress?, rssi: Int8

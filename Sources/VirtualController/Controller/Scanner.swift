@@ -50,7 +50,7 @@ struct Scanner: Sendable {
     }
 
     /// Begins, for a duration if that is not zero, and again each period if that is not zero. While it scans
-    /// already it goes on, but forgets what it has heard and how long it has lasted.
+    /// already it goes on, but forgets what it has received and how long it has lasted.
     mutating func start(
         as address: DeviceAddress, filtering filter: LESetExtendedScanEnable.DuplicateFilter, memory: Int,
         for duration: Duration = .zero, every period: Duration = .zero, at now: Instant

@@ -61,7 +61,7 @@ extension VirtualController {
         transmit(.scanRequest(request), to: sender)
     }
 
-    /// How a report names the target of directed advertising; nil when it is somebody else (Vol 6, Part B,
+    /// How a report names the target of directed advertising; nil when it is another device (Vol 6, Part B,
     /// 4.3.3 and 6.3).
     private func aim(_ target: DeviceAddress, _ own: DeviceAddress) -> HCIAddress? {
         if target == own { return HCIAddress(target) }
@@ -79,7 +79,7 @@ extension VirtualController {
                 || settings.acceptList.contains(advertiser?.address))
     }
 
-    /// Tells the host, as far as there is room for reports.
+    /// Reports to the host, as far as there is room for reports.
     private mutating func report(
         _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, at target: HCIAddress?,
         rssi: Int8, at now: Instant

@@ -5,27 +5,27 @@ import HCI
 /// A simulated Bluetooth LE controller: HCI packets go in and out at one port, radio signals at the other.
 /// It has no clock and no I/O, so tests run it under virtual time; `VirtualAir` joins several.
 ///
-/// It knows the legacy family of LE commands and, if its configuration says so, the extended one, and tells
-/// that in Read Local Supported Commands and its features. What it refuses it refuses with the status that
+/// It knows the legacy family of LE commands and, if its configuration says so, the extended one, and
+/// reports that in Read Local Supported Commands and its features. It refuses commands with the status that
 /// the Core Specification names, and no bytes from its host can trap it.
 ///
-/// Some things are simpler than in a radio, and no host can tell without a stop-watch:
+/// Some things are simpler than in a radio, which a host can notice only by measuring time:
 /// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them. Where connection
 ///   events are simulated, data wait for them. `Number Of Completed Packets` comes when the peer's host has taken the
 ///   packet, so a host that does not read holds its peer back.
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
-/// - An advertising event is on all its channels at once, and a scanner hears it when its window is open.
-/// - Packets of a periodic train are counted, not timed by channels: whoever follows it hears those that are
-///   sent while it follows.
-/// - An extended advertising event is heard with its chain at once, though the air can lose the chain's end. A
-///   scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
+/// - An advertising event is on all its channels at once, and a scanner receives it when its window is open.
+/// - Packets of a periodic train are counted, not timed by channels: a controller that follows the train
+///   receives those that are sent while it follows.
+/// - An extended advertising event is received with its chain at once, though the air can lose the chain's end.
+///   A scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
 /// - Parameters of a connection change when the central says so, and it takes the least interval of a range.
 /// - Data are not encrypted, only held back until both ends have proved that they have the same key. When they
 ///   have not, both leave the connection at once; a radio's central may learn it by silence.
 /// - The data length's times are those of LE 1M on every PHY.
 /// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
-///   length is; start and continuation are told apart by the flags that a controller uses.
+///   length is; the flags that a controller uses distinguish start and continuation.
 public struct VirtualController: Sendable {
     /// What it is and has.
     package let configuration: Configuration
@@ -158,8 +158,8 @@ enum HostPacket: Sendable {
 }
 
 extension VirtualController {
-    /// Takes a packet from the host: the type octet, then the packet. One that is none is told by a Hardware
-    /// Error event, as a controller on a UART does that has lost its place in the stream (Vol 4, Part A, 4).
+    /// Takes a packet from the host: the type octet, then the packet. Anything else is answered with a Hardware
+    /// Error event, as from a controller on a UART that has lost synchronization (Vol 4, Part A, 4).
     package mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
         switch try? HCIPacket(packet) {
         case .command(let command)?: perform(command, at: now)

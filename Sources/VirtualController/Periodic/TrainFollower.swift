@@ -8,12 +8,12 @@ struct TrainFollower: Sendable {
     let train: AirSignal.Train
     let advertiser: AirPeer
     let sid: UInt8
-    /// How many packets it does not listen for after each that it has heard.
+    /// How many packets it does not listen for after each that it has received.
     let skip: UInt64
     let timeout: Duration
-    /// What the host wants to hear of it.
+    /// What is reported of it to the host.
     var reports: LESetPeriodicAdvertisingReceiveEnable.Enable
-    /// Whether a packet was heard, so that the host knows of it.
+    /// Whether a packet was received, and the host notified.
     var isEstablished = false
     var lastHeard: Instant
     var lastEvent: UInt64 = 0
@@ -58,7 +58,7 @@ struct ListedAdvertiser: Hashable, Sendable {
 }
 
 extension VirtualController {
-    /// Begins to follow the train of an advertiser, if the host wants that one and the scanner hears it.
+    /// Begins to follow the train of an advertiser, if the host wants that one and the scanner receives it.
     mutating func synchronize(
         with advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
     ) {
@@ -119,7 +119,7 @@ extension VirtualController {
         }
     }
 
-    /// Tells how following a train went; without one, that none will be.
+    /// Reports whether a train is followed; without `follower`, that none will be.
     mutating func tellSync(_ status: HCIStatus, _ follower: TrainFollower? = nil) {
         tell(
             LEPeriodicAdvertisingSyncEstablished(
@@ -131,7 +131,7 @@ extension VirtualController {
                     interval: follower?.train.interval ?? ConnectionInterval(rawValue: 0))))
     }
 
-    /// Tells the host of a packet, as far as it wants that and there is room for reports.
+    /// Reports a packet to the host, if it wants that and as far as there is room for reports.
     private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
         let follower = settings.followers[index]
         guard follower.reports.contains(.reports), wants(.periodicAdvertisingReport) else { return }
@@ -159,7 +159,7 @@ extension VirtualController {
 }
 
 extension AirSignal.TrainPacket {
-    /// The reports that it takes to tell all of it (Core Specification 5.4, Vol 4, Part E, 7.7.65.15).
+    /// The reports that together hold all the data (Core Specification 5.4, Vol 4, Part E, 7.7.65.15).
     fileprivate func reports(of sync: SyncHandle, rssi: Int8) -> [LEPeriodicAdvertisingReport] {
         let capacity = 247
         return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in

@@ -99,7 +99,7 @@ struct ResolvingList: Sendable {
     }
 }
 
-/// Somebody on air, and who that is.
+/// A device on air, and its identity.
 struct AirPeer: Sendable {
     /// The address in the packet.
     let onAir: DeviceAddress

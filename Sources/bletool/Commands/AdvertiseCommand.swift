@@ -139,7 +139,7 @@ extension AdvertiseSettings {
         }
     }
 
-    /// The packets; what cannot be said is a failure that names the option and tells which would help.
+    /// The packets; what cannot be advertised is a failure that names the option and suggests one that would help.
     func checkedPlan() throws(Failure) -> AdvertisingPlan {
         do {
             return try plan()

@@ -123,7 +123,7 @@ struct AirCommand: ToolCommand {
         await air.close()
     }
 
-    /// Serves the socket that is this process's standard input until nobody uses it for a while.
+    /// Serves the socket that is this process's standard input until it has had no client for a while.
     private func runInBackground() async throws(Failure) {
         let air = AirServer(on: .shared)
         do throws(PortError) {

@@ -217,7 +217,7 @@ struct BenchCommand: RadioCommand {
         throw Failure(.timeout, "bench", "\(meter.operations) of \(count) were done in \(limit.text)")
     }
 
-    /// The octets that the other end's sink has taken, which nobody else says of writes without response. The answer
+    /// The octets that the other end's sink has taken: the only confirmation of writes without response. The answer
     /// comes behind all that was written before.
     private func arrivals(
         _ operation: BenchEvent.Operation, _ device: ConnectedDevice

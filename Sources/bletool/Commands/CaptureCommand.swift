@@ -198,7 +198,7 @@ struct CaptureCommand: ToolCommand, Sendable {
         if file != "-" { console.show(CaptureEvent.began(file: file, adapter: adapter)) }
     }
 
-    /// Closes the file and tells what is in it.
+    /// Closes the file and shows what is in it.
     private func finish(
         _ recording: RecordingFile, _ failure: Failure?, _ console: Console
     ) throws(Failure) {

@@ -17,7 +17,7 @@ struct GATTInfoCommand: GATTVerb {
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
         let connection = device.peripheral.connection
-        // The features come last: what the two controllers agree on when a link is new has been told by then.
+        // The parameters come last: what the controllers agree on when a link is new has been reported by then.
         let version = try await device.have { () throws(BLEError) in try await connection.remoteVersion() }
         let features = try await device.have { () throws(BLEError) in try await connection.remoteFeatures() }
         let power = try await device.have { () throws(BLEError) in try await connection.transmitPower() }
@@ -35,7 +35,7 @@ struct GATTInfoCommand: GATTVerb {
 }
 
 extension ConnectedDevice {
-    /// What an operation finds out; nil where the controller does not tell, with a note when it has a reason.
+    /// Returns the operation's value; nil, mostly with a note, where the controller refuses or does not support it.
     fileprivate func have<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(BLEError) -> Value
     ) async throws(Failure) -> Value? {

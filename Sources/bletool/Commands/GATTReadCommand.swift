@@ -108,7 +108,7 @@ struct GATTReadCommand: GATTVerb {
     }
 
     /// By Read Multiple Variable where the server has it, one line each; else by Read Multiple, one line
-    /// with the values joined, since it does not tell where one ends.
+    /// with the values joined, since the response does not say where one ends.
     private func readTogether(
         _ attributes: [RemoteAttribute], _ device: ConnectedDevice, _ format: ValueFormat
     ) async throws(Failure) {

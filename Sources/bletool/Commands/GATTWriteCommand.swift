@@ -54,7 +54,7 @@ struct GATTWriteCommand: GATTVerb {
 
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute])
-        // What `auto` means only the attribute tells.
+        // What `auto` means depends on the attribute.
         if try shape() != .auto { _ = try octets(as: nil) }
         _ = try chunkSize()
         if withoutResponse, reliable {
@@ -103,7 +103,7 @@ struct GATTWriteCommand: GATTVerb {
         device.console.show(WrittenEvent(handle: handle, value: value))
     }
 
-    /// Nobody hears of a command that the server does not take. Who names a handle knows better.
+    /// Refuses a write that the server would discard without response. A handle as the attribute skips the check.
     private func check(_ attribute: RemoteAttribute) throws(Failure) {
         guard withoutResponse, attribute.isValue, let characteristic = attribute.characteristic,
             case .uuids? = try ConnectedDevice.paths([self.attribute]).first,

@@ -60,8 +60,8 @@ struct MaintainCommand: RadioCommand {
         options.security = security ?? .open
         let (events, sink) = AsyncStream<MaintainEvent>.makeStream()
         let (console, exec) = (radio.console, exec)
-        // Programs run beside the links, in the order of what happened. Who ends this command does not end them: they hear
-        // of the last link's end, too.
+        // Programs run beside the links, in the order of what happened. The end of this command does not end them: they
+        // also run for the last link's end.
         let told = Task { await Self.tell(events, console, exec) }
         let outcome = await radio.outcome(device) { [options] () throws(BLEError) in
             try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
@@ -82,8 +82,8 @@ struct MaintainCommand: RadioCommand {
     ) async throws(BLEError) {
         let ended = Counter()
         let open = Lock<Int?>(nil)
-        // The link that is there at the end is not looked for again. Whoever heard of it hears of its end, which it has with
-        // this where that is cancelled.
+        // The link that is there at the end is not looked for again. Its end is reported as its start was, with this
+        // reason where the task is cancelled.
         var reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
         defer {
             if let session = open.withLock({ $0 }) {

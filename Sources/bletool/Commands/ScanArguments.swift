@@ -79,7 +79,7 @@ struct ScanArguments: ParsableArguments {
 }
 
 extension ScanArguments {
-    /// What the arguments ask for; where they do not say what to tell again, `repeats`.
+    /// What the arguments ask for; where they do not say what to report again, `repeats`.
     func options(repeats standard: ScanOptions.Repeats = .changes) throws(Failure) -> ScanOptions {
         var options = ScanOptions()
         options.services = try reading("--service", each: services) {

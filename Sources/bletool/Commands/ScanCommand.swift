@@ -77,7 +77,7 @@ struct ScanCommand: RadioCommand {
         await table?.begin()
         let outcome = await radio.outcome { () throws(BLEError) in
             try await radio.limitedWhileRead(duration ?? radio.timeLimit, scan) {
-                // Without a table, nobody ends it by a key.
+                // Without a table, no key ends it.
                 guard let table else { return await Interruption.wait() }
                 let chosen = await table.run()
                 ending.withLock { $0 = chosen }
@@ -105,7 +105,7 @@ struct ScanCommand: RadioCommand {
         }
     }
 
-    /// Opens the shell on the device that somebody chose in the table.
+    /// Opens the shell on the device that the user chose in the table.
     private func open(_ address: DeviceAddress, _ radio: Radio) async throws(Failure) {
         let shell: GATTShellCommand
         do {

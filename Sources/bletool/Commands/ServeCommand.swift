@@ -125,7 +125,7 @@ struct ServeCommand: RadioCommand {
         defer { values.cancel() }
         let life = tellServiceManager(ready, radio)
         defer { life?.cancel() }
-        // Not cancelled with the command: what the end of the adapter brings about is told, too.
+        // Not cancelled with the command: what the end of the adapter brings about is shown, too.
         let told = Task { await tell(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
         let watch = Task { [advertisings, adapter = radio.adapter] in
@@ -188,7 +188,7 @@ struct ServeCommand: RadioCommand {
         return manager
     }
 
-    /// Tells systemd, where it has started this, that it serves now, and from then on that it lives.
+    /// Notifies systemd, where it has started this, that it serves now, and from then on that it lives.
     private func tellServiceManager(_ ready: ReadyEvent, _ radio: Radio) -> Task<Void, Never>? {
         guard let manager = ServiceManager() else { return nil }
         manager.tell("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
@@ -198,7 +198,7 @@ struct ServeCommand: RadioCommand {
         }
     }
 
-    /// Shows what happens, until the adapter ends or nobody reads any more; gives what ended it.
+    /// Shows what happens, until the adapter ends or the output has no reader any more; returns what ended it.
     private func tell(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
         do throws(BLEError) {
             for try await event in events {
@@ -228,7 +228,7 @@ private struct ExampleEvent: Event {
 }
 
 extension ServerEvent {
-    /// What the library told, as the contract shows it.
+    /// The library's event, as the contract shows it.
     init(_ event: PeripheralEvent) {
         switch event {
         case .connected(let central, let parameters):
@@ -269,7 +269,7 @@ extension ServerEvent {
 }
 
 extension ServerEvent.LinkParameters {
-    /// What the library told, as the contract shows it.
+    /// The library's parameters, as the contract shows them.
     init(_ parameters: BLE.LinkParameters) {
         self.init(
             interval: parameters.timing?.interval, latency: parameters.timing?.latency,

@@ -58,8 +58,7 @@ extension StateOptions {
         }
     }
 
-    /// For commands that pair with nobody: the bonds say who hides behind private addresses, and which are this
-    /// host's.
+    /// For commands that do not pair: the store resolves private addresses, and has the key of this host's own.
     func security(_ console: Console, _ global: GlobalOptions) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
         try await apply(to: &options, console, makesFolder: global.radio.privacy)

@@ -62,8 +62,8 @@ enum File {
     }
 
     /// Makes a file in place of one that is there: all of it or, when it cannot be written, none. Unless `mode` says
-    /// otherwise, only its owner reads it. A link to a file stays, and so does what is no file, as a pipe that somebody
-    /// reads: that is written to.
+    /// otherwise, only its owner reads it. A link to a file stays, and so does what is no file, as a pipe that a
+    /// process reads: that is written to.
     static func replace(
         _ path: String, with octets: [UInt8], mode: mode_t = 0o600
     ) throws(BadInput) {

@@ -45,7 +45,7 @@ extension ServeConfiguration {
 struct SecurityConfiguration: Hashable, Sendable {
     /// What the device can show and what can be entered (Core Specification 5.4, Vol 3, Part H, 2.3.2).
     enum InputOutput: String, Hashable, Sendable, CaseIterable {
-        /// Nothing of both: pairing just works, and nobody knows with whom.
+        /// Neither: pairing is by Just Works, which does not authenticate the peer.
         case none
         /// Can show a passkey.
         case display

@@ -1,5 +1,5 @@
 /// A node of a YAML document. Scalars stay the text that they are in the file, so `1809` and `2e01` are
-/// not taken for numbers before somebody asks for one.
+/// not taken for numbers before a caller asks for one.
 struct YAMLNode: Hashable, Sendable {
     /// Where it begins; for the target of an alias, where the target does.
     var position: SourcePosition

@@ -43,7 +43,7 @@ struct Decoding: Sendable {
         try pass.finish(isWhole: true)
     }
 
-    /// Decodes all that there is and will be, until the task is cancelled or nobody reads any more.
+    /// Decodes all that there is and will be, until the task is cancelled or the output has no reader any more.
     func follow(_ input: RecordingInput) async throws(Failure) {
         let growth = try input.growth()
         let result = await withTaskGroup(of: Result<Void, Failure>?.self) { group in
@@ -68,7 +68,7 @@ struct Decoding: Sendable {
                 await console.output.readerHasGone()
                 return nil
             }
-            // Whoever is cancelled still shows what it has.
+            // A cancelled task still shows what it has.
             let first = await group.next() ?? nil
             group.cancelAll()
             let second = await group.next() ?? nil
@@ -93,7 +93,7 @@ struct DecodingPass {
     private var copy: RecordingCopy?
     private var start: RecordingTime?
     private var shown = 0
-    /// Nothing more is wanted: there was enough, or nobody reads it.
+    /// Nothing more is wanted: there was enough, or the output has no reader.
     private var isOver = false
     private var damage: (name: String, first: RecordingDamage, parts: Int, octets: Int)?
 

@@ -1,7 +1,7 @@
 import Glibc
 import HCISocket
 
-/// Tells when a file has grown (inotify(7)). It is made before the end of the file is looked for, so that nothing
+/// Reports when a file has grown (inotify(7)). It is made before the end of the file is looked for, so that nothing
 /// is missed in between.
 final class FileGrowth: Sendable {
     private let descriptor: CInt

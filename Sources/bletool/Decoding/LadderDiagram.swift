@@ -4,7 +4,7 @@ import Recordings
 
 /// A session as a picture: a line down for the host, its controller and each peer, and an arrow for each packet.
 struct LadderDiagram {
-    /// More rows are no picture that anybody looks at; those that come after are counted.
+    /// More rows make no readable picture; those that come after are counted.
     static let rowLimit = 2000
     /// Peers with a line of their own; further ones share the last.
     static let peerLimit = 6
@@ -83,7 +83,7 @@ extension DecodedPacket {
     /// Whether it only begins or continues a frame.
     var isFragment: Bool { inner.isEmpty && outer.bytes.first == HCIPacketType.acl.rawValue }
 
-    /// Whether it only tells that the controller has room again.
+    /// Whether it only reports that the controller has room again.
     fileprivate var isCounting: Bool {
         if case .numberOfCompletedPackets? = outer.event { true } else { false }
     }

@@ -115,7 +115,7 @@ struct PacketText {
             text += "{"
             let isAdvertising = fields["advertising"] != nil
             for (index, field) in fields.all.enumerated() {
-                // The octets are told by what they say.
+                // The `advertising` field shows what the octets mean.
                 if isAdvertising, field.name == "data" { continue }
                 if index > 0 { text += " " }
                 text += field.name
@@ -147,7 +147,7 @@ extension AnsweredRequest {
 }
 
 extension DecodedAttribute {
-    /// What it is, by the names of its types, where discovery told.
+    /// What it is, by the names of its types, where discovery has found them.
     var label: String? {
         guard let uuid else { return nil }
         let name = uuid.label

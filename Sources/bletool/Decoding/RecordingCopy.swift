@@ -31,7 +31,7 @@ struct RecordingCopy {
         _ record: Record, _ packet: DecodedPacket, isChosen: Bool, _ datalink: BTSnoopDatalink
     ) throws(Failure) {
         var record = record
-        // The dissector knows the direction better than a file that does not tell it.
+        // The dissector knows the direction better than a file that does not record it.
         if case .packet(_, let bytes) = record.content, let direction = packet.direction {
             record.content = .packet(direction, bytes)
         }
@@ -74,7 +74,7 @@ struct RecordingCopy {
         self.writer = writer
     }
 
-    /// Writes what has come; false when nobody reads it any more.
+    /// Writes what has come; false when the output has no reader any more.
     mutating func flush() throws(Failure) -> Bool {
         defer { octets = [] }
         guard !octets.isEmpty else { return true }

@@ -54,7 +54,7 @@ final class RecordingInput: Sendable {
     /// Whether the input can grow after its end.
     var canGrow: Bool { path != nil }
 
-    /// A watch that tells when the file has grown; start it before the end is looked for.
+    /// A watch that reports when the file has grown; start it before the end is looked for.
     func growth() throws(Failure) -> FileGrowth? {
         guard let path else { return nil }
         do throws(PortError) {

@@ -22,7 +22,7 @@ final class RecordingTarget: Sendable {
         }
     }
 
-    /// Writes octets; false when nobody reads them any more.
+    /// Writes octets; false when the output has no reader any more.
     func write(_ octets: [UInt8]) throws(Failure) -> Bool {
         guard let problem = File.write(octets, to: descriptor) else { return true }
         if problem == EPIPE, path == "-" { return false }

@@ -62,7 +62,7 @@ struct DeviceReader: Sendable {
 }
 
 extension DeviceImage.Shown {
-    /// What a refusal tells, on a link that was that secure.
+    /// What a refusal means, on a link that was that secure.
     init(_ code: ATTErrorCode, at present: SecurityLevel) {
         reason = "\(code)"
         switch code {

@@ -7,7 +7,7 @@ struct BenchEvent: Event {
     enum Operation: String, Hashable, Sendable {
         /// From a request to its answer.
         case read, write
-        /// From a command to when the link took it: nobody answers it.
+        /// From a command to when the link took it: it has no response.
         case writeWithoutResponse
         /// From one value to the next.
         case notification, indication

@@ -60,7 +60,8 @@ struct BenchServer: Sendable {
         return await ReadyEvent(manager.adapter, sets: [set])
     }
 
-    /// Sends to whoever subscribes, until the adapter ends or the task is cancelled; `tell` hears who comes and goes.
+    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `tell` is called with each connection
+    /// and disconnection.
     func serve(_ tell: (PeripheralEvent) -> Void) async throws(BLEError) {
         var sending: Task<Void, Never>?
         defer { sending?.cancel() }
@@ -75,7 +76,7 @@ struct BenchServer: Sendable {
         }
     }
 
-    /// Sends numbered values while somebody wants them and there is room.
+    /// Sends numbered values while there are a subscriber and room.
     private func send(on handle: AttributeHandle) async {
         var number: UInt32 = 0
         while !Task.isCancelled, let subscriber = await manager.subscribers(of: handle).first {

@@ -20,7 +20,7 @@ struct Console: Sendable {
     /// Whether results can be shown as a table that is redrawn.
     var showsTables: Bool { !isJSON && output.isTerminal && Environment.value("TERM") != "dumb" }
 
-    /// Prints a result: the object with `--json`, else the lines. False when nobody reads any more.
+    /// Prints a result: the object with `--json`, else the lines. False when the output has no reader any more.
     @discardableResult
     func show(_ event: some Event) -> Bool {
         if isJSON {

@@ -2,12 +2,12 @@ import Glibc
 import HCISocket
 
 extension LineWriter {
-    /// Waits until nobody can read any more what is written: the other end of a pipe or socket is closed, as by
+    /// Waits until what is written has no reader any more: the other end of a pipe or socket is closed, as by
     /// `head`. A file and a terminal always have a reader; then only cancelling the task ends the wait.
     func readerHasGone() async {
         if let copy = pipe {
             defer { close(copy) }
-            // No interest of its own: the end of the other side is always told.
+            // No interest of its own: the end of the other side is always reported.
             if await EventLoop.shared.readiness(of: copy, for: []) != nil { return }
         }
         _ = await EventLoop.shared.sleep(for: .seconds(Int64.max))

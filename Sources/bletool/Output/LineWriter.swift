@@ -24,7 +24,7 @@ final class LineWriter: Sendable {
     /// Lines to stderr.
     static let errors = LineWriter(STDERR_FILENO)
 
-    /// The errno that ended the writing: EPIPE when the reader has gone, for which nobody is to blame.
+    /// The errno that ended the writing: EPIPE when the reader has gone, which is not a failure.
     var error: Int32? { problem.withLock { $0 } }
 
     /// Writes `text` and a line end. False when nothing can be written any more; a command that would go
@@ -78,7 +78,7 @@ final class LineWriter: Sendable {
             if written >= 0 {
                 done += written
             } else if errno == EAGAIN {
-                // Somebody else made the pipe non-blocking; it is theirs as well, so it stays so.
+                // Another process made the pipe non-blocking; it uses the pipe as well, so it stays so.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)
             } else if errno != EINTR {

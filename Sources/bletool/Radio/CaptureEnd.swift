@@ -1,7 +1,7 @@
 import HCISocket
 
-/// Waits until a recording is to end: it has enough, its time is over, it failed, nobody reads it any more, or the
-/// command is cancelled.
+/// Waits until a recording is to end: it has enough, its time is over, it failed, the output has no reader any more,
+/// or the command is cancelled.
 final class CaptureEnd: Sendable {
     private let wanted: Int?
     private let isReached = Lock(false)

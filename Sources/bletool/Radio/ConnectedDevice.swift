@@ -33,7 +33,7 @@ struct ConnectedDevice: Sendable {
     }
 
     /// The attributes that paths stand for. Handles are taken as they are, so that only other paths need to
-    /// know what the server has; `describing`: handles, too, are told with their characteristics.
+    /// know what the server has; `describing`: handles, too, are returned with their characteristics.
     func resolve(_ texts: [String], describing: Bool = false) async throws(Failure) -> [RemoteAttribute] {
         let paths = try ConnectedDevice.paths(texts)
         let handles = paths.compactMap { if case .handle(let handle) = $0 { handle } else { nil } }

@@ -6,7 +6,7 @@ import SystemPackage
 
 extension AirLauncher {
     /// Starts `bletool air` as a process of its own, which ends some time after its last client. So all
-    /// processes of a user hear each other, whichever started it and however long that one lives.
+    /// processes of a user share one air, whichever started it and however long that one lives.
     ///
     /// This process binds the socket and the new one inherits it: hosts can connect at once, and of two
     /// processes that start an air at the same time one binds it and the other joins.

@@ -1,7 +1,7 @@
 import BLE
 import HCISocket
 
-/// Tells what an adapter notices about its controller and does about it: messages for people and, from when a
+/// Shows what an adapter notices about its controller and does about it: messages for people and, from when a
 /// command's results begin, objects among them.
 final class HealthWatch: Sendable {
     private let console: Console
@@ -19,7 +19,7 @@ final class HealthWatch: Sendable {
     /// From here on `--json` has objects, too.
     func showAmongResults() { isAmongResults.withLock { $0 = true } }
 
-    /// Returns when all was told. Only once the adapter is closed.
+    /// Returns when all was shown. Only once the adapter is closed.
     func end() async { await watch.withLock { $0.take() }?.value }
 
     private func tell(_ stream: BoundedStream<AdapterHealthEvent>) async {

@@ -8,7 +8,7 @@ extension Radio {
     ) async throws(Failure) -> Peripheral {
         let limit = limit ?? connectingLimit
         var options = options
-        // The time limit ends it: a peripheral that others connect to as well hears this one sooner or later.
+        // The time limit ends it: a peripheral that others connect to as well accepts this host sooner or later.
         options.establishmentAttempts = .max
         let address = try await find(selector, within: limit, onCoded: options.phys == [.leCoded])
         return try await attempt("\(address.text)") { [options] () throws(BLEError) in
@@ -79,7 +79,7 @@ extension Radio {
             }
             if let address = other.address { return address }
         } catch .notFound {
-            // Told below, in the words of the command line.
+            // Thrown below, in the words of the command line.
         } catch {
             throw Failure(error, while: "\(selector)")
         }

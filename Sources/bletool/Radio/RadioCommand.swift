@@ -9,7 +9,7 @@ protocol RadioCommand: ToolCommand, Sendable {
     var global: GlobalOptions { get }
     /// What the command is called in messages: `scan`.
     static var doing: String { get }
-    /// Whether the controller may be told the extended commands.
+    /// Whether the controller may be sent the extended commands.
     var usesExtendedCommands: Bool { get }
     /// How devices pair with it.
     func security(_ console: Console) async throws(Failure) -> SecurityOptions
@@ -24,7 +24,7 @@ extension RadioCommand {
     var usesExtendedCommands: Bool { true }
     var output: OutputOptions { global.output }
 
-    /// Nobody is asked anything: new devices pair by Just Works.
+    /// The user is asked nothing: new devices pair by Just Works.
     func security(_ console: Console) throws(Failure) -> SecurityOptions { SecurityOptions() }
 
     func perform(_ console: Console) async throws(Failure) {
@@ -56,7 +56,7 @@ struct Radio: Sendable {
     let adapter: Adapter
     let console: Console
     let timeLimit: Duration?
-    /// Tells how the controller is.
+    /// Shows how the controller is.
     let health: HealthWatch
     private let recording: RecordingFile?
     private let doing: String
@@ -119,8 +119,8 @@ struct Radio: Sendable {
         }
     }
 
-    /// The same for what is done only to be read: it also ends when nobody reads it any more, without waiting for the
-    /// next line, and when `unless` returns.
+    /// The same for what is done only to be read: it also ends when the output has no reader any more, without waiting
+    /// for the next line, and when `unless` returns.
     func limitedWhileRead(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void,
         unless: @escaping @Sendable () async -> Void = { await Interruption.wait() }

@@ -8,7 +8,7 @@ import Recordings
 ///
 /// Packets come on the radio's loop, which must not block, so a task writes them; each record goes out whole, so that
 /// the file can be read meanwhile. Of a disk that is slower than the radio 64 MiB wait; what comes then is counted
-/// and told at the end.
+/// and reported at the end.
 final class RecordingFile: Sendable {
     private struct State: ~Copyable {
         /// What is to be written; each element but the first begins a file.

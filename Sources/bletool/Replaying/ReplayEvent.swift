@@ -18,7 +18,7 @@ enum ReplayEvent: Event {
         let ours: DecodedLayer?
     }
 
-    /// The differences explained, with the names that the recording tells.
+    /// The differences explained, with the names that the recording has.
     static func differences(
         _ differences: [Replay.Difference], _ dialogue: RecordedDialogue, of records: [Record]
     ) -> [ReplayEvent] {

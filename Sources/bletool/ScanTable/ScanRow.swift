@@ -2,7 +2,7 @@ import BLECore
 
 /// A device, or one of its advertising sets, as a table of a scan remembers it.
 struct ScanRow: Sendable {
-    /// Tells devices apart.
+    /// Distinguishes devices.
     struct Key: Hashable, Sendable {
         var address: DeviceAddress?
         var set: UInt8?

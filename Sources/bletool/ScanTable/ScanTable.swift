@@ -1,7 +1,7 @@
 import BLE
 import BLECore
 
-/// The devices that a scan has found, and how somebody looks at them: sorted, filtered, one of them selected or open.
+/// The devices that a scan has found, and how the user views them: sorted, filtered, one of them selected or open.
 /// Keys and packets go in, lines come out (`lines(columns:lines:at:)`).
 struct ScanTable {
     /// What rows are sorted by.
@@ -22,7 +22,7 @@ struct ScanTable {
         case help
     }
 
-    /// What a key asks of somebody else.
+    /// What a key asks of the caller.
     enum Request: Hashable, Sendable {
         case quit
         case connect(DeviceAddress)

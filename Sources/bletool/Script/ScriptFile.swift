@@ -15,7 +15,7 @@ struct ScriptFile: Sendable {
         do throws(Failure) {
             try await runLines(on: device)
         } catch {
-            // The answers are objects here although nobody asked for them; so is what the end is.
+            // The answers are objects here even without `--json`; so is what the end is.
             if device.console.isJSON, !device.radio.console.isJSON { device.console.output.line(error.json) }
             throw error
         }

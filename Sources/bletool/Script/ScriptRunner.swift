@@ -67,7 +67,7 @@ actor ScriptRunner {
                     arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
                 }
             } catch .cancelled {
-                // Nobody wants them any more.
+                // The values are not wanted any more.
             } catch {
                 arrivals.end(error)
             }
@@ -142,7 +142,7 @@ struct SubscribedEvent: Event {
     var handle: AttributeHandle
     /// The characteristic.
     var uuid: BluetoothUUID
-    /// Whether the server is told of each that it arrived.
+    /// Whether the values are indications, each of which is confirmed to the server.
     var isForIndications: Bool
 
     var json: JSONValue {

@@ -12,7 +12,7 @@ struct PairingAgent: PairingDelegate {
     var acceptsComparison = false
     /// What peers have given by another way, read when it is needed: a server may get it while it runs.
     var outOfBand = OutOfBandArguments()
-    /// Whether pairing with a new device is told: who only reads a value may not know that this leaves a bond.
+    /// Whether pairing with a new device is shown: a user who only reads a value may not know that this leaves a bond.
     var tellsPairing = false
     /// Where bonds are, as the command line says: commands that are recommended have to say so, too.
     var stateDir: String?

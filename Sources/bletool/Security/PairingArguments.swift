@@ -68,7 +68,7 @@ extension PairingArguments {
     }
 
     /// How the command line wants to pair. `configured`: what the configuration says where that does not.
-    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `tellsPairing`: the command does not tell of a
+    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `tellsPairing`: the command does not show a
     /// pairing itself.
     func options(
         _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),

@@ -64,7 +64,7 @@ struct ConfiguredServer: Sendable {
         of uuid: BluetoothUUID, _ dropped: Lock<Int>
     ) -> Bool {
         runner.start(program, input: input) { [manager, console] result in
-            // What is dropped at the end is told by its number.
+            // What is dropped at the end is reported by its number.
             if case .failure(let problem) = result, !problem.isDropped {
                 console.note("\(uuid): \(problem.reason)")
             }

@@ -1,10 +1,10 @@
 import Glibc
 import HCISocket
 
-/// Tells systemd, or whatever else has set $NOTIFY_SOCKET, how a service is (sd_notify(3), Type=notify).
+/// Notifies systemd, or whatever else has set $NOTIFY_SOCKET, how a service is (sd_notify(3), Type=notify).
 struct ServiceManager: Sendable {
     private let socket: String
-    /// How often it wants to hear that the service lives; nil when it does not ask.
+    /// How often it requires a notification that the service lives; nil when it does not ask.
     let watchdog: Duration?
 
     /// The one that has started this process; nil when none has.
@@ -19,7 +19,7 @@ struct ServiceManager: Sendable {
             .flatMap { $0 > 0 ? .microseconds($0) : nil }
     }
 
-    /// Sends assignments such as `READY=1`, a line each. False when nobody takes them, which a service survives.
+    /// Sends assignments such as `READY=1`, a line each. False when they cannot be sent, which a service survives.
     @discardableResult
     func tell(_ state: String) -> Bool {
         (try? DatagramSockets.send(state.utf8, to: socket)) != nil

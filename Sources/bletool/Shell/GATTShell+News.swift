@@ -13,7 +13,7 @@ extension GATTShell {
         case connected(Peripheral)
         /// A link has ended.
         case lost(number: Int, DisconnectReason)
-        /// Somebody has to be asked.
+        /// The user has to be asked.
         case question(String, CheckedContinuation<String?, Never>)
         /// The question needs no answer any more.
         case noQuestion

@@ -43,7 +43,7 @@ actor GATTShell {
         self.radio = radio
         self.terminal = terminal
         self.connect = connect
-        // No key and no end of a command may be lost; whoever types is slower than this.
+        // No key and no end of a command may be lost; a user types more slowly than keys are taken.
         (news, tell) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
@@ -269,7 +269,7 @@ extension GATTShell {
         return true
     }
 
-    /// Runs a command beside the keys; `body` says whether its end is to be told.
+    /// Runs a command beside the keys; `body` returns whether its end is to be reported.
     private func launch(_ body: @escaping @Sendable () async throws(Failure) -> Bool) {
         PinnedLine.show(nil, on: console.output)
         running = Task { [tell] in

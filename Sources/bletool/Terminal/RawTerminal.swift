@@ -1,8 +1,8 @@
 import Glibc
 import HCISocket
 
-/// The terminal while it is ours: it tells each key as it is pressed, and shows none of them. However the process ends,
-/// stops or fails, the terminal is as it was.
+/// The terminal while it is ours: it delivers each key as it is pressed, and shows none of them. However the process
+/// ends, stops or fails, the terminal is as it was.
 final class RawTerminal: Sendable {
     /// What it is taken for.
     enum Use: Sendable {
@@ -65,7 +65,7 @@ final class RawTerminal: Sendable {
         Self.current.withLock { $0 = nil }
     }
 
-    /// Gives it back at the end of the process, when somebody has it.
+    /// Gives it back at the end of the process, when it is taken.
     private static func giveBack() { current.withLock { $0 }?.end() }
 
     private func begin() {
@@ -78,7 +78,7 @@ final class RawTerminal: Sendable {
         // Ctrl-\ would end the process before the terminal is given back. Ctrl-Z stays a signal.
         mode.setControl(VQUIT, 0)
         if use == .lines { mode.setControl(VINTR, 0) }
-        // Each octet is told at once.
+        // Each octet is delivered at once.
         mode.setControl(VMIN, 1)
         mode.setControl(VTIME, 0)
         tcsetattr(input, TCSADRAIN, &mode)

@@ -24,7 +24,7 @@ extension LineWriter {
     /// Shows lines from the top of the terminal, and nothing below them.
     func show(_ screen: [ScreenLine], colored: Bool) {
         let body = screen.map { $0.styled(colored) + "\u{1b}[K" }
-        // Between the marks of a synchronized update nobody sees half a screen.
+        // Between the marks of a synchronized update the terminal does not show half a screen.
         text("\u{1b}[?2026h\u{1b}[H" + body.joined(separator: "\r\n") + "\u{1b}[J\u{1b}[?2026l")
     }
 }

@@ -19,7 +19,7 @@ struct AdvertiseSettings: Hashable, Sendable {
     var interval: Duration?
     /// The transmit power to ask the controller for, in dBm.
     var power: Int8?
-    /// Whether the packets tell the power.
+    /// Whether the packets contain the power.
     var tellsPower = false
     /// The primary channels to send on.
     var channels = AdvertisingChannels.all

@@ -1,7 +1,7 @@
 import BLE
 
-/// Why a text is not the value it was given for. Whoever asked for it knows the option or the line of a
-/// file that it came from, and makes a `Failure` of it.
+/// Why a text is not the value it was given for. The caller knows the option or the line of a file that it
+/// came from, and makes a `Failure` of it.
 struct BadInput: Error, Hashable {
     /// One line: `"12q" is not a duration`.
     var reason: String

@@ -4,7 +4,7 @@ import BLECore
 enum DeviceSelector: Hashable, Sendable {
     /// `AA:BB:CC:DD:EE:FF/random`: exactly that device.
     case address(DeviceAddress)
-    /// `AA:BB:CC:DD:EE:FF`: the device with these 48 bits, whose type bonds or a scan will tell.
+    /// `AA:BB:CC:DD:EE:FF`: the device with these 48 bits, whose type is found in bonds or by a scan.
     case untyped(UInt64)
     /// `name:GLOB`: the first that a scan finds with a matching name.
     case name(String)

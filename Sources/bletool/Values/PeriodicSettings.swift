@@ -7,7 +7,7 @@ struct PeriodicSettings: Hashable, Sendable {
     var interval: ClosedRange<Duration>
     /// What its packets say; nil for what the advertisement says.
     var content: AdvertisingContent?
-    /// Whether its packets tell how strong they are sent.
+    /// Whether its packets contain the power that they are sent with.
     var tellsPower = false
 
     /// The intervals that there are (Core Specification 5.4, Vol 4, Part E, 7.8.61).

@@ -49,7 +49,7 @@ public struct DeviceInformation: Hashable, Sendable {
         }
     }
 
-    /// Takes the value of one of the service's characteristics; false when it is none that is known.
+    /// Takes the value of one of the service's characteristics; false when the characteristic is unknown.
     package mutating func take(
         _ characteristic: BluetoothUUID, _ value: [UInt8]
     ) throws(DecodeError) -> Bool {

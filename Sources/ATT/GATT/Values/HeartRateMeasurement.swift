@@ -4,7 +4,7 @@ import BLECore
 public struct HeartRateMeasurement: Hashable, PacketCodable {
     /// The heart rate in beats a minute.
     public var beatsPerMinute: UInt16
-    /// Whether the sensor touches the skin; nil where it cannot tell.
+    /// Whether the sensor touches the skin; nil where it does not detect that.
     public var hasContact: Bool?
     /// The energy expended since it was last reset, in kilojoules; 65,535 stands for more as well.
     public var energyExpended: UInt16?

@@ -14,7 +14,7 @@ final class CentralRestoration: Sendable {
         var isLeaving = false
     }
 
-    /// Somebody who has inherited subscriptions, for as long as that one is there.
+    /// The owner of inherited subscriptions, for as long as it exists.
     private struct Heir {
         weak var wish: LinkWish?
     }
@@ -54,7 +54,7 @@ final class CentralRestoration: Sendable {
         }
     }
 
-    /// Ends what nobody has taken up, of one device or at all.
+    /// Ends what was not taken up, of one device or of all.
     func dismiss(_ id: Peripheral.Identifier?) {
         let (links, scans, heirs) = state.withLock { state in
             let links = state.links.filter { id == nil || $0.key == id }
@@ -85,7 +85,7 @@ final class CentralRestoration: Sendable {
 // MARK: - Links
 
 extension CentralRestoration {
-    /// Somebody wants links to a device: the disk has that when this returns. What came back of it is part of that.
+    /// Records a request for links to a device, with what came back of it. The disk has it when this returns.
     func wish(
         for id: Peripheral.Identifier, _ options: ConnectionOptions, isMaintained: Bool = false
     ) async throws(BLEError) -> LinkWish {
@@ -114,7 +114,7 @@ extension CentralRestoration {
         return wish
     }
 
-    /// Connects for a wish. Who takes up what came back has its link.
+    /// Connects for a request. The one that takes up what came back has its link.
     func connect(
         _ wish: LinkWish, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {

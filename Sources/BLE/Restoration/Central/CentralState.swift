@@ -2,7 +2,7 @@ import BLECore
 
 /// What a central manager is to bring back, as it changes. What is under way at the same time has a number each.
 struct CentralState: StateText, Equatable {
-    /// Devices that are remembered although nobody is connected to them.
+    /// How many devices are remembered, also without a link.
     static let limit = 1024
 
     /// Those who want a link.

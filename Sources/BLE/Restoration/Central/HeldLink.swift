@@ -3,7 +3,7 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// A link that has come back, and its streams, for as long as nobody has taken them up.
+/// A link that has come back, and its streams, until they are taken up.
 final class HeldLink: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -35,7 +35,7 @@ final class HeldLink: Sendable {
                     await self?.subscribe(session)
                 }
             } catch .cancelled {
-                // Somebody has taken it up, or nobody wants it any more.
+                // It was taken up, or is not wanted any more.
             } catch {
                 log.warning("\(device.id.address) is not brought back: \(error)")
             }

@@ -3,8 +3,8 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// Somebody's wish for a link to a device, on the disk until it is fulfilled or given up: of a `connect` until the end of
-/// its link, of a `maintain` until nobody maintains it.
+/// A caller's request for a link to a device, on the disk until it is fulfilled or given up: of a `connect` until the
+/// end of its link, of a `maintain` until its loop is left.
 final class LinkWish: Sendable {
     let id: Peripheral.Identifier
     let number: UInt64
@@ -33,14 +33,14 @@ final class LinkWish: Sendable {
         state = Lock(State(untaken: Set(restored)))
     }
 
-    /// Connects for this wish.
+    /// Connects for this request.
     func connect(
         to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
         try await restoration.connect(self, to: address, timeout: timeout, options: options)
     }
 
-    /// Nobody has it any more.
+    /// The request is over.
     func end() { restoration.forget { [number] in $0.links[number] = nil } }
 
     /// The link has ended, or its user has left it.
@@ -50,7 +50,7 @@ final class LinkWish: Sendable {
         letGo()
     }
 
-    /// Lets the streams go that nobody has asked for.
+    /// Lets the streams go that the owner has not asked for.
     private func letGo() {
         // They are gone outside of the lock.
         _ = state.withLock { state in
@@ -64,12 +64,12 @@ final class LinkWish: Sendable {
         do throws(BLEError) {
             try await restoration.kept.flush()
         } catch {
-            // Whoever ends something is not told: at the worst it comes back.
+            // The caller that ends something gets no error: at the worst it comes back.
             Logger(label: "ble.restoration").error("\(error)")
         }
     }
 
-    /// Ends with a link, unless the adapter has ended, which is nobody's decision.
+    /// Ends with a link, unless the adapter has ended: then it is to come back.
     func follow(_ peripheral: Peripheral) {
         let adapter = peripheral.adapter
         Task(executorPreference: adapter.loop) { [self] in

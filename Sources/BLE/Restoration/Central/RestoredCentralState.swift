@@ -1,6 +1,6 @@
 /// What a central manager has brought back from the last process that had its name.
 public struct RestoredCentralState: Hashable, Sendable {
-    /// The devices that there were links to, or that somebody waited for. The manager connects to them again.
+    /// The devices that there were links to, or that a caller waited for. The manager connects to them again.
     public let peripherals: [RestoredPeripheral]
     /// The scans that were under way. The manager has begun them again.
     public let scans: [ScanOptions]
@@ -39,25 +39,25 @@ extension CentralManager {
     /// ```
     ///
     /// **What is kept:** of each `connect` the device and its options, from its call until it fails, is cancelled, its
-    /// link ends or the peripheral is told to `disconnect`; of each `maintain` the same, until its loop is left; the
-    /// streams of `values(of:)` on these links, until they are left; the scans of `scan(_:)`, until they are left;
-    /// the devices that there was a link to. Each is on the disk before its caller has what it asked for, and who
-    /// cannot have it there is told by `BLEError.restoration`. Bonds, and the databases of bonded devices, are kept in
-    /// the same folder in any case.
+    /// link ends or `disconnect` of the peripheral is called; of each `maintain` the same, until its loop is left; the
+    /// streams of `values(of:)` on these links, until they are left; the scans of `scan(_:)`, until they are left; the
+    /// devices that there was a link to. Each is on the disk before its caller has what it asked for; where the disk
+    /// fails, the caller gets `BLEError.restoration`. Bonds, and the databases of bonded devices, are kept in the same
+    /// folder in any case.
     ///
     /// **What comes back:** a link does not outlive its process, so the manager connects to the devices anew, waits for
     /// those that are not there, subscribes, and scans. What has come back waits for its owner: the first `connect` or
     /// `maintain` with the device, `values(of:)` with the same characteristic and options, and `scan(_:)` with the same
-    /// options take up what is there, with the values that have come meanwhile, in place of beginning anew. What nobody
-    /// takes up goes on until `dismissRestored`: also a subscription that the owner of its link has no use for.
+    /// options take up what is there, with the values that have come meanwhile, in place of beginning anew. What is not
+    /// taken up goes on until `dismissRestored`: also a subscription that the owner of its link has no use for.
     ///
     /// **What is not kept:** `first(_:within:where:)`, discovered databases of devices without a bond, RSSI, values that
     /// waited in streams, writes that were not answered. A device that hides behind a private address and has no bond
     /// is looked for under the address that it had.
     ///
-    /// A program that is told to end, as at each reboot, calls `keepForNextStart()` before it leaves its loops and
-    /// cancels its tasks, else these say that it wants none of it any more. `withAdapter` does that where a signal ends the
-    /// program, and closing the adapter does the same.
+    /// A program that is about to end, as at each reboot, calls `keepForNextStart()` before it leaves its loops and
+    /// cancels its tasks, else these give up what was kept. `withAdapter` does that where a signal ends the program,
+    /// and closing the adapter does the same.
     ///
     /// - Parameters:
     ///   - adapter: the radio.
@@ -81,15 +81,15 @@ extension CentralManager {
     /// What the manager has brought back; of one without a name to restore by, nothing.
     public var restored: RestoredCentralState { restoration?.restored ?? RestoredCentralState() }
 
-    /// Gives up what has come back and nobody has taken up: links, waits for links, scans, and subscriptions on links
-    /// that were taken up. Returns when the disk has it.
+    /// Gives up what has come back and was not taken up: links, waits for links, scans, and subscriptions on links that
+    /// were taken up. Returns when the disk has it.
     public func dismissRestored() async throws(BLEError) {
         guard let restoration else { return }
         restoration.dismiss(nil)
         try await restoration.kept.flush()
     }
 
-    /// Gives up what has come back of one device and nobody has taken up: the link, or the wait for it, and where that has
+    /// Gives up what has come back of one device and was not taken up: the link, or the wait for it, and where that has
     /// an owner, the subscriptions that this one has not asked for. Returns when the disk has it.
     public func dismissRestored(_ id: Peripheral.Identifier) async throws(BLEError) {
         guard let restoration else { return }

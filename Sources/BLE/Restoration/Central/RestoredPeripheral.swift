@@ -5,7 +5,7 @@ import BLECore
 public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
     /// The identifier of the device.
     public let id: Peripheral.Identifier
-    /// Whether there was a link, or somebody waited for one.
+    /// Whether there was a link, or a caller waited for one.
     public var state: PeripheralState
     /// What the link was to be like.
     public var options: ConnectionOptions

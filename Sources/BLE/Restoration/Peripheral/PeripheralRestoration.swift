@@ -105,7 +105,7 @@ final class PeripheralRestoration: Sendable {
         let advertising = Advertising(plain, KeptAdvertising(self, number))
         Task(executorPreference: adapter.loop) { [self, adapter] in
             _ = try? await plain.ended()
-            // Of an adapter that has ended nobody has decided anything.
+            // The end of the adapter does not count: the advertisement is to come back.
             if await adapter.end == nil { forget(number) }
         }
         return advertising
@@ -142,12 +142,12 @@ final class PeripheralRestoration: Sendable {
             held.task?.cancel()
         }
         if let advertising { return advertising }
-        // It could not be put on the air; now it is tried by its owner, who is told.
+        // It could not be put on the air; now its owner tries, and gets the error.
         forget(held.number)
         return nil
     }
 
-    /// Stops the oldest of what came back that is on the air and that nobody has taken up; false when there is none.
+    /// Stops the oldest of what came back that is on the air and was not taken up; false when there is none.
     private func dismissOldest() async -> Bool {
         let held = state.withLock { state in
             state.held.firstIndex { $0.task != nil }.map { state.held.remove(at: $0) }
@@ -159,7 +159,7 @@ final class PeripheralRestoration: Sendable {
         return true
     }
 
-    /// Stops what nobody has taken up.
+    /// Stops what was not taken up.
     func dismiss() async throws(BLEError) {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -203,7 +203,7 @@ final class PeripheralRestoration: Sendable {
         do throws(BLEError) {
             try await kept.flush()
         } catch {
-            // Whoever stops something is not told: at the worst it comes back.
+            // The caller that stops something gets no error: at the worst it comes back.
             log.error("\(error)")
         }
     }

@@ -50,24 +50,25 @@ extension PeripheralManager {
     ///
     /// **What is kept:** which handles the services have; stored values that centrals have written or `update` has set;
     /// advertisements, from `advertise` until they are stopped or end by themselves. Each is on the disk before its
-    /// caller is told that it is done, and before the central that has written has its response; who cannot have it there
-    /// is told by `BLEError.restoration`, a central by Unlikely Error. What bonded centrals have subscribed to is kept
-    /// with the bonds, before they have their response as well.
+    /// caller returns, and before the central that has written has its response. Where the disk fails, the caller gets
+    /// `BLEError.restoration`, a central Unlikely Error. What bonded centrals have subscribed to is kept with the
+    /// bonds, before they have their response as well.
     ///
-    /// **What comes back:** handlers are code, and no disk can have them, so the application publishes its services again,
-    /// by `publish` or `add`, as it does at each start. A service of the same make has the handles again that it had,
-    /// and its values are those that were kept, so that what bonded centrals remember stays true; one that has changed
-    /// has handles that no other had, and centrals are told by Service Changed. Advertisements are on the air again. Those
-    /// that take links wait for the services, so that no bonded central meets a part of them, and loses what it has
-    /// subscribed to: until all that were kept are published again, or others of their types; where some are missing, until
-    /// 5 s after the last `publish` or `add`. Others are on the air at once. `advertise` with the same request takes up the
-    /// one that has come back, without waiting. What nobody takes up goes on until `dismissRestored`.
+    /// **What comes back:** handlers are code, and no disk can have them, so the application publishes its services
+    /// again, by `publish` or `add`, as it does at each start. A service of the same make has the handles again that it
+    /// had, and its values are those that were kept, so that what bonded centrals remember stays true; one that has
+    /// changed has handles that no other had, and centrals receive Service Changed. Advertisements are on the air
+    /// again. Those that take links wait for the services, so that no bonded central meets a part of them, and loses
+    /// what it has subscribed to: until all that were kept are published again, or others of their types; where some
+    /// are missing, until 5 s after the last `publish` or `add`. Others are on the air at once. `advertise` with the
+    /// same request takes up the one that has come back, without waiting. What is not taken up goes on until
+    /// `dismissRestored`.
     ///
-    /// **What is not kept:** values that handlers give, values that nobody has changed, which are as the program
-    /// says; notifications that were on their way; how much of its time an advertisement had, which is counted anew.
+    /// **What is not kept:** values that handlers give, values that were not changed, which are as the program says;
+    /// notifications that were on their way; how much of its time an advertisement had, which is counted anew.
     ///
-    /// A program that is told to end, as at each reboot, calls `keepForNextStart()` before it stops its advertisements,
-    /// else these are not wanted any more. Closing the adapter does the same.
+    /// A program that is about to end, as at each reboot, calls `keepForNextStart()` before it stops its
+    /// advertisements, else these are not wanted any more. Closing the adapter does the same.
     ///
     /// - Parameters:
     ///   - adapter: the radio.
@@ -95,7 +96,7 @@ extension PeripheralManager {
     /// What the manager has found; of one without a name to restore by, nothing.
     public var restored: RestoredPeripheralState { restoration?.restored ?? RestoredPeripheralState() }
 
-    /// Stops the advertisements that have come back and that nobody has taken up. Returns when the disk has it.
+    /// Stops the advertisements that have come back and were not taken up. Returns when the disk has it.
     public func dismissRestored() async throws(BLEError) { try await restoration?.dismiss() }
 
     /// From now on, advertisements that are stopped stay on the disk, to come back at the next start: for a program that

@@ -17,7 +17,7 @@ extension AdvertisingPlan {
         }
     }
 
-    /// What lines have told so far.
+    /// What the lines that were read so far contain.
     struct Parts {
         private var data: [UInt8] = []
         private var scanResponse: [UInt8] = []

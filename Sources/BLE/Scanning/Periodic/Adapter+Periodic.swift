@@ -42,8 +42,8 @@ extension Adapter {
         for buffer in ended.values { buffer.finish(end) }
     }
 
-    /// Has the synchronizer tell the controller what is wanted, and scans for as long as a search takes: it finds trains by
-    /// what scanning hears (Core Specification 5.4, Vol 4, Part E, 7.8.67).
+    /// Submits the synchronizer's next command, and scans for as long as a search takes: the controller finds trains
+    /// only while it scans (Core Specification 5.4, Vol 4, Part E, 7.8.67).
     func reconcileTrains() {
         guard end == nil else { return }
         takeSynchronizerEvents()

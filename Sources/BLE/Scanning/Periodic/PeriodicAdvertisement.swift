@@ -35,7 +35,7 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
     /// Every event of a train that is announced on LE 1M.
     public init() {}
 
-    /// What the radio has to hear so that the train is found.
+    /// The scan that finds the train.
     var scan: ScanOptions {
         var scan = ScanOptions()
         scan.isPassive = true

@@ -7,7 +7,7 @@ struct PeriodicSyncID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The periodic trains that this process follows or looks for, and what the controller is told for them.
+/// The periodic trains that this process follows or looks for, and the commands that they need.
 ///
 /// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others wait. A search
 /// that the controller has begun ends with its event, or when it refuses to cancel it; else the outcome of one would be
@@ -50,13 +50,13 @@ struct PeriodicSynchronizer: Sendable {
 
     /// How far the search for the first train of the queue has come.
     private enum Phase {
-        /// The controller is told next.
+        /// The Create Sync command is to be sent.
         case begun
-        /// It was told, and has not answered.
+        /// The command was sent and is unanswered.
         case asked
         /// It looks for the train.
         case looking
-        /// It is to be told to give the search up, for this reason; nil: it has no consumer any more.
+        /// The search is to be cancelled, for this reason; nil: it has no consumer any more.
         case givenUp(BLEError?)
         /// It gives the search up, and the outcome comes as an event.
         case ending(BLEError?)
@@ -65,7 +65,7 @@ struct PeriodicSynchronizer: Sendable {
     private struct Search {
         let number: UInt64
         var phase = Phase.begun
-        /// Whether the controller may look for the train already: it was told so, and has not answered.
+        /// Whether the controller may look for the train already: a command was sent and not answered.
         var mayBeOn = false
     }
 
@@ -101,7 +101,7 @@ struct PeriodicSynchronizer: Sendable {
     /// The commands whose last one was not answered: the next one waits until that is given up.
     private var unanswered: Set<HCIOpcode> = []
 
-    /// A synchronizer of a controller that was told nothing yet.
+    /// A synchronizer of a controller that has received no commands yet.
     init() {}
 }
 
@@ -141,7 +141,7 @@ extension PeriodicSynchronizer {
         }
     }
 
-    /// Ends all consumers. The controller is then told to let their trains go.
+    /// Ends all consumers. Their trains are then terminated.
     mutating func endAll() {
         unwanted += syncs.keys
         syncs = [:]
@@ -157,7 +157,7 @@ extension PeriodicSynchronizer {
         if search != nil, isLookedFor(0) { giveUp(error) }
     }
 
-    /// What the radio has to hear so that the train is found that is looked for.
+    /// The scan that finds the train that is looked for; nil when none is.
     var scan: ScanOptions? {
         search != nil && isLookedFor(0) ? queue.first?.options.scan : nil
     }
@@ -200,7 +200,7 @@ extension PeriodicSynchronizer {
         }
         let isCertain = if case .success = result { search?.mayBeOn == false } else { false }
         if isCreating, !isCertain {
-            // What has ended may be another search than the one that the controller was told now, which is given up.
+            // What has ended may be another search than the one just begun, which is given up.
             search?.phase = .givenUp(nil)
             queue.prepend(Following(train: first.train, options: first.options, consumers: []))
         } else {
@@ -215,7 +215,7 @@ extension PeriodicSynchronizer {
     /// Whether a command is not answered.
     var isAsking: Bool { asking != nil }
 
-    /// Whether the controller is to be told to end something.
+    /// Whether a search or a train is to be ended.
     var hasLeftovers: Bool {
         if case .givenUp = search?.phase { return true }
         return !unwanted.isEmpty
@@ -361,7 +361,7 @@ extension PeriodicSynchronizer {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// A search has an outcome. `isShared`: others use the controller as well. A train that is found is then another
-    /// program's if it is not the one that is looked for here; of a failure nothing tells whose it is.
+    /// program's if it is not the one that is looked for here; a failure does not say whose it is.
     mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished, isShared: Bool) {
         if event.status == .success {
             let wanted = search == nil ? nil : queue.first?.train
@@ -387,7 +387,7 @@ extension PeriodicSynchronizer {
             events.append(.log("\(first.train.advertiser)'s train was not established; trying again"))
             self.search?.phase = .begun
             if isCreating { self.search?.mayBeOn = true }
-        // It may be the outcome of what was told before, or another program's; the answers to Create and to Cancel say
+        // It may be the outcome of an earlier command, or another program's; the answers to Create and to Cancel say
         // whether there is another one.
         case .givenUp where isCreating: break
         case .givenUp where search.mayBeOn && event.status != .operationCancelledByHost: break

@@ -25,7 +25,7 @@ struct Disk: Sendable {
 // MARK: - Reading
 
 extension Disk {
-    /// The octets of a file; nil when there is none. Of one larger than `limit`, which nobody here has written,
+    /// The octets of a file; nil when there is none. Of one larger than `limit`, which this library never writes,
     /// the beginning.
     func contents(_ path: String, limit: Int = 1 << 22) throws(StateError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

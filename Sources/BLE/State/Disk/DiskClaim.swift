@@ -12,9 +12,9 @@ final class DiskClaim: @unchecked Sendable {
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Whether a thread waits for the kernel, which knows no time limit: perhaps longer than anybody here does.
+    /// Whether a thread waits in `flock`, which has no time limit: perhaps longer than the call that needs the file.
     private var isAsking = false
-    /// Whether somebody here wants what that thread gets.
+    /// Whether a call waits for what that thread gets.
     private var isWanted = false
     /// What the thread has come to: nil while it waits, then 0 or the error.
     private var outcome: CInt?
@@ -40,21 +40,21 @@ final class DiskClaim: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Runs `body` while nobody else holds the file. Others hold it for as long as some files take to be written. One
-    /// call at a time.
+    /// Runs `body` while no other claim holds the file. Others hold it for as long as some files take to be written.
+    /// One call at a time.
     func holding<Result>(_ body: () throws(StateError) -> Result) throws(StateError) -> Result {
         try take()
         defer { flock(descriptor, LOCK_UN) }
         return try body()
     }
 
-    /// Takes the file for as long as this lives, and says so in it; false when somebody else has it.
+    /// Takes the file for as long as this lives, and writes the process ID to it; false when another claim has it.
     func own() throws(StateError) -> Bool {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK { return false }
             throw .system(.current, during: "flock \(path)")
         }
-        // For people, and for the message of whoever comes too late; nothing depends on it.
+        // For people, and for the error message of a process that comes later; nothing depends on it.
         let number = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
         _ = number.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
@@ -91,7 +91,7 @@ final class DiskClaim: @unchecked Sendable {
         throw .system(Errno(rawValue: outcome), during: "flock \(path)")
     }
 
-    /// Has a thread wait for the file, which then belongs to whoever wants it at that time.
+    /// Has a thread wait for the file. The call that waits at that time gets it; without one it is released.
     private func ask() throws(StateError) {
         outcome = nil
         let box = Unmanaged.passRetained(self)

@@ -1,5 +1,5 @@
-/// Runs work on files where it holds up nobody: not on the event loop of a task that prefers that, to which it would
-/// take even an actor's work along.
+/// Runs work on files off the event loop. A task that prefers the loop would run it there, and even an actor's work
+/// with it.
 func offLoop<Success: Sendable>(
     _ body: @escaping @Sendable () async throws(BLEError) -> Success
 ) async throws(BLEError) -> Success {

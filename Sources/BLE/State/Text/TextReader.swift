@@ -81,7 +81,7 @@ struct TextReader {
         return section
     }
 
-    /// Every line has its end, so that one that was cut off is told.
+    /// The next line. Each ends with a newline, so that one that was cut off is detected.
     private mutating func nextLine() -> TextSection.Line? {
         guard let newline = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
             // What is left is counted as a line, but is none.

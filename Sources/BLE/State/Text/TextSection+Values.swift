@@ -2,7 +2,7 @@ import ATT
 import BLECore
 
 extension TextSection {
-    /// What the line with this key has told.
+    /// Returns the value of the line with this key; throws when the section has no such line.
     func required<Value>(_ value: Value?, _ key: String) throws(TextError) -> Value {
         guard let value else { throw TextError(number, .missing(key: key)) }
         return value
@@ -16,7 +16,7 @@ extension TextSection.Line {
     /// The line belongs to one with the key `other`, and none stands before it.
     func isBefore(_ other: String) -> TextError { TextError(number, .order(key: String(key), after: other)) }
 
-    /// The value of this line is none that it can have.
+    /// The value of this line is invalid.
     func isNoValue(_ value: some StringProtocol) -> TextError {
         TextError(number, .value(String(value), key: String(key)))
     }

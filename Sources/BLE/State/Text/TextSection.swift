@@ -25,7 +25,7 @@ struct TextSection {
         var values: [Substring] { rest.split(separator: " ") }
     }
 
-    /// What it tells of.
+    /// The second word of the heading: what the section describes.
     let kind: Substring
     /// The number of the heading's line.
     let number: Int

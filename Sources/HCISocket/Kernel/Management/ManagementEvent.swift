@@ -1,8 +1,8 @@
 import BLECore
 import HCI
 
-/// What the kernel tells unasked about one adapter. Events about BR/EDR devices, and those that this host has no
-/// use for, keep only their code.
+/// An event of the kernel about one adapter. Events about BR/EDR devices, and those that this host does not use,
+/// keep only their code.
 package enum ManagementEvent: Hashable, Sendable {
     /// The adapter is there.
     case added
@@ -10,10 +10,10 @@ package enum ManagementEvent: Hashable, Sendable {
     case removed
     /// Its settings changed.
     case settings(Management.Settings)
-    /// A pairing has made a key; `isKept`: it is for the next link too. It is told on trusted sockets only, whose
-    /// owner has CAP_NET_ADMIN, as everything that follows.
+    /// A pairing has made a key; `isKept`: it is for the next link too. The kernel sends this event, and those that
+    /// follow, to trusted sockets only, whose owner has CAP_NET_ADMIN.
     case newLongTermKey(Management.LongTermKey, isKept: Bool)
-    /// A peer has told how its addresses are made, when it had the address `resolved`; nil: its identity.
+    /// A peer has distributed its identity key, when it had the address `resolved`; nil: its identity address.
     case newIdentityKey(Management.IdentityKey, resolved: DeviceAddress?, isKept: Bool)
     /// A pairing has made a key for signatures.
     case newSigningKey(Management.SigningKey, isKept: Bool)

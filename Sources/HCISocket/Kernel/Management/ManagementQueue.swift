@@ -16,7 +16,7 @@ package struct ManagementQueue: Machine {
         case answered(Ticket, ManagementStatus, [UInt8])
         /// The kernel did not answer in the time that it has for this command.
         case timedOut(Ticket, after: Duration)
-        /// The kernel told something about the adapter with that index.
+        /// The kernel sent an event about the adapter with that index.
         case told(index: UInt16, ManagementEvent)
         /// Bytes that are no management packet.
         case malformed(DecodeError)
@@ -118,6 +118,6 @@ package struct ManagementQueue: Machine {
         return true
     }
 
-    /// The next thing to tell.
+    /// Removes and returns the next event.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 }

@@ -31,8 +31,8 @@ struct ManagementForm: Sendable {
 }
 
 extension ByteReader {
-    /// The fields of a form. Older kernels tell less and newer ones more than it has: it may end before any field, and
-    /// what is behind its last is `more`.
+    /// The fields of a form. Older kernels send fewer fields and newer ones more: the octets may end before any field,
+    /// and those behind the last are `more`.
     fileprivate mutating func fields(_ form: String) throws(DecodeError) -> DecodedFields {
         var fields = try known(form)
         if remaining > 0 { fields.append("more", .octets(rest())) }

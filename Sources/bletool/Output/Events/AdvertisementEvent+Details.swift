@@ -3,7 +3,7 @@ import BLECore
 
 extension AdvertisementEvent {
     /// What a packet says beside its sender and name: beacons in words, the rest with the names of companies and
-    /// services, and what nobody knows in hex.
+    /// services, and what is unknown in hex.
     var details: [String] {
         var parts: [String] = []
         if let services = named(fields.serviceUUIDs) { parts.append("services \(services)") }

@@ -4,7 +4,7 @@ import BLECore
 struct AdvertisementEvent: Event {
     /// The sender; nil when it does not say.
     var address: DeviceAddress?
-    /// The lasting address behind a resolvable one, when the bond tells.
+    /// The identity address behind a resolvable one, when a bond has it.
     var identity: DeviceAddress?
     /// Strength at the antenna in dBm.
     var rssi: Int8?
@@ -22,7 +22,7 @@ struct AdvertisementEvent: Event {
     var secondaryPHY: String?
     /// The advertising set, for extended packets.
     var set: UInt8?
-    /// The power of the transmitter in dBm, as an extended packet's header says; else the field tells.
+    /// The power of the transmitter in dBm, as an extended packet's header says; else the field has it.
     var txPower: Int8?
     /// The fields of the sender's advertisement and scan response.
     var fields: AdvertisingData

@@ -5,7 +5,7 @@ import SMP
 /// `bonds list` and `bonds show`: a device that this machine has paired with.
 struct BondEvent: Event {
     private let record: BondRecord
-    /// Whether all that is kept is told.
+    /// Whether all that is kept is shown.
     private let isWhole: Bool
     private let showsKeys: Bool
 

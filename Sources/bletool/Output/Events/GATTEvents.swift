@@ -117,7 +117,7 @@ struct NotificationEvent: Event {
     }
 }
 
-/// `gatt … write`: it is written, as far as the way of writing tells.
+/// `gatt … write`: it is written, as far as the way of writing confirms that.
 struct WrittenEvent: Event {
     /// Where.
     var handle: AttributeHandle

@@ -21,7 +21,7 @@ struct HealthEvent {
     /// The message.
     var text: String { "\(event)" }
 
-    /// Whether it only tells that nothing is heard.
+    /// Whether it only reports that nothing is received.
     var isQuiet: Bool {
         if case .scanRestarted = event { return true }
         return false

@@ -2,7 +2,7 @@ import BLE
 import BLECore
 
 /// `gatt … info`: what a link is, and who is at its other end. Nil is what the controller or the kernel does
-/// not tell.
+/// not report.
 struct LinkEvent: Event {
     /// The device.
     var address: DeviceAddress

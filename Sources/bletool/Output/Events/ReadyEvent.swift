@@ -7,7 +7,7 @@ struct ReadyEvent: Event {
     struct Advertised: Hashable, Sendable {
         /// The packets.
         var plan: AdvertisingPlan
-        /// How strong the controller sends them, in dBm, where it tells.
+        /// How strong the controller sends them, in dBm, where it reports that.
         var power: Int8?
         /// The periodic train.
         var periodic: PeriodicAdvertisingTrain?

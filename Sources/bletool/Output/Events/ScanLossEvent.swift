@@ -1,4 +1,4 @@
-/// What a scan could not show or keep. Told at its end, when there is something to tell.
+/// What a scan could not show or keep. Shown at its end, when something was lost.
 struct ScanLossEvent {
     /// Advertisements that came faster than they were taken.
     var dropped: Int
@@ -22,7 +22,7 @@ struct ScanLossEvent {
         return notes
     }
 
-    /// Tells it: messages for people, and the object with `--json`.
+    /// Shows it: messages for people, and the object with `--json`.
     func show(on console: Console) {
         if console.isJSON { console.output.line(json) }
         for note in notes { console.note(note) }

@@ -46,7 +46,7 @@ struct ServerEvent: Event {
         case request, command, prepared, signed
     }
 
-    /// What a link was negotiated to be; nil where the kernel does not tell.
+    /// What a link was negotiated to be; nil where the kernel does not report it.
     struct LinkParameters: Hashable, Sendable {
         var interval: Duration?
         var latency: Int?
