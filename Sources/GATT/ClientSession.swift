@@ -112,7 +112,7 @@ package struct ClientSession: Sendable {
             case walking(Ticket<RemoteDatabase>, hash: [UInt8]?)
             /// The owner is given what was found.
             case adopting
-            case tellingFeatures(Ticket<Void>)
+            case writingFeatures(Ticket<Void>)
             case askingForChanges(Ticket<Void>)
 
             /// The operation that the step waits for.
@@ -120,7 +120,7 @@ package struct ClientSession: Sendable {
                 switch self {
                 case .readingHash(let ticket): ticket.id
                 case .walking(let ticket, _): ticket.id
-                case .tellingFeatures(let ticket), .askingForChanges(let ticket): ticket.id
+                case .writingFeatures(let ticket), .askingForChanges(let ticket): ticket.id
                 case .recalling, .adopting: nil
                 }
             }
@@ -131,7 +131,7 @@ package struct ClientSession: Sendable {
         /// Whether the database is found, and only writes to the server that follow from it remain.
         var isAdopted: Bool {
             switch step {
-            case .tellingFeatures, .askingForChanges: true
+            case .writingFeatures, .askingForChanges: true
             case .readingHash, .recalling, .walking, .adopting: false
             }
         }
@@ -630,7 +630,7 @@ extension ClientSession {
         }
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
         let located = takeLocated()
-        tellFeatures()
+        writeFeatures()
         goOn(with: located)
         return kept
     }
@@ -680,7 +680,7 @@ extension ClientSession {
             case .success(let found): self.found(RemoteDatabase(services: found.services, hash: hash))
             case .failure(let failure): discoverAgain(after: failure)
             }
-        case .tellingFeatures:
+        case .writingFeatures:
             if let failure = outcome.failure {
                 guard failure.isTolerable else { return discoverAgain(after: failure) }
                 events.append(.discoveryNote(.featuresRefused(failure)))
@@ -709,7 +709,7 @@ extension ClientSession {
 
     /// Writes the client's supported features (Core Specification 5.4, Vol 3, Part G, 7.2). When the server refuses,
     /// security is not raised: that is for the application's operations.
-    private mutating func tellFeatures() {
+    private mutating func writeFeatures() {
         let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
         guard !hasToldFeatures, let features, features.properties.contains(.write) else {
             return askForChanges()
@@ -718,7 +718,7 @@ extension ClientSession {
         let ticket = runOwn(
             WriteValue(features.valueHandle, [can.rawValue]), about: [CheckedHandle(features)],
             raisesSecurity: false)
-        discovery?.step = .tellingFeatures(ticket)
+        discovery?.step = .writingFeatures(ticket)
     }
 
     /// Subscribes to Service Changed, which reports database changes (Core Specification 5.4, Vol 3, Part G, 7.1).

@@ -45,7 +45,7 @@ package struct GATTConnection: Sendable {
     /// The indication of Service Changed that is to be confirmed.
     private var serviceChange: ATTTransactionID?
     /// Whether changed services may be indicated to the client now.
-    private var mayTellServices = false
+    private var mayReportServices = false
     /// Whether something that waits may go now.
     private var looksAgain = false
     /// Those who wait for room for a value.
@@ -167,10 +167,10 @@ extension GATTConnection {
                 if let told = take(event, &server) { return told }
             } else if looksAgain {
                 looksAgain = false
-                tellServices(&server)
+                reportServices(&server)
                 sendNotifications()
                 sendIndication()
-                tellWaiting()
+                reportWaiting()
             } else {
                 takeRequests()
                 takeCommands()
@@ -365,7 +365,7 @@ extension GATTConnection {
         looksAgain = true
         if id == serviceChange {
             serviceChange = nil
-            mayTellServices = true
+            mayReportServices = true
             server.confirmServiceChange(for: client)
         } else if let confirmed = indication, confirmed.transaction == id {
             indication = nil
@@ -398,11 +398,11 @@ extension GATTConnection {
     /// The server's services have changed, or what is remembered of the client: if it subscribed to Service Changed, it
     /// gets an indication. What changes until that is confirmed goes into the next one (Core Specification 5.4, Vol 3,
     /// Part G, 7.1).
-    package mutating func servicesChanged() { (mayTellServices, looksAgain) = (true, true) }
+    package mutating func servicesChanged() { (mayReportServices, looksAgain) = (true, true) }
 
-    private mutating func tellServices(_ server: inout GATTServer) {
-        guard mayTellServices, indication == nil, serviceChange == nil, closure == nil else { return }
-        mayTellServices = false
+    private mutating func reportServices(_ server: inout GATTServer) {
+        guard mayReportServices, indication == nil, serviceChange == nil, closure == nil else { return }
+        mayReportServices = false
         guard let change = server.serviceChange(for: client) else { return }
         // Four octets fit any MTU, and no other indication is open.
         serviceChange = try? bearer.indicate(change.handle, value: change.value)
@@ -506,7 +506,7 @@ extension GATTConnection {
         {}
     }
 
-    private mutating func tellWaiting() {
+    private mutating func reportWaiting() {
         guard !waiting.isEmpty else { return }
         let (hasRoom, hasIndicationRoom) = (
             hasRoom(forIndication: false), hasRoom(forIndication: true)

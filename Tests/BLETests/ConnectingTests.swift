@@ -249,7 +249,7 @@ struct ConnectingTests {
             let server = try await bed.host("server", extended: isExtended)
             let waiting = bed.task { try await client.connect(to: server, timeout: nil) }
             await bed.wait(.seconds(1))
-            port.tell(
+            port.emit(
                 LEConnectionComplete(
                     status: .advertisingTimeout, connection: ConnectionHandle(0), role: .peripheral,
                     peer: HCIAddress(Self.nowhere), interval: ConnectionInterval(rawValue: 24), latency: 0,
@@ -500,7 +500,7 @@ struct ConnectingTests {
                 try await CentralManager(client).connect(to: Self.nowhere, timeout: nil)
             }
             await bed.wait(.seconds(1))
-            port.tell(HardwareError(hardwareCode: 1).packet)
+            port.emit(HardwareError(hardwareCode: 1).packet)
             let closing = Task(executorPreference: bed.loop) {
                 while port.opcodes.last != .reset { await Task.yield() }
                 await client.close()
@@ -523,7 +523,7 @@ struct ConnectingTests {
                 try await CentralManager(client).connect(to: Self.nowhere, timeout: .seconds(10))
             }
             await bed.wait(.seconds(1))
-            port.tell(
+            port.emit(
                 LEConnectionComplete(
                     connection: try #require(await client.handles.first), role: .central,
                     peer: HCIAddress(await server.address), interval: ConnectionInterval(rawValue: 24),

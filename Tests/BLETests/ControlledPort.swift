@@ -35,7 +35,7 @@ final class ControlledPort: PacketPort, Sendable {
     }
 
     /// Tells the host an event.
-    func tell(_ event: HCIEventPacket) {
+    func emit(_ event: HCIEventPacket) {
         let octets = HCIPacket.event(event).encoded
         loop.execute { [self] in shared.withLock { $0.receive }?(octets.span) }
     }
@@ -54,7 +54,7 @@ final class ControlledPort: PacketPort, Sendable {
             return shared.rule
         }
         guard let events = rule?(command) else { return inner.send(packet) }
-        for event in events { tell(event) }
+        for event in events { emit(event) }
     }
 
     func close() { inner.close() }

@@ -15,7 +15,7 @@ struct DisconnectTests {
             var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
             await hosts.bed.wait(.milliseconds(1))
             let ended = hosts.bed.task { try await hosts.device.disconnection() }
-            await hosts.device.disconnect(telling: cause)
+            await hosts.device.disconnect(reason: cause)
             #expect(try await ended.value == .status(.connectionTerminatedByLocalHost))
             let event = try await events.next()
             #expect(event == .disconnected(hosts.central, .status(HCIStatus(rawValue: cause.rawValue))))
@@ -26,7 +26,7 @@ struct DisconnectTests {
         try await LinkedHosts.run { hosts in
             let ended = hosts.bed.task { try await hosts.device.disconnection() }
             await hosts.bed.wait(.milliseconds(1))
-            await PeripheralManager(hosts.server).disconnect(hosts.central, telling: .powerOff)
+            await PeripheralManager(hosts.server).disconnect(hosts.central, reason: .powerOff)
             let reason = try await ended.value
             #expect(reason == .status(.remoteDeviceTerminatedPowerOff))
             // Who asks later is told the same.
@@ -57,7 +57,7 @@ struct DisconnectTests {
         try await LinkedHosts.run { hosts in
             var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
             await hosts.bed.wait(.milliseconds(1))
-            hosts.port.tell(DisconnectionComplete(connection: LinkedHosts.handle, reason: reason).packet)
+            hosts.port.emit(DisconnectionComplete(connection: LinkedHosts.handle, reason: reason).packet)
             let event = try await events.next()
             #expect(event == .disconnected(hosts.central, .status(reason)))
         }
@@ -130,12 +130,12 @@ struct DisconnectTests {
             port.play { $0.opcode == .disconnect ? [] : nil }
             let first = hosts.bed.task { await manager.disconnect(hosts.central) }
             await hosts.bed.wait(.milliseconds(1))
-            port.tell(
+            port.emit(
                 DisconnectionComplete(
                     connection: LinkedHosts.handle, reason: .connectionTerminatedByLocalHost
                 ).packet)
             try await first.value
-            port.tell(
+            port.emit(
                 LEConnectionComplete(
                     connection: LinkedHosts.handle, role: .peripheral,
                     peer: HCIAddress(DeviceAddress(0xc0ff_ee00_0009, type: .random)),
@@ -153,16 +153,16 @@ struct DisconnectTests {
             await hosts.bed.wait(.milliseconds(1))
             #expect(await server.endingLinkCount == 1)
             #expect(!port.opcodes.contains(.disconnect), "the one before is not answered")
-            port.tell(CommandStatus(status: answer, opcode: .disconnect).packet)
+            port.emit(CommandStatus(status: answer, opcode: .disconnect).packet)
             await hosts.bed.wait(.seconds(1))
             // A refusal of its own would have it asked for again now.
             #expect(port.opcodes.count { $0 == .disconnect } == 1)
             let answered = hosts.bed.loop.now
-            port.tell(CommandStatus(status: .success, opcode: .disconnect).packet)
+            port.emit(CommandStatus(status: .success, opcode: .disconnect).packet)
             // Its five seconds begin with its own answer, and not with the one of the link before.
             #expect(try await second.value == answered + .seconds(5))
             #expect(port.opcodes.count { $0 == .disconnect } == 1)
-            port.tell(
+            port.emit(
                 DisconnectionComplete(
                     connection: LinkedHosts.handle, reason: .remoteUserTerminatedConnection
                 ).packet)
@@ -174,7 +174,7 @@ struct DisconnectTests {
 
     @Test func aFailedDisconnectionEndsNothing() async throws {
         try await LinkedHosts.run { hosts in
-            hosts.port.tell(
+            hosts.port.emit(
                 DisconnectionComplete(
                     status: .commandDisallowed, connection: LinkedHosts.handle,
                     reason: .connectionTimeout

@@ -18,7 +18,7 @@ struct ForeignScanTests {
         }
         let conditions = ScanConditions(hasExtendedFamily: true)
         let wanted = try #require(ScanParameters([(id: UInt64(1), options: options)], under: conditions))
-        return (changes, scan.hears(wanted) ? .join : .takeOver)
+        return (changes, scan.receives(wanted) ? .join : .takeOver)
     }
 
     private func expect(_ told: (changes: Int, verdict: Verdict), _ changes: Int, _ verdict: Verdict) {

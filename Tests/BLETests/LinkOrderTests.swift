@@ -85,10 +85,10 @@ import VirtualController
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY])
             // The end of the first is not the second's.
-            port.tell(told(.le1M, .differentTransactionCollision))
+            port.emit(told(.le1M, .differentTransactionCollision))
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY, .leSetPHY])
-            port.tell(told(.le2M))
+            port.emit(told(.le2M))
             let updated = try await second.value
             #expect(updated.phys?.transmit == .le2M)
             // One that never ends takes its time from those who wait.
@@ -128,7 +128,7 @@ import VirtualController
             await server.breakBearer(of: hosts.central)
             for update in updates { #expect(await thrown(by: update) == .peerMisbehaved(.restlessDatabase)) }
             #expect(loop.now == end)
-            port.tell(
+            port.emit(
                 LEPHYUpdateComplete(
                     status: .success, connection: LinkedHosts.handle, transmit: .le2M, receive: .le2M
                 ).packet)
@@ -150,9 +150,9 @@ import VirtualController
             }
             await hosts.bed.wait(.seconds(1))
             #expect(!port.opcodes.contains(.disconnect))
-            port.tell(
+            port.emit(
                 DisconnectionComplete(connection: LinkedHosts.handle, reason: .connectionTimeout).packet)
-            port.tell(CommandComplete(.leRand, status: .success).packet)
+            port.emit(CommandComplete(.leRand, status: .success).packet)
             await ending.value
             await unanswered.value
             await hosts.bed.wait(.seconds(10))

@@ -191,7 +191,7 @@ struct LinkRadioTests {
                 await failure { () throws(BLEError) in for try await _ in changes {} }
             }
             await hosts.bed.wait(.seconds(1))
-            await hosts.device.disconnect(telling: .lowResources)
+            await hosts.device.disconnect(reason: .lowResources)
             let end = BLEError.disconnected(.status(.remoteDeviceTerminatedLowResources))
             let ends = try await [asked.value, queued.value, watching.value]
             #expect(ends == [end, end, end])

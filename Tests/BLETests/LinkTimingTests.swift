@@ -139,7 +139,7 @@ struct LinkTimingTests {
             }
             port.forget()
             func ask(latency: UInt16) async {
-                port.tell(
+                port.emit(
                     LERemoteConnectionParameterRequest(
                         connection: ConnectionHandle(0x0040), intervalMin: ConnectionInterval(rawValue: 40),
                         intervalMax: ConnectionInterval(rawValue: 80), latency: latency,

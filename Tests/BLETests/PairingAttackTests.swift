@@ -47,7 +47,7 @@ import VirtualController
             let handle = LinkedHosts.handle
             func requested(_ ediv: UInt16, _ random: UInt64) async -> HCIOpcode? {
                 ports[0].forget()
-                ports[0].tell(
+                ports[0].emit(
                     LELongTermKeyRequest(connection: handle, random: random, diversifier: ediv).packet)
                 await bed.wait(.seconds(1))
                 return ports[0].opcodes.first
@@ -58,7 +58,7 @@ import VirtualController
             await bed.wait(.seconds(31))
             _ = await pairing.result
             ports[0].forget()
-            ports[0].tell(EncryptionChange(connection: handle, mode: .on).packet)
+            ports[0].emit(EncryptionChange(connection: handle, mode: .on).packet)
             await bed.wait(.seconds(1))
             #expect(ports[0].opcodes.contains(.disconnect))
             var told: [LinkSecurity] = []
@@ -86,10 +86,10 @@ import VirtualController
                 bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address))
             _ = try await other.connect(to: server)
             let handle = LinkedHosts.handle
-            port.tell(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
+            port.emit(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
             await bed.wait(.seconds(1))
             #expect(await server.bondsOfLinks == [nil])
-            port.tell(EncryptionChange(connection: handle, mode: .on).packet)
+            port.emit(EncryptionChange(connection: handle, mode: .on).packet)
             await bed.wait(.seconds(1))
             #expect(await server.bondsOfLinks == [0x77])
             #expect(
@@ -162,10 +162,10 @@ import VirtualController
             try store.insert(victim)
             _ = try await other.connect(to: server)
             let handle = LinkedHosts.handle
-            port.tell(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
+            port.emit(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
             await bed.wait(.seconds(1))
             #expect(await server.removeBond(with: victim.peer))
-            port.tell(EncryptionChange(connection: handle, mode: .on).packet)
+            port.emit(EncryptionChange(connection: handle, mode: .on).packet)
             await bed.wait(.seconds(1))
             #expect(await server.bondsOfLinks == [nil])
             #expect(await server.securityOfLinks.map(\.isBonded) == [false])

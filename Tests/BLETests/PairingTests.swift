@@ -147,7 +147,7 @@ private let capabilities: [IOCapability] = [
                 typing = { for key in keys { await client.press(key) } }
             }
             let device = try await hosts.connect()
-            await hosts.client.tellKeypresses()
+            await hosts.client.reportKeypresses()
             _ = try await device.pair(.authenticated)
             #expect(hosts.serverUser.keys.withLock { $0 } == keys)
         }
@@ -376,8 +376,8 @@ private let capabilities: [IOCapability] = [
 
 extension Adapter {
     /// Has links tell the keys that their user presses.
-    fileprivate func tellKeypresses() {
-        for link in links.values { link.pairing.policy.tellsKeypresses = true }
+    fileprivate func reportKeypresses() {
+        for link in links.values { link.pairing.policy.reportsKeypresses = true }
     }
 
     /// The user presses a key.

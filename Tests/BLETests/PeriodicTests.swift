@@ -143,7 +143,7 @@ struct PeriodicTests {
                     train: PeriodicTrain(
                         sync: SyncHandle(rawValue: 0), sid: 5, advertiser: HCIAddress(address), phy: .le1M,
                         interval: ConnectionInterval(rawValue: 80)))
-                port.tell(failed.packet)
+                port.emit(failed.packet)
             }
             #expect(await waiting.value == .timedOut(.synchronization, after: .seconds(3)))
             #expect(before.duration(until: hosts.loop.now) >= .seconds(3))
@@ -246,7 +246,7 @@ struct PeriodicTests {
                 if command.opcode == .readLocalVersionInformation { leaving.cancel() }
                 return nil
             }
-            port.tell(HardwareError(hardwareCode: 1).packet)
+            port.emit(HardwareError(hardwareCode: 1).packet)
             _ = await hosts.loop.sleep(for: .seconds(20))
             _ = try await PeripheralManager(sender).advertise(
                 try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))

@@ -22,7 +22,7 @@ struct PeriodicTrainTests {
             let address = await hosts.scanner.address
             var train = PeriodicAdvertisingTrain(
                 [1, 2, 3], within: .milliseconds(100)...(.milliseconds(200)))
-            train.tellsPower = true
+            train.includesTxPower = true
             var request = try AdvertisingRequest.train(train)
             hosts.forget()
             let advertising = try await PeripheralManager(hosts.scanner).advertise(request)
@@ -94,7 +94,7 @@ struct PeriodicTrainTests {
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             let data = (0..<1650).map { UInt8(truncatingIfNeeded: $0 / 3) }
             var train = PeriodicAdvertisingTrain(data, every: Self.step)
-            train.tellsPower = true
+            train.includesTxPower = true
             let advertising = try await PeripheralManager(sender).advertise(try .train(train))
             let heard = try await hosts.follow(sender)
             _ = await hosts.loop.sleep(for: .seconds(1))

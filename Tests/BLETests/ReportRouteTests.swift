@@ -34,7 +34,7 @@ struct ReportRouteTests {
             let first = CentralManager(adapter).scan()
             let listening = Task(executorPreference: hosts.loop) { for try await _ in first {} }
             _ = await hosts.loop.sleep(for: .milliseconds(100))
-            port.tell(report([3, 0xff, 1], .moreToCome))
+            port.emit(report([3, 0xff, 1], .moreToCome))
             _ = await hosts.loop.sleep(for: .milliseconds(100))
             listening.cancel()
             _ = await hosts.loop.sleep(for: .milliseconds(100))
@@ -45,7 +45,7 @@ struct ReportRouteTests {
                 return []
             }
             _ = await hosts.loop.sleep(for: .milliseconds(100))
-            port.tell(report([2, 1, 6], .complete))
+            port.emit(report([2, 1, 6], .complete))
             #expect(try await hearing.value == [2, 1, 6])
             await adapter.close()
         }

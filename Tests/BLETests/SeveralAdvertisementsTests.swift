@@ -311,7 +311,7 @@ import VirtualController
             var request = AdvertisingRequest(
                 try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .nonconnectable)
             request.isAnonymous = true
-            request.tellsPower = true
+            request.includesTxPower = true
             request.sid = 9
             _ = try await hosts.peripheral.advertise(request)
             let found = try await hosts.central.first(within: .seconds(5)) { $0.name == "nobody" }

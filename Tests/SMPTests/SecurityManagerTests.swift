@@ -156,7 +156,7 @@ import Testing
 @Test(arguments: [true, false])
 func keyPressesAreToldWhenBothWantThem(isSecure: Bool) throws {
     var policies = [PairingPolicy(ioCapability: .keyboardOnly), PairingPolicy(ioCapability: .displayOnly)]
-    for index in 0..<2 { policies[index].tellsKeypresses = true }
+    for index in 0..<2 { policies[index].reportsKeypresses = true }
     if !isSecure { policies[0].secureConnections = .off }
     let keys: [KeypressNotification] = [.started, .digitEntered, .digitErased, .cleared, .completed]
     for isInitiator in [true, false] {

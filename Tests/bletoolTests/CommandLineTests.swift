@@ -59,7 +59,7 @@ struct CommandLineTests {
         #expect(settings.interval == .microseconds(152_500))
         #expect(settings.kind == .scannable)
         #expect(settings.overflow == .shortenName)
-        #expect(settings.isExtended && settings.tellsPower)
+        #expect(settings.isExtended && settings.includesTxPower)
         #expect(settings.power == -20)
     }
 
@@ -165,7 +165,7 @@ struct CommandLineTests {
         ]).checkedRequest()
         var train = PeriodicAdvertisingTrain(
             [4, 0xff, 0xff, 0xff, 1, 4, 0x16, 0x0f, 0x18, 0x64], within: .microseconds(7500)...(.seconds(1)))
-        train.tellsPower = true
+        train.includesTxPower = true
         #expect(other.plan.extended == [2, 9, 0x54] && other.periodic == train)
         let raw = try settings(["--periodic", "1s", "--periodic-data", "020106"]).checkedRequest()
         #expect(raw.plan.extended == [] && raw.periodic?.data == [2, 1, 6])

@@ -221,7 +221,7 @@ struct ServeConfigurationTests {
         #expect(beacons[0].channels == [.channel37, .channel39])
         #expect(beacons[1].secondaryPHY == .le2M && beacons[1].sid == 3 && beacons[1].usesExtended)
         var train = PeriodicAdvertisingTrain([4, 0x16, 0x0f, 0x18, 0x64], every: .milliseconds(100))
-        train.tellsPower = true
+        train.includesTxPower = true
         #expect(try beacons[2].checkedRequest().periodic == train)
     }
 }

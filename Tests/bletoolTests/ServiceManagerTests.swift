@@ -41,7 +41,7 @@ struct ServiceManagerTests {
         }
         #expect(bound == 0)
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": "@\(name)"]))
-        #expect(manager.tell("READY=1"))
+        #expect(manager.notify("READY=1"))
         var octets = [UInt8](repeating: 0, count: 100)
         let count = recv(descriptor, &octets, octets.count, CInt(MSG_DONTWAIT))
         #expect(String(decoding: octets.prefix(max(0, count)), as: UTF8.self) == "READY=1")
@@ -49,6 +49,6 @@ struct ServiceManagerTests {
 
     @Test func nobodyThereIsNoTrouble() throws {
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
-        #expect(!manager.tell("READY=1"))
+        #expect(!manager.notify("READY=1"))
     }
 }

@@ -24,11 +24,11 @@ struct TourCentral {
         try await tour.beAlarmed()
         try await tour.chain()
         await adapter.close()
-        await tell(states)
+        await emit(states)
     }
 
     /// What became of the manager: it ends with its adapter.
-    private static func tell(_ states: BoundedStream<ManagerState>) async {
+    private static func emit(_ states: BoundedStream<ManagerState>) async {
         var told: [String] = []
         do throws(BLEError) {
             for try await state in states { told.append(state.rawValue) }

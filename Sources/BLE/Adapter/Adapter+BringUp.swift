@@ -8,7 +8,7 @@ extension Adapter {
     /// buffers, defaults of new links, address (Core Specification 5.4, Vol 6, Part D, 2). Commands that a
     /// controller need not have are sent where it says that it has them, and may be refused.
     func bringUp(staticAddress: DeviceAddress?) async throws(BLEError) {
-        if kernel == nil { _ = try await tell(Reset()) }
+        if kernel == nil { _ = try await run(Reset()) }
         try await readAbilities()
         guard kernel == nil else {
             // Where the kernel has the bonds' keys, it finds a peer by its identity; else by the address on air.
@@ -19,9 +19,9 @@ extension Adapter {
 
         acceptList.wasReset(holding: capabilities.acceptListSize)
         initiator.controllerWasReset(capacity: capabilities.acceptListSize)
-        if capabilities.isDualMode { try await tellOptional(WriteLEHostSupport(isSupported: true)) }
-        _ = try await tell(SetEventMask(mask: .host))
-        _ = try await tell(LESetEventMask(mask: .host(capabilities.features)))
+        if capabilities.isDualMode { try await runOptional(WriteLEHostSupport(isSupported: true)) }
+        _ = try await run(SetEventMask(mask: .host))
+        _ = try await run(LESetEventMask(mask: .host(capabilities.features)))
         try await readBuffers()
         try await setLinkDefaults()
         let isLasting = try await takeAddress(staticAddress)
@@ -39,26 +39,26 @@ extension Adapter {
     private func readAbilities() async throws(BLEError) {
         var told = ControllerCapabilities()
         told.usesExtendedCommands = usesExtendedCommands
-        told.version = try await tell(ReadLocalVersionInformation())
-        told.commands = try await tell(ReadLocalSupportedCommands()).value
+        told.version = try await run(ReadLocalVersionInformation())
+        told.commands = try await run(ReadLocalSupportedCommands()).value
         // What is optional is sent by what this says.
         capabilities.commands = told.commands
-        told.classicFeatures = try await tellOptional(ReadLocalSupportedFeatures())?.value
-        told.features = try await tell(LEReadLocalSupportedFeatures()).value
-        told.acceptListSize = Int(try await tellOptional(LEReadFilterAcceptListSize())?.value ?? 0)
-        told.resolvingListSize = Int(try await tellOptional(LEReadResolvingListSize())?.value ?? 0)
-        told.maximumDataLength = try await tellOptional(LEReadMaximumDataLength())
-        told.transmitPower = try await tellOptional(LEReadTransmitPower())
+        told.classicFeatures = try await runOptional(ReadLocalSupportedFeatures())?.value
+        told.features = try await run(LEReadLocalSupportedFeatures()).value
+        told.acceptListSize = Int(try await runOptional(LEReadFilterAcceptListSize())?.value ?? 0)
+        told.resolvingListSize = Int(try await runOptional(LEReadResolvingListSize())?.value ?? 0)
+        told.maximumDataLength = try await runOptional(LEReadMaximumDataLength())
+        told.transmitPower = try await runOptional(LEReadTransmitPower())
         // These belong to the extended commands, after which the legacy ones are refused.
         if told.hasExtendedFamily {
-            if let sets = try await tellOptional(LEReadNumberOfSupportedAdvertisingSets())?.value {
+            if let sets = try await runOptional(LEReadNumberOfSupportedAdvertisingSets())?.value {
                 told.numberOfAdvertisingSets = max(Int(sets), 1)
             }
-            if let octets = try await tellOptional(LEReadMaximumAdvertisingDataLength())?.value {
+            if let octets = try await runOptional(LEReadMaximumAdvertisingDataLength())?.value {
                 told.maximumAdvertisingDataLength = min(max(Int(octets), 31), ReportAssembler.octetLimit)
             }
             told.periodicAdvertiserListSize = Int(
-                try await tellOptional(LEReadPeriodicAdvertiserListSize())?.value ?? 0)
+                try await runOptional(LEReadPeriodicAdvertiserListSize())?.value ?? 0)
         }
         capabilities = told
     }
@@ -66,13 +66,13 @@ extension Adapter {
     /// How much data the controller takes: LE's own buffers, or those that it shares with BR/EDR.
     private func readBuffers() async throws(BLEError) {
         var (length, packets) = (0, 0)
-        if let own = try await tellOptional(LEReadBufferSizeV2()) {
+        if let own = try await runOptional(LEReadBufferSizeV2()) {
             (length, packets) = (Int(own.aclLength), Int(own.aclPackets))
         } else {
-            let own = try await tell(LEReadBufferSize())
+            let own = try await run(LEReadBufferSize())
             (length, packets) = (Int(own.aclLength), Int(own.aclPackets))
         }
-        if length == 0 || packets == 0, let shared = try await tellOptional(ReadBufferSize()) {
+        if length == 0 || packets == 0, let shared = try await runOptional(ReadBufferSize()) {
             (length, packets) = (Int(shared.aclLength), Int(shared.aclPackets))
         }
         if length == 0 || packets == 0 { log.warning("the controller has no buffers for data") }
@@ -84,13 +84,13 @@ extension Adapter {
     /// and energy; and every PHY that it has, since a link changes only to a PHY that both sides prefer.
     private func setLinkDefaults() async throws(BLEError) {
         if let transmit = capabilities.maximumDataLength?.transmit, transmit.isPossible {
-            try await tellOptional(LEWriteSuggestedDefaultDataLength(transmit: transmit))
+            try await runOptional(LEWriteSuggestedDefaultDataLength(transmit: transmit))
         }
         if !capabilities.features.isDisjoint(with: [.le2MPHY, .leCodedPHY]) {
             var phys: PHYSet = .le1M
             if capabilities.features.contains(.le2MPHY) { phys.insert(.le2M) }
             if capabilities.features.contains(.leCodedPHY) { phys.insert(.leCoded) }
-            try await tellOptional(
+            try await runOptional(
                 LESetDefaultPHY(preference: PHYPreference(transmit: phys, receive: phys)))
         }
     }
@@ -98,7 +98,7 @@ extension Adapter {
     /// The public address, or a random static one where there is none or one is given. False when it is another one
     /// each time.
     private func takeAddress(_ staticAddress: DeviceAddress?) async throws(BLEError) -> Bool {
-        let publicAddress = try await tellOptional(ReadBDADDR())?.address
+        let publicAddress = try await runOptional(ReadBDADDR())?.address
         if staticAddress == nil, let publicAddress, publicAddress.value != 0 {
             identity = publicAddress
             return true
@@ -114,7 +114,7 @@ extension Adapter {
             address = .randomStatic(.random(in: .min ... .max))
         case (nil, _): address = try await security.options.bonds.staticAddress(of: name)
         }
-        _ = try await tell(LESetRandomAddress(address: address))
+        _ = try await run(LESetRandomAddress(address: address))
         identity = address
         return isLasting
     }
@@ -123,7 +123,7 @@ extension Adapter {
 // MARK: - Commands of the setup
 
 extension Adapter {
-    private func tell<Command: HCICommand>(
+    private func run<Command: HCICommand>(
         _ command: Command
     ) async throws(BLEError) -> Command.ReturnParameters {
         try await send(command, isSetup: true)
@@ -132,12 +132,12 @@ extension Adapter {
     /// Sends a command that controllers need not have: nil where this one does not say that it has it, or
     /// refuses it.
     @discardableResult
-    private func tellOptional<Command: HCICommand>(
+    private func runOptional<Command: HCICommand>(
         _ command: Command
     ) async throws(BLEError) -> Command.ReturnParameters? {
         guard capabilities.commands.contains(Command.opcode) else { return nil }
         do throws(BLEError) {
-            return try await tell(command)
+            return try await run(command)
         } catch .hci(let status, _) where status != .operationCancelledByHost {
             log.info("the controller has \(Command.opcode) and refuses it: \(status)")
             return nil

@@ -271,7 +271,7 @@ extension Adapter {
     /// commands for that are done.
     public func close() async {
         // First of all: what fails from now on is not given up by who has begun it.
-        if closing == nil, end == nil { tellEnd(.adapter(.closed)) }
+        if closing == nil, end == nil { reportEnd(.adapter(.closed)) }
         // Who comes second waits for the same end.
         let closing = closing ?? Task(executorPreference: loop) { await self.closeAll() }
         self.closing = closing
@@ -287,7 +287,7 @@ extension Adapter {
         if end == nil { await endAll() }
         await saveBonds()
         for work in endWork { await work.value }
-        // Else it might stay off, for everybody.
+        // Else the adapter might stay off, for all processes.
         _ = await powerCycle?.value
         await endKernelPairing()
         await kernel?.restore()

@@ -161,7 +161,7 @@ public actor Adapter {
         }
         guard end == nil else { return }
         if kernel == nil {
-            tell(Reset().packet)
+            sendLast(Reset().packet)
         } else {
             abandonRadio()
         }
@@ -176,12 +176,12 @@ public actor Adapter {
 
     /// Ends at once what is or may be on air.
     private func abandonRadio() {
-        if let command = scanner.abandonment { tell(command) }
-        for command in advertiser.abandonment + synchronizer.abandonment { tell(command) }
+        if let command = scanner.abandonment { sendLast(command) }
+        for command in advertiser.abandonment + synchronizer.abandonment { sendLast(command) }
     }
 
     /// Sends a command at once and takes no answer to it.
-    private func tell(_ command: HCICommandPacket) {
+    private func sendLast(_ command: HCICommandPacket) {
         let packet = HCIPacket.command(command).encoded
         capture?(.hostToController, packet.span)
         if port.isWritable { port.send(packet.span) }
@@ -359,7 +359,7 @@ extension Adapter {
     }
 
     /// Calls the actions of `endWithAdapter`.
-    func tellEnd(_ reason: BLEError) {
+    func reportEnd(_ reason: BLEError) {
         let handlers = endHandlers
         endHandlers = []
         endWork += handlers.map { $0(reason) }
@@ -368,7 +368,7 @@ extension Adapter {
     /// Ends everything with `reason`, which the callers that wait receive.
     func shutDown(_ reason: BLEError) {
         guard end == nil else { return }
-        tellEnd(reason)
+        reportEnd(reason)
         end = reason
         // While it was brought back, nothing could be ended in order.
         if kernel != nil, recovery.isUnderWay { abandonRadio() }

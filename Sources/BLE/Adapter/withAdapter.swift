@@ -45,7 +45,7 @@ public func withAdapter<Success: Sendable>(
     guard !signals.isEmpty else { return try await run() }
     return try await SignalWatch.result(
         cancelledBy: signals, on: options.loop,
-        telling: { _ in opened.withLock { $0 }?.keepForNextStart() }, run
+        onSignal: { _ in opened.withLock { $0 }?.keepForNextStart() }, run
     ).get()
 }
 

@@ -151,7 +151,7 @@ struct Advertiser: Sendable {
         case setTrainParameters(PeriodicAdvertisingTrain)
         /// All of the data; becomes commands when it is reached, as they depend on the power that the controller chooses.
         case setData
-        case tell(MachineCommand)
+        case command(MachineCommand)
         case startTrain
         case enable
 
@@ -624,7 +624,7 @@ extension Advertiser {
             let steps = pieces(of: entry.sent(entry.request), over: entry.sent(slot.request), on: set)
             change = Change(
                 set: set, kind: .replace(entry.request, revision: entry.revision),
-                steps: Deque(steps.map { .tell($0) }))
+                steps: Deque(steps.map { .command($0) }))
         case .on, .doubtful, .off: start(entry, on: set, under: conditions)
         }
     }
@@ -714,7 +714,7 @@ extension Advertiser {
             return MachineCommand(LESetAdvertisingSetRandomAddress(set: set, address: address))
         case .setTrainParameters(let train): return MachineCommand(train.parameters(set))
         case .startTrain: return MachineCommand(LESetPeriodicAdvertisingEnable(enable: .on, set: set))
-        case .tell(let command): return command
+        case .command(let command): return command
         case .setParameters, .setData, .enable: break
         }
         guard let slot = slots[set], let index = index(of: slot.owner) else {
@@ -727,7 +727,7 @@ extension Advertiser {
         default:
             change?.steps.removeFirst()
             let pieces = pieces(of: entries[index].sent(slot.request), on: set)
-            change?.steps.prepend(contentsOf: pieces.map { .tell($0) })
+            change?.steps.prepend(contentsOf: pieces.map { .command($0) })
             return nil
         }
     }

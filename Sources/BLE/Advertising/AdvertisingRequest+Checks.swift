@@ -47,7 +47,7 @@ extension AdvertisingRequest {
         if periodic != nil, !isExtended || kind != .nonconnectable || isAnonymous {
             throw .invalidRequest(.advertising(.periodic))
         }
-        if tellsPower, !isExtended {
+        if includesTxPower, !isExtended {
             throw .invalidRequest(.advertising(.legacyPower))
         }
         if kind == .nonconnectable, !isExtended, !plan.scanResponse.isEmpty {

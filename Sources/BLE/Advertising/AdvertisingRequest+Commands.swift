@@ -56,7 +56,7 @@ extension AdvertisingRequest {
             }
         if !isExtended { properties.insert(.legacy) }
         if isAnonymous { properties.insert(.anonymous) }
-        if tellsPower { properties.insert(.includesTxPower) }
+        if includesTxPower { properties.insert(.includesTxPower) }
         if let direction {
             properties.insert(.directed)
             if direction.dutyCycle == .high { properties.insert(.highDutyCycle) }

@@ -35,6 +35,6 @@ extension AdvertisingRequest {
 
     /// The most octets of data in the one packet of connectable extended advertising.
     var connectableCapacity: Int {
-        AdvertisingLimits(for: .connectable).extended - (direction != nil ? 6 : 0) - (tellsPower ? 1 : 0)
+        AdvertisingLimits(for: .connectable).extended - (direction != nil ? 6 : 0) - (includesTxPower ? 1 : 0)
     }
 }

@@ -6,7 +6,7 @@ extension AdvertisingRequest {
     package func sent(with power: Int8?) -> AdvertisingRequest {
         guard correctsPowerField, let power else { return self }
         var request = self
-        request.plan = plan.telling(power: power)
+        request.plan = plan.stating(power: power)
         if let extended = request.plan.extended, periodic?.data == plan.extended {
             request.periodic?.data = extended
         }

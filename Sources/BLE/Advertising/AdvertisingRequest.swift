@@ -38,7 +38,7 @@ public struct AdvertisingRequest: Hashable, Sendable {
     /// far as the controller reports it.
     public var correctsPowerField = false
     /// Whether extended packets carry the transmit power in their header, for one octet of data.
-    public var tellsPower = false
+    public var includesTxPower = false
     /// The number of the set for scanners, 0 to 15; nil chooses one that no other set of this host has.
     public var sid: UInt8?
     /// The periodic train that goes with it, on controllers that have periodic advertising. Extended and

@@ -41,10 +41,10 @@ public struct Peripheral: Sendable {
     }
 
     /// Disconnects. Others in this process that have connected to the device keep the link, and one that the
-    /// device itself has made as central stays, too. Does nothing when the link is gone. `cause` is the reason that
+    /// device itself has made as central stays, too. Does nothing when the link is gone. `reason` is what
     /// the peer receives.
-    public func disconnect(telling cause: DisconnectCause = .userTerminated) async {
-        await adapter.release(user, cause)
+    public func disconnect(reason: DisconnectCause = .userTerminated) async {
+        await adapter.release(user, reason)
         guard let wish else { return }
         wish.linkEnded()
         await wish.save()

@@ -141,7 +141,7 @@ extension Adapter {
         case .databaseChanged(let range):
             log.debug("the database of \(link.peer) has changed among \(range)")
             clients.cache.invalidate(link.identity)
-            link.changeWatchers.tell(ServiceChange(range))
+            link.changeWatchers.emit(ServiceChange(range))
         case .discoveryNote(let note): log.debug("discovering the database of \(link.peer): \(note)")
         }
     }

@@ -24,7 +24,7 @@ extension Adapter {
         let commands = try settings.setUp(information.supported)
         kernelPairing?.setUp(from: information.current)
         do throws(BLEError) {
-            for command in commands { try await tellKernel(command) }
+            for command in commands { try await runOnKernel(command) }
             guard security.options.isBonding else { return }
             // First, so that no change is missed.
             let changes = security.options.bonds.changes()
@@ -51,14 +51,14 @@ extension Adapter {
         if keys.leftOut > 0 {
             log.warning("the kernel has no room for \(keys.leftOut) keys of bonds that were used least")
         }
-        for command in keys.loading { try await tellKernel(command) }
+        for command in keys.loading { try await runOnKernel(command) }
     }
 
     /// Bonds were added or removed, perhaps by another process: updates the kernel.
     private func heard(_ change: BondChange) async {
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
-            try? await tellKernel(.unpairDevice(id.peer, disconnects: false))
+            try? await runOnKernel(.unpairDevice(id.peer, disconnects: false))
         }
         // Also those that the kernel has made: another load may have taken them from it before they were kept.
         let new = change.added.filter { $0.local == identity }
@@ -95,11 +95,11 @@ extension Adapter {
         guard await ownsKernelPairing() else { return }
         guard let before = kernelPairing?.setBack() else { return }
         for command in KernelPairingSettings(options: security.options, before: before).tearDown {
-            try? await tellKernel(command)
+            try? await runOnKernel(command)
         }
     }
 
-    private func tellKernel(_ command: ManagementCommand) async throws(BLEError) {
+    private func runOnKernel(_ command: ManagementCommand) async throws(BLEError) {
         guard let kernel else { return }
         _ = try await kernel.management.request(
             command, index: kernel.index, operation: .setUpPairing(kernel.index))
@@ -240,7 +240,7 @@ extension Adapter {
     private func unpair(_ peer: DeviceAddress, orEnd id: LinkID, _ error: BLEError) async {
         _ = await ownsKernelPairing()
         if await kernel?.kernel.bluetoothDaemon() == nil {
-            try? await tellKernel(.unpairDevice(peer, disconnects: true))
+            try? await runOnKernel(.unpairDevice(peer, disconnects: true))
         } else if let link = links[id] {
             fail(link, error, .authenticationFailure)
         }

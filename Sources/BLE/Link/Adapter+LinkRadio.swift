@@ -92,7 +92,7 @@ extension Adapter {
 
     /// A link is not what it was.
     func noteParameters(of link: Link) {
-        if link.role == .peripheral { server.tell(.parameters(Central(link), link.parameters)) }
+        if link.role == .peripheral { server.emit(.parameters(Central(link), link.parameters)) }
         for watcher in link.watchers.values { watcher.yield(link.parameters) }
     }
 }

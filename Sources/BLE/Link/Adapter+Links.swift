@@ -453,12 +453,12 @@ extension Adapter {
         var isDrained = false
         while !isDrained {
             while let event = link.gatt.nextEvent(serving: &server.gatt) {
-                tellWhatWasServed(to: link)
+                reportServed(to: link)
                 handle(event, of: link)
             }
             isDrained = !drainSession(of: link)
         }
-        tellWhatWasServed(to: link)
+        reportServed(to: link)
         while let event = link.signaling.nextEvent() { handle(event, of: link) }
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
     }
@@ -474,15 +474,15 @@ extension Adapter {
     }
 
     /// A bonded peer may have shown who it is by what it could do, so its bond comes first.
-    private func tellWhatWasServed(to link: Link) {
+    private func reportServed(to link: Link) {
         noteAskedSecurity(of: link)
-        tellServerEvents()
+        reportServerEvents()
     }
 
     private func handle(_ event: GATTConnection.Event, of link: Link) {
         switch event {
-        case .sent(let update): tellSent(update, to: link)
-        case .confirmed(let update): server.tell(.confirmed(Central(link), update.handle, update.uuid))
+        case .sent(let update): reportSent(update, to: link)
+        case .confirmed(let update): server.emit(.confirmed(Central(link), update.handle, update.uuid))
         case .delivered(let id, let end): noteDelivered(DeliveryKey(link: link.id, id: id), end, to: link)
         case .changed(let response): release(response, on: link)
         case .overdue(let opcode):

@@ -113,8 +113,8 @@ extension PeripheralManager {
     }
 
     /// Ends the link to a central, for all its users. Returns when it is gone.
-    public func disconnect(_ central: Central, telling cause: DisconnectCause = .userTerminated) async {
-        await adapter.endLink(central.link, cause)
+    public func disconnect(_ central: Central, reason: DisconnectCause = .userTerminated) async {
+        await adapter.endLink(central.link, reason)
     }
 }
 

@@ -155,7 +155,7 @@ extension LinkProcedures.Lane {
         case .done: break
         case .silent:
             // It may have begun all the same.
-            tell(running, .failure(command.error(answer)))
+            emit(running, .failure(command.error(answer)))
             self.running?.isWanted = false
         case .refused, .malformed: end(.failure(command.error(answer)))
         }
@@ -184,10 +184,10 @@ extension LinkProcedures.Lane {
     }
 
     private mutating func end(_ result: Result<Void, BLEError>) {
-        if let running = running.take() { tell(running, result) }
+        if let running = running.take() { emit(running, result) }
     }
 
-    private mutating func tell(_ running: LinkProcedures.Running, _ result: Result<Void, BLEError>) {
+    private mutating func emit(_ running: LinkProcedures.Running, _ result: Result<Void, BLEError>) {
         guard running.isWanted else { return }
         if !running.asked.isPromise {
             ends.append(.ended(running.asked.number, result))

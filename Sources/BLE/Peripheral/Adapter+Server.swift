@@ -37,7 +37,7 @@ extension Adapter {
         for link in links.values {
             if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
         }
-        tellServicesChanged()
+        reportServicesChanged()
     }
 
     /// On kernel adapters, takes the links of centrals from now on.
@@ -100,19 +100,19 @@ extension Adapter {
             ClientID(link.id), at: link.peer, security: link.protection.servedSecurity,
             current: currentSecurity(of: link))
         checkSignatures(of: link)
-        if link.role == .peripheral { server.tell(.connected(Central(link), link.parameters)) }
+        if link.role == .peripheral { server.emit(.connected(Central(link), link.parameters)) }
         // The kernel may have encrypted it before.
         noteSecurity(of: link)
     }
 
     func farewell(_ link: Link, _ reason: DisconnectReason) {
         remember(server.gatt.disconnect(ClientID(link.id)), of: link)
-        tellServerEvents()
-        if link.role == .peripheral { server.tell(.disconnected(Central(link), reason)) }
+        reportServerEvents()
+        if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }
     }
 
     func noteMTU(_ mtu: ATTMTU, of link: Link) {
-        if link.role == .peripheral { server.tell(.mtu(Central(link), mtu.octets)) }
+        if link.role == .peripheral { server.emit(.mtu(Central(link), mtu.octets)) }
         for watcher in link.watchers.values { watcher.yield(link.parameters) }
     }
 }
@@ -130,9 +130,9 @@ extension Adapter {
         pump(link)
     }
 
-    func tellServerEvents() {
+    func reportServerEvents() {
         while let event = server.gatt.nextEvent() {
-            if let event = translated(event) { server.tell(event) }
+            if let event = translated(event) { server.emit(event) }
         }
     }
 

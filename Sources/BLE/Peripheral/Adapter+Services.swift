@@ -13,7 +13,7 @@ extension Adapter {
             let range = try server.gatt.add(
                 services, like: kept?.services ?? [], above: kept?.highest ?? .none)
             keepServices(beside: known)
-            tellServicesChanged()
+            reportServicesChanged()
             return range
         } catch {
             throw .database(error)
@@ -29,16 +29,16 @@ extension Adapter {
             throw .database(error)
         }
         forgetService(at: handle)
-        tellServicesChanged()
+        reportServicesChanged()
     }
 
     /// Sends Service Changed to clients that asked for it, to each when it has confirmed the one before.
-    func tellServicesChanged() {
-        tellServerEvents()
-        for link in links.values { tellServicesChanged(on: link) }
+    func reportServicesChanged() {
+        reportServerEvents()
+        for link in links.values { reportServicesChanged(on: link) }
     }
 
-    func tellServicesChanged(on link: Link) {
+    func reportServicesChanged(on link: Link) {
         link.gatt.servicesChanged()
         pumpSoon(link)
     }

@@ -102,7 +102,7 @@ extension Adapter {
         guard end == nil, error != .cancelled, (try? linkThatTakes(id)) == nil else { throw error }
     }
 
-    func tellSent(_ update: ValueUpdate, to link: Link) {
-        server.tell(.notified(Central(link), update.handle, update.uuid, update.value))
+    func reportSent(_ update: ValueUpdate, to link: Link) {
+        server.emit(.notified(Central(link), update.handle, update.uuid, update.value))
     }
 }

@@ -20,7 +20,7 @@ struct ServerState {
     private var advertisedName: String?
     private var unsaved: Unsaved = []
 
-    func tell(_ event: PeripheralEvent) { listeners.tell(event) }
+    func emit(_ event: PeripheralEvent) { listeners.emit(event) }
 }
 
 // MARK: - Services

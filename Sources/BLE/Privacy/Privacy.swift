@@ -98,7 +98,7 @@ struct Privacy: Sendable {
         /// The radio is to pause.
         case pausing
         /// The controller is sent a change.
-        case telling(Change)
+        case executing(Change)
         /// A change has failed, which holds all others up until then.
         case waiting(until: Instant)
         /// The controller cannot be set up.
@@ -149,7 +149,7 @@ extension Privacy {
     var isPausing: Bool {
         switch phase {
         case .pausing: true
-        case .telling(let change): !change.isSetup
+        case .executing(let change): !change.isSetup
         case .settled, .waiting, .failed: false
         }
     }
@@ -222,12 +222,14 @@ extension Privacy {
             list.begin()
         }
         if isAddressDue(at: now) { steps.append(.setAddress(newAddress())) }
-        phase = .telling(Change(steps: steps, isOfList: isOfList, isSetup: isSetup))
+        phase = .executing(Change(steps: steps, isOfList: isOfList, isSetup: isSetup))
         if steps.isEmpty { end() }
     }
 
     private mutating func nextStep() -> MachineCommand? {
-        guard case .telling(let change) = phase, !isAsking, let step = change.steps.first else { return nil }
+        guard case .executing(let change) = phase, !isAsking, let step = change.steps.first else {
+            return nil
+        }
         isAsking = true
         lastCommand += 1
         return switch step {
@@ -247,7 +249,7 @@ extension Privacy {
 
     /// Takes what came of a command. An answer to one of before a reset is ignored.
     mutating func answered(_ answer: CommandAnswer, to number: UInt64, at now: Instant) {
-        guard isAsking, number == lastCommand, case .telling(var change) = phase,
+        guard isAsking, number == lastCommand, case .executing(var change) = phase,
             let step = change.steps.popFirst()
         else { return }
         isAsking = false
@@ -280,7 +282,7 @@ extension Privacy {
             change.isOfList = false
             list.settle(change.listed)
         }
-        phase = .telling(change)
+        phase = .executing(change)
         if change.steps.isEmpty { end() }
     }
 
@@ -316,7 +318,7 @@ extension Privacy {
         switch phase {
         case .settled: earlier(ownEnd, trustEnd)
         case .waiting(let end): earlier(end, trustEnd)
-        case .pausing, .telling, .failed: trustEnd
+        case .pausing, .executing, .failed: trustEnd
         }
     }
 

@@ -12,11 +12,11 @@ extension Adapter {
         _ policy: BufferPolicy = .newest(64)
     ) -> BoundedStream<AdapterHealthEvent> {
         let buffer = StreamBuffer<AdapterHealthEvent>(policy)
-        loop.execute { self.assumeIsolated { $0.tellHealth(to: buffer) } }
+        loop.execute { self.assumeIsolated { $0.reportHealth(to: buffer) } }
         return BoundedStream(buffer)
     }
 
-    private func tellHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
+    private func reportHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let id = healthWatchers.add(buffer)
         buffer.onEnd { [self] in
@@ -26,6 +26,6 @@ extension Adapter {
 
     func note(_ event: AdapterHealthEvent) {
         log.info("\(event)")
-        healthWatchers.tell(event)
+        healthWatchers.emit(event)
     }
 }

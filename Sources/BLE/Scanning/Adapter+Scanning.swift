@@ -141,7 +141,7 @@ extension Adapter {
             let peer = hiddenPeer(of: report)
             if isLooking { found.append((report, peer)) }
             return peer
-        } tell: { id, advertisement in
+        } deliver: { id, advertisement in
             scans[id]?.yield(advertisement)
         }
     }

@@ -47,7 +47,7 @@ struct ForeignScan: Hashable, Sendable {
     mutating func wasEnded() { isOn = false }
 
     /// Whether their scan receives what one with these parameters would, but for what the controller leaves out.
-    func hears(_ wanted: ScanParameters) -> Bool {
+    func receives(_ wanted: ScanParameters) -> Bool {
         isOn && !isFiltered && (isActive || !wanted.isActive) && oneMegabit >= wanted.oneMegabit?.share ?? 0
             && coded >= wanted.coded?.share ?? 0
     }

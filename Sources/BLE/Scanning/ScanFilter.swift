@@ -22,7 +22,7 @@ struct ScanFilter: Sendable {
 
     /// Whether the sighting is reported to the consumer.
     mutating func admits(_ sighting: DeviceTable.Sighting) -> Bool {
-        matches(sighting.advertisement) && isWorthTelling(sighting)
+        matches(sighting.advertisement) && isWorthReporting(sighting)
     }
 
     /// Whether it has one of each kind that is asked for.
@@ -48,7 +48,7 @@ struct ScanFilter: Sendable {
         return advertisement.name.map { glob.matches($0) } ?? false
     }
 
-    private mutating func isWorthTelling(_ sighting: DeviceTable.Sighting) -> Bool {
+    private mutating func isWorthReporting(_ sighting: DeviceTable.Sighting) -> Bool {
         if options.repeats == .all { return true }
         let now = sighting.advertisement.received
         return told.use(sighting.sender, first: nil) { last in

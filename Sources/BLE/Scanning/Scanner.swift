@@ -17,7 +17,7 @@ struct ScanID: Hashable, Sendable {
 /// if let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
 /// scanner.answered(answer, under: conditions, &acceptList)
 /// while let event = scanner.nextEvent() { … }
-/// try scanner.receive(packet, at: now) { hiddenPeer(of: $0) } tell: { id, advertisement in … }
+/// try scanner.receive(packet, at: now) { hiddenPeer(of: $0) } deliver: { id, advertisement in … }
 /// ```
 struct Scanner: Sendable {
     /// What else goes on in the host, as far as it concerns scans.
@@ -74,7 +74,7 @@ struct Scanner: Sendable {
     private enum Step {
         /// Ends a scan that another user, or this host, has left on.
         case takeOver(CommandFamily)
-        case tellAddress(DeviceAddress)
+        case setAddress(DeviceAddress)
         case clearAcceptList
         case accept(DeviceAddress)
         case setParameters(OwnAddressType)
@@ -321,7 +321,7 @@ extension Scanner {
         }
         switch (step, answer) {
         // It is no error when there was nothing to do.
-        case (.tellAddress, .done), (.tellAddress, .refused), (.tellAddress, .malformed): break
+        case (.setAddress, .done), (.setAddress, .refused), (.setAddress, .malformed): break
         case (.takeOver, .refused), (.takeOver, .malformed): break
         case (.takeOver, .done): if settleAt == nil { foreign.wasEnded() }
         case (.accept, .done) where !change.hasMoreDevices:
@@ -364,7 +364,7 @@ extension Scanner {
         _ acceptList: inout AcceptList
     ) {
         switch step {
-        case .takeOver, .tellAddress: break
+        case .takeOver, .setAddress: break
         case .disable:
             events.append(.log("the scan is not ended: \(error)"))
             (radio, takeover) = (.off, .own)
@@ -396,7 +396,7 @@ extension Scanner {
         case (.joined, nil): radio = .off
         // While others are switching, nothing is known.
         case (.joined, .some) where settleAt != nil: break
-        case (.joined, let wanted?) where foreign.hears(wanted): tellLack()
+        case (.joined, let wanted?) where foreign.receives(wanted): reportLack()
         case (.joined, let wanted?):
             (radio, takeover) = (.off, .others)
             start(wanted, under: conditions, &acceptList)
@@ -415,7 +415,7 @@ extension Scanner {
         var steps = Deque<Step>()
         let takeover = takeover.take()
         if takeover != nil { steps.append(.takeOver(wanted.family)) }
-        if let address = conditions.randomAddress { steps.append(.tellAddress(address)) }
+        if let address = conditions.randomAddress { steps.append(.setAddress(address)) }
         if let devices = wanted.acceptList {
             let changes = acceptList.begin(devices)
             if changes.clears { steps.append(.clearAcceptList) }
@@ -438,7 +438,7 @@ extension Scanner {
     private func command(_ step: Step, _ wanted: ScanParameters) -> MachineCommand {
         switch step {
         case .takeOver(let family): Self.enable(false, family)
-        case .tellAddress(let address): MachineCommand(LESetRandomAddress(address: address))
+        case .setAddress(let address): MachineCommand(LESetRandomAddress(address: address))
         case .clearAcceptList: MachineCommand(LEClearFilterAcceptList())
         case .accept(let device): MachineCommand(LEAddDeviceToFilterAcceptList(device: HCIAddress(device)))
         case .setParameters(let ownAddressType): parameters(wanted, ownAddressType)
@@ -527,7 +527,7 @@ extension Scanner {
         if settleAt != nil {
             // They are switching it in this moment: what they have left is looked at when they have done.
             stall = .others
-        } else if foreign.hears(change.parameters) {
+        } else if foreign.receives(change.parameters) {
             join()
         } else if change.isSecondTry {
             refuse(change, error)
@@ -540,11 +540,11 @@ extension Scanner {
     private mutating func join() {
         events.append(.log("joining a scan that runs already"))
         (radio, stall) = (.joined, nil)
-        tellLack()
+        reportLack()
     }
 
     /// Says once what a joined scan lacks.
-    private mutating func tellLack() {
+    private mutating func reportLack() {
         guard foreign.filtersDuplicates, !hasToldLack else { return }
         hasToldLack = true
         events.append(.note(.scanJoinedWithoutRepeats))
@@ -553,7 +553,7 @@ extension Scanner {
     private mutating func foreignSettled(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
         guard let wanted = wanted(under: conditions, acceptList) else { return }
-        guard !foreign.hears(wanted) else { return join() }
+        guard !foreign.receives(wanted) else { return join() }
         restarts.removeAll { $0 + .seconds(60) <= now }
         if restarts.count >= Self.restartLimit, let first = restarts.first {
             let wait = now.duration(until: first + .seconds(60))
@@ -595,10 +595,10 @@ extension Scanner {
     ///
     /// - Parameters:
     ///   - identify: returns the identity behind the address of a report, where that is known.
-    ///   - tell: is called with each advertisement that passes a scan's filter.
+    ///   - deliver: is called with each advertisement that passes a scan's filter.
     mutating func receive(
         _ packet: Span<UInt8>, at now: Instant, identify: (AdvertisingReport) -> DeviceAddress?,
-        tell: (ScanID, Advertisement) -> Void
+        deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
         guard AdvertisingReport.isEvent(packet) else { return false }
         watchdog.heard(at: now)
@@ -607,7 +607,7 @@ extension Scanner {
             for whole in chains.take(report) {
                 let sighting = devices.merge(whole, of: identify(whole), at: now)
                 for index in consumers.indices where consumers[index].filter.admits(sighting) {
-                    tell(consumers[index].id, sighting.advertisement)
+                    deliver(consumers[index].id, sighting.advertisement)
                 }
             }
         }

@@ -93,9 +93,9 @@ extension Adapter {
         checkSignatures(of: link)
         if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
         store.noteUse(bond.id)
-        tellServerEvents()
+        reportServerEvents()
         // Indicates what has changed since its last link.
-        tellServicesChanged(on: link)
+        reportServicesChanged(on: link)
     }
 
     /// Signed writes of a bonded peer can be checked, also before its link is encrypted: the signature shows who it is.

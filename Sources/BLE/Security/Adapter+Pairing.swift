@@ -192,7 +192,7 @@ extension Adapter {
                 checkSignatures(of: link)
             case .served(let security): server.gatt.setSecurity(security, of: ClientID(link.id))
             case .recognized(let bond): restore(bond, of: link)
-            case .security(let security): tell(security, of: link)
+            case .security(let security): emit(security, of: link)
             case .askKernel: noteSecurity(of: link)
             case .encrypted(let isOn): link.pairing.encryptionChanged(isOn: isOn, at: loop.now)
             case .claimed(let bond, let isNew): claimed(bond, isNew: isNew, by: link)
@@ -220,10 +220,10 @@ extension Adapter {
     }
 
     /// A link's security has changed, or its key: the application, and who watches the link, learn of that.
-    private func tell(_ security: LinkSecurity, of link: Link) {
+    private func emit(_ security: LinkSecurity, of link: Link) {
         log.info(
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
-        if link.role == .peripheral { server.tell(.security(Central(link), security)) }
+        if link.role == .peripheral { server.emit(.security(Central(link), security)) }
         for watcher in link.watchers.values { watcher.yield(link.parameters) }
     }
 

@@ -47,7 +47,7 @@ extension SecurityOptions {
         policy.minimumKeySize = minimumKeySize
         policy.fixedPasskey = fixedPasskey
         // Only for a host that shows the passkey, which receives keypresses; one that types it would have to send them.
-        policy.tellsKeypresses = [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
+        policy.reportsKeypresses = [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
         policy.asksForOutOfBandData = asksForOutOfBandData
         policy.outOfBandOffer = outOfBandOffer
         policy.existing = existing

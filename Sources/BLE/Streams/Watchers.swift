@@ -12,7 +12,7 @@ struct Watchers<Element: Sendable> {
 
     mutating func remove(_ number: UInt64) { buffers[number] = nil }
 
-    func tell(_ value: Element) {
+    func emit(_ value: Element) {
         for buffer in buffers.values { buffer.yield(value) }
     }
 

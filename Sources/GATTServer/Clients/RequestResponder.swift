@@ -293,7 +293,7 @@ extension RequestResponder {
             let entry = ATTAttributeData(handle: handle, value: value.prefix(mtu.readByTypeValue))
             guard found.add(entry) else { break }
             if shared.database.attributes[index].role == .databaseHash { client.readHash() }
-            tellRead(index, value, by: client.id, &shared)
+            reportRead(index, value, by: client.id, &shared)
         }
         return .readByType(try found.list(range))
     }
@@ -362,7 +362,7 @@ extension RequestResponder {
         let value = try value(index, offset: offset, &client, &shared)
         guard offset <= value.count else { throw .refused(.invalidOffset, handle) }
         if offset == 0 {
-            tellRead(index, value, by: client.id, &shared)
+            reportRead(index, value, by: client.id, &shared)
             if value.count <= mtu.readValue { return value }
             longRead = (handle, value)
         }
@@ -396,13 +396,13 @@ extension RequestResponder {
     ) throws(Interruption) -> [UInt8] {
         let index = try index(of: handle, shared)
         let value = try value(index, &client, &shared)
-        tellRead(index, value, by: client.id, &shared)
+        reportRead(index, value, by: client.id, &shared)
         return value
     }
 
     /// Reports to the application what was read; declarations, and what GATT itself works by, are the server's own
     /// business.
-    private func tellRead(_ index: Int, _ value: [UInt8], by client: ClientID, _ shared: inout Shared) {
+    private func reportRead(_ index: Int, _ value: [UInt8], by client: ClientID, _ shared: inout Shared) {
         let attribute = shared.database.attributes[index]
         guard attribute.kind != .declaration, attribute.role == nil else { return }
         shared.events.append(

@@ -136,7 +136,7 @@ package struct LEGenerateDHKeyV2: HCICommand {
 
         /// The one that LE Read Local P-256 Public Key made.
         package static let generated = KeyType(rawValue: 0x00)
-        /// The debug key, which everybody knows.
+        /// The debug key, which is public.
         package static let debug = KeyType(rawValue: 0x01)
     }
 

@@ -1,11 +1,11 @@
 extension SignalWatch {
     /// The result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after itself, ends the
     /// process as if the signal had not been caught, so that a shell or a service manager sees why; a second one ends
-    /// it at once. `telling` is called with the first one before the task is cancelled. Only one such call may be
+    /// it at once. `onSignal` is called with the first one before the task is cancelled. Only one such call may be
     /// active in a process. If no descriptor is left for signals, they do what they do by default.
     package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
-        telling listener: @escaping @Sendable (CInt) -> Void = { _ in },
+        onSignal listener: @escaping @Sendable (CInt) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async -> Result<Success, Failure> {
         let watch = try? SignalWatch(signals, on: loop)

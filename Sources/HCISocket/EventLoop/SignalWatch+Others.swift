@@ -10,9 +10,9 @@ extension SignalWatch {
     }
     static let others = Lock(Others())
 
-    /// Calls `handler` with these signals, on the watch's loop, until `untell` or the watch's end. Without a watch they
+    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or the watch's end. Without a watch they
     /// do what they do by default.
-    package static func tell(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
+    package static func watch(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }
             return others.watch
@@ -21,7 +21,7 @@ extension SignalWatch {
     }
 
     /// Lets these signals do again what they do by default.
-    package static func untell(_ signals: [CInt]) {
+    package static func unwatch(_ signals: [CInt]) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = nil }
             return others.watch

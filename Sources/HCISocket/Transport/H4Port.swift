@@ -196,16 +196,16 @@ extension H4Port {
         guard recovers else { return fail(.protocolViolation(reason)) }
         framer.reset()
         search = Search(reason: reason)
-        tellReset()
+        sendReset()
     }
 
     private func expire() {
         guard socket.isOpen else { return }
-        if search != nil { return tellReset() }
+        if search != nil { return sendReset() }
         lose(.incomplete(octets: framer.pendingCount))
     }
 
-    private func tellReset() {
+    private func sendReset() {
         guard let search, search.resets < Self.maximumResets else {
             let reason = search?.reason ?? .incomplete(octets: 0)
             return fail(.protocolViolation(.lost(reason)))

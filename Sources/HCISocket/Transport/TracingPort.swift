@@ -5,12 +5,12 @@ import HCI
 /// Wraps any other.
 package final class TracingPort: PacketPort {
     private let inner: any PacketPort
-    private let tell: @Sendable (String) -> Void
+    private let trace: @Sendable (String) -> Void
 
-    /// A port like `inner`, which this one owns. `tell` runs on the loop and must not block.
-    package init(_ inner: any PacketPort, _ tell: @escaping @Sendable (String) -> Void) {
+    /// A port like `inner`, which this one owns. `trace` runs on the loop and must not block.
+    package init(_ inner: any PacketPort, _ trace: @escaping @Sendable (String) -> Void) {
         self.inner = inner
-        self.tell = tell
+        self.trace = trace
     }
 
     /// Whether `send` may be called.
@@ -19,12 +19,12 @@ package final class TracingPort: PacketPort {
     /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
-        mine.receive = { [tell] packet in
-            tell("<- \([UInt8](copying: packet).hex)")
+        mine.receive = { [trace] packet in
+            trace("<- \([UInt8](copying: packet).hex)")
             handlers.receive(packet)
         }
-        mine.closed = { [tell] error in
-            tell("<- \(error)")
+        mine.closed = { [trace] error in
+            trace("<- \(error)")
             handlers.closed(error)
         }
         try inner.start(mine)
@@ -32,7 +32,7 @@ package final class TracingPort: PacketPort {
 
     /// Sends one packet.
     package func send(_ packet: Span<UInt8>) {
-        tell("-> \([UInt8](copying: packet).hex)")
+        trace("-> \([UInt8](copying: packet).hex)")
         inner.send(packet)
     }
 

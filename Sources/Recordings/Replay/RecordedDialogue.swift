@@ -110,7 +110,7 @@ private struct Splitter {
         let channel = Channel(adapter: packet.adapter, connection: connection)
         switch event {
         case .disconnectionComplete(let end) where end.status == .success:
-            if let link = links.removeValue(forKey: channel) { tell(.end(link: link), packet.frame) }
+            if let link = links.removeValue(forKey: channel) { emit(.end(link: link), packet.frame) }
         case .encryptionChange(let change) where change.status == .success:
             encrypt(channel, change.mode != .off, packet.frame)
         case .encryptionChangeV2(let change) where change.status == .success:
@@ -120,11 +120,11 @@ private struct Splitter {
     }
 
     private mutating func encrypt(_ channel: Channel, _ isOn: Bool, _ frame: Int) {
-        if let link = links[channel] { tell(.encryption(isOn, link: link), frame) }
+        if let link = links[channel] { emit(.encryption(isOn, link: link), frame) }
     }
 
     /// Both sides of a link know it.
-    private mutating func tell(_ turn: RecordedDialogue.Turn, _ frame: Int) {
+    private mutating func emit(_ turn: RecordedDialogue.Turn, _ frame: Int) {
         for index in dialogues.indices {
             dialogues[index].turns.append(turn)
             dialogues[index].frames.append(frame)

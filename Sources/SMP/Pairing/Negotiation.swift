@@ -59,7 +59,7 @@ extension Negotiation {
         if isBonding { authentication.insert(.bonding) }
         if isSecure { authentication.insert(.secureConnections) }
         if demand.isAuthenticated || policy.ioCapability != .noInputNoOutput { authentication.insert(.mitm) }
-        if policy.tellsKeypresses { authentication.insert(.keypress) }
+        if policy.reportsKeypresses { authentication.insert(.keypress) }
         // The link key would be one of the other transport.
         let known: KeyDistribution = isBonding ? [.encryption, .identity, .signing] : []
         return PairingFeatures(

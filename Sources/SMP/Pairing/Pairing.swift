@@ -83,7 +83,7 @@ struct Pairing: Sendable {
 
     /// Whether key presses are reported: both ends want it, and there are keys to press (Core Specification
     /// 5.4, Vol 3, Part H, 3.5.1).
-    func tellsKeypresses(of role: LinkRole) -> Bool {
+    func reportsKeypresses(of role: LinkRole) -> Bool {
         request.authentication.intersection(response.authentication).contains(.keypress)
             && method.isEntered(by: role)
     }

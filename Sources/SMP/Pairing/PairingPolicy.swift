@@ -26,7 +26,7 @@ package struct PairingPolicy: Hashable, Sendable {
     /// Octets of the longest key that is offered, 7 to 16.
     package var maximumKeySize = 16
     /// Whether key presses are reported while a passkey is typed, if the peer does so too.
-    package var tellsKeypresses = false
+    package var reportsKeypresses = false
 
     /// Whether the owner is asked for the peer's out-of-band data before features are exchanged.
     package var asksForOutOfBandData = false
@@ -42,7 +42,7 @@ package struct PairingPolicy: Hashable, Sendable {
 
     /// A passkey to show in place of a random one, until a pairing has failed with it.
     package var fixedPasskey: Passkey?
-    /// Whether peers may use the debug key, which everybody can listen to.
+    /// Whether peers may use the debug key, whose private key is public, so that any device can decrypt the link.
     package var takesDebugKey = false
     /// What the bond with this peer is worth, if there is one. A weaker pairing would take that away and is
     /// refused.

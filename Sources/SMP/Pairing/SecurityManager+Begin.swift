@@ -52,7 +52,7 @@ extension SecurityManager {
 
     /// Notifies the peer that the user presses keys, if both ends want that (3.5.8).
     package mutating func press(_ key: KeypressNotification, at now: Instant) {
-        guard let pairing, pairing.passkey == nil, pairing.tellsKeypresses(of: role),
+        guard let pairing, pairing.passkey == nil, pairing.reportsKeypresses(of: role),
             pairing.step != .publicKey, pairing.step != .consent
         else { return }
         send(.pairingKeypressNotification(key), at: now)

@@ -44,7 +44,7 @@ extension SecurityManager {
 
     /// The peer reports key presses as long as its user types: before its first confirm value.
     mutating func receiveKeypress(_ key: KeypressNotification, at now: Instant) {
-        guard let pairing, pairing.tellsKeypresses(of: role.other), pairing.round == 0,
+        guard let pairing, pairing.reportsKeypresses(of: role.other), pairing.round == 0,
             pairing.peerConfirm == nil,
             pairing.step == .passkey || pairing.step == .confirm
         else {

@@ -62,7 +62,7 @@ struct AirAgenda: Sendable {
             prune()
         }
         if wants.toSend { senders.append(id) }
-        if wants.toTell { talkers.append(id) }
+        if wants.toReport { talkers.append(id) }
         listen(id, wants.toListen)
     }
 

@@ -34,12 +34,13 @@ extension VirtualController {
         /// To be called, and when.
         var deadline: Instant?
         /// To send, to pass packets to its host, and to receive what is sent to all.
-        var toSend, toTell, toListen: Bool
+        var toSend, toReport, toListen: Bool
     }
 
     fileprivate var wants: Wants {
         Wants(
-            deadline: deadline, toSend: !toAir.isEmpty, toTell: !toHost.isEmpty || settings.hostFlow.isReady,
+            deadline: deadline, toSend: !toAir.isEmpty,
+            toReport: !toHost.isEmpty || settings.hostFlow.isReady,
             toListen: listens)
     }
 }

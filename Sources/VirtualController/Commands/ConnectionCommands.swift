@@ -18,7 +18,7 @@ extension VirtualController {
         .perform(LECreateConnectionCancel.self) { (controller, _, _) throws(HCIStatus) in
             try check(controller.settings.initiator != nil, .commandDisallowed)
             controller.settings.initiator = nil
-            controller.tellNoConnection(.unknownConnectionIdentifier, as: .central)
+            controller.reportNoConnection(.unknownConnectionIdentifier, as: .central)
         },
         .perform(LEConnectionUpdate.self) { (controller, command, _) throws(HCIStatus) in
             let index = try controller.index(of: command.connection)

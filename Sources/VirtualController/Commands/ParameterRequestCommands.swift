@@ -35,7 +35,7 @@ extension VirtualController {
             return send(.parametersRejected(.llProcedureCollision), on: index)
         }
         links[index].question = now + .seconds(40)
-        tell(
+        emit(
             LERemoteConnectionParameterRequest(
                 connection: links[index].handle, intervalMin: wanted.intervalMin,
                 intervalMax: wanted.intervalMax, latency: wanted.latency,

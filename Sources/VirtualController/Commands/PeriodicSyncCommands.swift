@@ -34,7 +34,7 @@ extension VirtualController {
             try check(controller.settings.syncWish != nil, .commandDisallowed)
             controller.settings.syncWish = nil
             controller.settings.followers.removeAll { !$0.isEstablished }
-            controller.tellSync(.operationCancelledByHost)
+            controller.reportSync(.operationCancelledByHost)
         },
         .perform(LEPeriodicAdvertisingTerminateSync.self) { (controller, command, _) throws(HCIStatus) in
             controller.settings.followers.remove(at: try controller.index(of: command.sync))

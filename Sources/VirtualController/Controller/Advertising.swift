@@ -13,8 +13,8 @@ extension VirtualController {
         guard own.isEnabled else { return }
         if let end = own.end, end.time <= now {
             settings.advertisers[index].stop()
-            guard let handle = own.handle else { return tellNoConnection(end.status, as: .peripheral) }
-            return tell(
+            guard let handle = own.handle else { return reportNoConnection(end.status, as: .peripheral) }
+            return emit(
                 LEAdvertisingSetTerminated(
                     status: end.status, set: handle, completedEvents: UInt8(clamping: own.events)))
         }
@@ -54,7 +54,7 @@ extension VirtualController {
                 || settings.acceptList.contains(scanner.address)
         else { return }
         if let handle = own.handle, own.parameters.notifiesScanRequests.value == true {
-            tell(LEScanRequestReceived(set: handle, scanner: scanner.reported))
+            emit(LEScanRequestReceived(set: handle, scanner: scanner.reported))
         }
         transmit(.scanResponse(signal(of: own, isResponse: true)), to: sender, at: own.power)
     }
@@ -78,7 +78,7 @@ extension VirtualController {
             request, as: .peripheral, to: initiator, showing: own.privateAddress, at: sender, rssi: rssi)
         // The host learns of the connection first (Core Specification 5.4, Vol 4, Part E, 7.7.65.18).
         if let handle = own.handle, let connection = links.last?.handle {
-            tell(
+            emit(
                 LEAdvertisingSetTerminated(
                     status: .success, set: handle, connection: connection,
                     completedEvents: UInt8(clamping: own.events)))

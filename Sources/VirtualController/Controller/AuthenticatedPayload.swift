@@ -27,7 +27,7 @@ extension VirtualController {
     mutating func expirePayloads(at now: Instant) {
         for index in links.indices where links[index].payloadDeadline.map({ $0 <= now }) ?? false {
             links[index].payload.restart(at: now)
-            tell(AuthenticatedPayloadTimeoutExpired(connection: links[index].handle))
+            emit(AuthenticatedPayloadTimeoutExpired(connection: links[index].handle))
         }
     }
 }

@@ -108,7 +108,7 @@ extension VirtualController {
         links.append(link)
         let none = DeviceAddress(0, type: .random)
         if wants(.enhancedConnectionComplete) {
-            tell(
+            emit(
                 LEEnhancedConnectionComplete(
                     connection: link.handle, role: role, peer: other.reported,
                     localResolvable: privateAddress ?? none,
@@ -116,14 +116,14 @@ extension VirtualController {
                     interval: timing.interval, latency: timing.latency,
                     supervisionTimeout: timing.supervisionTimeout))
         } else {
-            tell(
+            emit(
                 LEConnectionComplete(
                     connection: link.handle, role: role, peer: HCIAddress(other.onAir),
                     interval: timing.interval, latency: timing.latency,
                     supervisionTimeout: timing.supervisionTimeout))
         }
         if isExtended {
-            tell(
+            emit(
                 LEChannelSelectionAlgorithm(
                     connection: link.handle, algorithm: request.usesAlgorithm2 ? 1 : 0))
         }
@@ -133,18 +133,18 @@ extension VirtualController {
     }
 
     /// Reports that no connection was made.
-    mutating func tellNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
-        let (none, nobody) = (ConnectionHandle(0), HCIAddress(0, type: .public))
+    mutating func reportNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
+        let (none, unknown) = (ConnectionHandle(0), HCIAddress(0, type: .public))
         let (interval, timeout) = (ConnectionInterval(rawValue: 0), Centiseconds(rawValue: 0))
         if wants(.enhancedConnectionComplete) {
-            tell(
+            emit(
                 LEEnhancedConnectionComplete(
-                    status: status, connection: none, role: role, peer: nobody, interval: interval,
+                    status: status, connection: none, role: role, peer: unknown, interval: interval,
                     latency: 0, supervisionTimeout: timeout))
         } else {
-            tell(
+            emit(
                 LEConnectionComplete(
-                    status: status, connection: none, role: role, peer: nobody, interval: interval,
+                    status: status, connection: none, role: role, peer: unknown, interval: interval,
                     latency: 0, supervisionTimeout: timeout))
         }
     }
@@ -154,21 +154,21 @@ extension VirtualController {
         let link = links.remove(at: index)
         settings.hostFlow.forget(link.handle)
         if link.pending.contains(.features) {
-            tell(LEReadRemoteFeaturesComplete(status: reason, connection: link.handle, features: []))
+            emit(LEReadRemoteFeaturesComplete(status: reason, connection: link.handle, features: []))
         }
         if link.pending.contains(.version) {
-            tell(
+            emit(
                 ReadRemoteVersionInformationComplete(
                     status: reason, connection: link.handle, version: CoreVersion(rawValue: 0), company: 0,
                     subversion: 0))
         }
-        if link.pending.contains(.update) { tellUpdate(link, status: reason) }
-        if link.pending.contains(.phys) { tellPHYs(link, status: reason) }
-        tell(DisconnectionComplete(connection: link.handle, reason: reason))
+        if link.pending.contains(.update) { reportUpdate(link, status: reason) }
+        if link.pending.contains(.phys) { reportPHYs(link, status: reason) }
+        emit(DisconnectionComplete(connection: link.handle, reason: reason))
     }
 
-    mutating func tellUpdate(_ link: Link, status: HCIStatus = .success) {
-        tell(
+    mutating func reportUpdate(_ link: Link, status: HCIStatus = .success) {
+        emit(
             LEConnectionUpdateComplete(
                 status: status, connection: link.handle, interval: link.timing.interval,
                 latency: link.timing.latency, supervisionTimeout: link.timing.supervisionTimeout))

@@ -131,7 +131,7 @@ extension VirtualController {
             guard proof == procedure.proof(of: .peripheral) else { return failAuthentication(of: index) }
             finishEncryption(on: index, at: now)
         case (.central, .response, .rejected(let status)), (.central, .start, .rejected(let status)):
-            tellEncryption(links[index], status)
+            reportEncryption(links[index], status)
             resume(index)
         case (.peripheral, .pause, .paused):
             links[index].encryption.procedure?.advance(to: .request, at: now)
@@ -183,7 +183,7 @@ extension VirtualController {
         links[index].encryption.procedure = procedure
         send(.encryption(.response(half: procedure.peripheralHalf)), on: index)
         guard wants(.longTermKeyRequest) else { return refuseEncryption(on: index) }
-        tell(
+        emit(
             LELongTermKeyRequest(
                 connection: links[index].handle, random: random, diversifier: diversifier))
     }
@@ -197,9 +197,9 @@ extension VirtualController {
         links[index].encryption.isOn = true
         links[index].payload.restart(at: now)
         if isRefresh {
-            tell(EncryptionKeyRefreshComplete(connection: links[index].handle))
+            emit(EncryptionKeyRefreshComplete(connection: links[index].handle))
         } else {
-            tellEncryption(links[index])
+            reportEncryption(links[index])
         }
         resume(index)
     }
@@ -220,14 +220,14 @@ extension VirtualController {
 
     /// Of the two events, the newer one where the host knows it. Controllers do not know how long a key
     /// was before it was filled up with zeros.
-    private mutating func tellEncryption(_ link: Link, _ status: HCIStatus = .success) {
+    private mutating func reportEncryption(_ link: Link, _ status: HCIStatus = .success) {
         let mode: EncryptionMode = link.encryption.isOn ? .on : .off
         if isExtended, settings.eventMaskPage2.contains(.encryptionChangeV2) {
-            tell(
+            emit(
                 EncryptionChangeV2(
                     status: status, connection: link.handle, mode: mode, keySize: mode == .on ? 16 : 0))
         } else {
-            tell(EncryptionChange(status: status, connection: link.handle, mode: mode))
+            emit(EncryptionChange(status: status, connection: link.handle, mode: mode))
         }
     }
 }

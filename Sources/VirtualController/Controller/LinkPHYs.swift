@@ -38,11 +38,11 @@ extension VirtualController {
     /// The peer knows LE 1M only.
     mutating func hearPHYsUnknown(on index: Int) {
         guard links[index].pending.remove(.phys) != nil else { return }
-        tellPHYs(links[index], status: .unsupportedRemoteFeature)
+        reportPHYs(links[index], status: .unsupportedRemoteFeature)
     }
 
-    mutating func tellPHYs(_ link: Link, status: HCIStatus = .success) {
-        tell(
+    mutating func reportPHYs(_ link: Link, status: HCIStatus = .success) {
+        emit(
             LEPHYUpdateComplete(
                 status: status, connection: link.handle, transmit: link.phys.transmit,
                 receive: link.phys.receive))
@@ -70,7 +70,7 @@ extension VirtualController {
     private mutating func use(_ phys: LinkPHYs, on index: Int, isWaiting: Bool) {
         let isChanged = links[index].phys != phys
         links[index].phys = phys
-        if isChanged || isWaiting { tellPHYs(links[index]) }
+        if isChanged || isWaiting { reportPHYs(links[index]) }
     }
 }
 

@@ -19,21 +19,21 @@ extension VirtualController {
             links[index].timing = timing
             send(.updated(timing), on: index)
             let isWaiting = links[index].pending.remove(.update) != nil
-            if isChanged || isWaiting { tellUpdate(links[index]) }
+            if isChanged || isWaiting { reportUpdate(links[index]) }
         case .updated(let timing):
             let isChanged = links[index].timing != timing
             links[index].timing = timing
             let isWaiting = links[index].pending.remove(.update) != nil
-            if isChanged || isWaiting { tellUpdate(links[index]) }
+            if isChanged || isWaiting { reportUpdate(links[index]) }
         case .parameterRequest(let wanted): hearParameterRequest(wanted, on: index, at: now)
         case .parametersRejected(let reason):
             guard links[index].pending.remove(.update) != nil else { return }
-            tellUpdate(links[index], status: reason)
+            reportUpdate(links[index], status: reason)
         case .channels(let channels): links[index].channels = channels
         case .featureRequest: send(.features(features), on: index)
         case .features(let features):
             guard links[index].pending.remove(.features) != nil else { return }
-            tell(LEReadRemoteFeaturesComplete(connection: links[index].handle, features: features))
+            emit(LEReadRemoteFeaturesComplete(connection: links[index].handle, features: features))
         case .versionRequest:
             send(
                 .version(
@@ -41,7 +41,7 @@ extension VirtualController {
                     subversion: configuration.subversion), on: index)
         case .version(let version, let company, let subversion):
             guard links[index].pending.remove(.version) != nil else { return }
-            tell(
+            emit(
                 ReadRemoteVersionInformationComplete(
                     connection: links[index].handle, version: version, company: company,
                     subversion: subversion))
@@ -71,7 +71,7 @@ extension VirtualController {
         guard transmit != links[index].transmitLength || receive != links[index].receiveLength else { return }
         links[index].transmitLength = transmit
         links[index].receiveLength = receive
-        tell(LEDataLengthChange(connection: links[index].handle, transmit: transmit, receive: receive))
+        emit(LEDataLengthChange(connection: links[index].handle, transmit: transmit, receive: receive))
     }
 }
 
@@ -85,7 +85,7 @@ extension VirtualController {
         let buffered = links.indices.reduce(0) { $0 + links[$1].buffered }
         guard buffered < Int(configuration.aclPackets),
             packet.data.count <= Int(configuration.aclPacketLength)
-        else { return tell(DataBufferOverflow(linkType: .acl)) }
+        else { return emit(DataBufferOverflow(linkType: .acl)) }
         links[index].buffered += 1
         // The link layer has no packet for these, nor for data behind an end; the buffer is free at once.
         guard !packet.data.isEmpty, packet.broadcast == .pointToPoint, packet.boundary != .complete,

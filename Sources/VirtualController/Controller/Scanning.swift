@@ -21,7 +21,7 @@ extension VirtualController {
     mutating func hearResponse(_ response: AirSignal.Advertising, rssi: Int8, at now: Instant) {
         guard receives(response), let address = response.advertiser,
             let advertiser = settings.resolvingList.recognize(address),
-            hears(response, of: advertiser, at: now),
+            receives(response, of: advertiser, at: now),
             settings.scanner.scanning(on: response.primaryPHY)?.type == .active
         else { return }
         report(response, of: advertiser, at: nil, rssi: rssi, at: now)
@@ -31,7 +31,7 @@ extension VirtualController {
     mutating func endScan(at now: Instant) {
         guard let end = settings.scanner.deadline, end <= now else { return }
         settings.scanner.stop()
-        tell(LEScanTimeout())
+        emit(LEScanTimeout())
     }
 
     /// Whether the radio can take it: extended advertising is for hosts that use extended commands, and its
@@ -44,7 +44,9 @@ extension VirtualController {
         _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, from sender: ID, rssi: Int8,
         at now: Instant
     ) {
-        guard let own = settings.scanner.address, hears(advertising, of: advertiser, at: now) else { return }
+        guard let own = settings.scanner.address, receives(advertising, of: advertiser, at: now) else {
+            return
+        }
         var target: HCIAddress?
         if let address = advertising.target {
             target = aim(address, own)
@@ -71,7 +73,7 @@ extension VirtualController {
             ? HCIAddress(target.value, type: .unresolved) : nil
     }
 
-    private func hears(
+    private func receives(
         _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
     ) -> Bool {
         settings.scanner.listens(on: advertising.primaryPHY, at: now)

@@ -166,7 +166,7 @@ extension VirtualController {
         case .acl(let data)?: take(data, at: now)
         // There are no links that could carry them.
         case .synchronous?, .iso?: break
-        case .event?, nil: tell(HardwareError(hardwareCode: 0x01))
+        case .event?, nil: emit(HardwareError(hardwareCode: 0x01))
         }
     }
 
@@ -190,14 +190,14 @@ extension VirtualController {
     }
 
     /// Queues an event, if the host wants such events.
-    mutating func tell(_ event: some HCIEventParameters) {
+    mutating func emit(_ event: some HCIEventParameters) {
         let code = type(of: event).code
         guard settings.eventMask.contains(code) || settings.eventMaskPage2.contains(code) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
     /// Queues an LE event, if the host wants such events.
-    mutating func tell(_ event: some LEEventParameters) {
+    mutating func emit(_ event: some LEEventParameters) {
         guard wants(type(of: event).subevent) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }

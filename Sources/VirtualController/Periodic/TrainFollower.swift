@@ -95,11 +95,11 @@ extension VirtualController {
             settings.followers.remove(at: index)
             guard wish.advertiser != nil else { return }
             settings.syncWish = nil
-            return tellSync(.unsupportedRemoteFeature, follower)
+            return reportSync(.unsupportedRemoteFeature, follower)
         } else {
             settings.syncWish = nil
             settings.followers[index].isEstablished = true
-            tellSync(.success, follower)
+            reportSync(.success, follower)
         }
         settings.followers[index].lastHeard = now
         settings.followers[index].lastEvent = packet.event
@@ -111,17 +111,17 @@ extension VirtualController {
         while let index = settings.followers.firstIndex(where: { $0.deadline <= now }) {
             let follower = settings.followers.remove(at: index)
             if follower.isEstablished {
-                tell(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
+                emit(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
             } else {
                 settings.syncWish = nil
-                tellSync(.connectionFailedToBeEstablished, follower)
+                reportSync(.connectionFailedToBeEstablished, follower)
             }
         }
     }
 
     /// Reports whether a train is followed; without `follower`, that none will be.
-    mutating func tellSync(_ status: HCIStatus, _ follower: TrainFollower? = nil) {
-        tell(
+    mutating func reportSync(_ status: HCIStatus, _ follower: TrainFollower? = nil) {
+        emit(
             LEPeriodicAdvertisingSyncEstablished(
                 status: status,
                 train: PeriodicTrain(

@@ -8,7 +8,7 @@ struct AdaptersCommand: ToolCommand {
         commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",
         discussion: "Virtual adapters need no listing: --adapter virtual makes one.")
 
-    @Flag(help: "Go on telling of adapters that come, change and go, for --timeout or until Ctrl-C.")
+    @Flag(help: "Go on reporting adapters that come, change and go, for --timeout or until Ctrl-C.")
     var watch = false
 
     @OptionGroup var global: TimedOptions
@@ -38,7 +38,7 @@ struct AdaptersCommand: ToolCommand {
     private func follow(_ console: Console, _ limit: Duration?) async throws(Failure) {
         do throws(BLEError) {
             let changes = try await Adapter.changes()
-            let telling = Task { () -> BLEError? in
+            let watching = Task { () -> BLEError? in
                 do throws(BLEError) {
                     for try await change in changes where !console.show(AdapterEvent(change)) { break }
                     return nil
@@ -48,12 +48,12 @@ struct AdaptersCommand: ToolCommand {
             }
             let clock = Task {
                 await Interruption.wait(limit)
-                telling.cancel()
+                watching.cancel()
             }
             let problem = await withTaskCancellationHandler {
-                await telling.value
+                await watching.value
             } onCancel: {
-                telling.cancel()
+                watching.cancel()
             }
             clock.cancel()
             if let problem, problem != .cancelled { throw problem }

@@ -128,7 +128,7 @@ extension AdvertiseOptions {
         settings.kind = type ?? (settings.periodic == nil ? .connectable : .nonconnectable)
         settings.overflow = overflow
         settings.isExtended = extended
-        settings.tellsPower = txPowerField
+        settings.includesTxPower = txPowerField
         settings.power = try reading("--power", power) { try Int8(text: $0, in: -127...20, "the power") }
         settings.content = try content(names)
         settings.isAnonymous = anonymous
@@ -188,7 +188,7 @@ extension AdvertiseOptions {
         if settings.direction?.dutyCycle == .high, settings.usesExtended {
             throw Failure(.usage, "--high-duty", "is for legacy packets only")
         }
-        if !settings.usesExtended, settings.content != AdvertisingContent() || settings.tellsPower {
+        if !settings.usesExtended, settings.content != AdvertisingContent() || settings.includesTxPower {
             throw Failure(
                 .usage, "--directed", "in legacy packets says nothing else", hint: "--extended can say more")
         }

@@ -11,7 +11,7 @@ struct AirCommand: ToolCommand {
         commandName: "air",
         abstract: "Run the virtual air: every H4 connection is one simulated controller on it.",
         discussion: """
-            All controllers hear each other. Without --listen it is the air that --adapter virtual joins.
+            All controllers are in range of each other. Without --listen it is the air that --adapter virtual joins.
 
             --adapter tcp:HOST:PORT and unix:PATH join from here; any other Bluetooth stack that speaks H4 can, \
             too.

@@ -65,7 +65,7 @@ struct BenchCommand: RadioCommand {
     private var wanted: [String] { [read, write, notify].compactMap { $0 } }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, tellsPairing: true)
+        try await pairing.options(console, showsPairing: true)
     }
 
     func check() throws(Failure) {

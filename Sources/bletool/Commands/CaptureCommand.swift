@@ -11,7 +11,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "capture", abstract: "Record packets, as btsnoop.",
         discussion: """
-            Without --adapter: all that goes through the kernel's adapters, whoever sent it, as btmon records it; \
+            Without --adapter: all that goes through the kernel's adapters, from all programs, as btmon records it; \
             with a kernel adapter, of that one. Any other adapter is opened and scanned with, passively unless \
             --active, so that what advertises is recorded.
 

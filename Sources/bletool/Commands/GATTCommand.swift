@@ -58,7 +58,7 @@ extension GATTVerb {
     func checkArguments() throws(Failure) {}
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await options.pairing.options(console, tellsPairing: true)
+        try await options.pairing.options(console, showsPairing: true)
     }
 
     func check() throws(Failure) {

@@ -9,7 +9,7 @@ struct GATTInfoCommand: GATTVerb {
         usage: "bletool gatt <device> info",
         discussion: """
             Signal strength, connection parameters, PHY, data length, channels, and the version and features of \
-            the device's controller. What this adapter does not tell is left out, or null with --json.
+            the device's controller. What this adapter does not report is left out, or null with --json.
             """)
 
     @OptionGroup var options: GATTOptions

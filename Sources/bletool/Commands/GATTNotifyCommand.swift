@@ -110,7 +110,7 @@ struct GATTNotifyCommand: GATTVerb {
                 let id = try await radio.peripheral(
                     selector, onCoded: connection.phys == [.leCoded])
                 let links = radio.central.maintain(id, options: connection) { event in
-                    tell(MaintainEvent(device: id.address, what: event), radio.console)
+                    emit(MaintainEvent(device: id.address, what: event), radio.console)
                 }
                 for try await peripheral in links {
                     do throws(Failure) {
@@ -155,7 +155,7 @@ struct GATTNotifyCommand: GATTVerb {
     }
 
     /// What becomes of links is no value: people find it on stderr.
-    private func tell(_ event: MaintainEvent, _ console: Console) {
+    private func emit(_ event: MaintainEvent, _ console: Console) {
         if console.isJSON {
             console.show(event)
         } else {
@@ -180,7 +180,7 @@ private struct Listener: Sendable {
         var dropped = 0
         for try await value in stream {
             if stream.dropped > dropped {
-                tellLoss(stream.dropped - dropped, of: value.handle, on: console)
+                reportLoss(stream.dropped - dropped, of: value.handle, on: console)
                 dropped = stream.dropped
             }
             let number = shown.increment()
@@ -197,7 +197,7 @@ private struct Listener: Sendable {
                 value: value.value, time: .now, format: format, type: type))
     }
 
-    private func tellLoss(_ count: Int, of handle: AttributeHandle, on console: Console) {
+    private func reportLoss(_ count: Int, of handle: AttributeHandle, on console: Console) {
         let event = ValueLossEvent(handle: handle, uuid: characteristic.uuid, count: count)
         if console.isJSON {
             console.show(event)

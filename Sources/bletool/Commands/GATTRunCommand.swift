@@ -18,8 +18,8 @@ struct GATTRunCommand: GATTVerb {
             A wait is as long as --within DURATION says, else as --timeout, else 30s.
 
             A file is checked as a whole before the radio is touched, and ends at the first line that fails. - takes \
-            lines from stdin as they come, so that a program can answer what it hears. Answers are JSON objects that \
-            name their line, but for people at a terminal.
+            lines from stdin as they come, so that a program can answer what it receives. Answers are JSON objects \
+            that name their line, but for people at a terminal.
             """)
 
     @OptionGroup var options: GATTOptions

@@ -39,7 +39,7 @@ struct MaintainCommand: RadioCommand {
     @OptionGroup var global: GlobalOptions
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, tellsPairing: true)
+        try await pairing.options(console, showsPairing: true)
     }
 
     func check() throws(Failure) {
@@ -62,7 +62,7 @@ struct MaintainCommand: RadioCommand {
         let (console, exec) = (radio.console, exec)
         // Programs run beside the links, in the order of what happened. The end of this command does not end them: they
         // also run for the last link's end.
-        let told = Task { await Self.tell(events, console, exec) }
+        let told = Task { await Self.emit(events, console, exec) }
         let outcome = await radio.outcome(device) { [options] () throws(BLEError) in
             try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
                 let id = try await radio.peripheral(selector)
@@ -114,7 +114,7 @@ struct MaintainCommand: RadioCommand {
         }
     }
 
-    private static func tell(
+    private static func emit(
         _ events: AsyncStream<MaintainEvent>, _ console: Console, _ exec: String?
     ) async {
         let runner = ProgramRunner()

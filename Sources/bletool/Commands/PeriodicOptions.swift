@@ -47,7 +47,7 @@ extension PeriodicOptions {
             interval: try reading("--periodic") {
                 try ClosedRange(text: periodic, within: PeriodicSettings.intervals)
             })
-        settings.tellsPower = periodicTxPower
+        settings.includesTxPower = periodicTxPower
         var content = AdvertisingContent()
         content.raw = try reading("--periodic-data", periodicData) { try [UInt8](hexText: $0) }
         content.manufacturer = try reading("--periodic-manufacturer", each: periodicManufacturer) {

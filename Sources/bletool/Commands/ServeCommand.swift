@@ -123,10 +123,10 @@ struct ServeCommand: RadioCommand {
         let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
-        let life = tellServiceManager(ready, radio)
+        let life = notifyServiceManager(ready, radio)
         defer { life?.cancel() }
         // Not cancelled with the command: what the end of the adapter brings about is shown, too.
-        let told = Task { await tell(events, radio.console) }
+        let told = Task { await emit(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
         let watch = Task { [advertisings, adapter = radio.adapter] in
             guard let error = await Self.failure(of: advertisings) else { return }
@@ -189,17 +189,17 @@ struct ServeCommand: RadioCommand {
     }
 
     /// Notifies systemd, where it has started this, that it serves now, and from then on that it lives.
-    private func tellServiceManager(_ ready: ReadyEvent, _ radio: Radio) -> Task<Void, Never>? {
+    private func notifyServiceManager(_ ready: ReadyEvent, _ radio: Radio) -> Task<Void, Never>? {
         guard let manager = ServiceManager() else { return nil }
-        manager.tell("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
+        manager.notify("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
         return Task(executorPreference: radio.adapter.loop) {
             await manager.keepAlive(on: radio.adapter.loop)
-            manager.tell("STOPPING=1")
+            manager.notify("STOPPING=1")
         }
     }
 
     /// Shows what happens, until the adapter ends or the output has no reader any more; returns what ended it.
-    private func tell(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
+    private func emit(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
         do throws(BLEError) {
             for try await event in events {
                 guard console.show(ServerEvent(event)) else { return nil }

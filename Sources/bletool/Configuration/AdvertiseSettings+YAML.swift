@@ -50,7 +50,7 @@ extension AdvertiseSettings {
         content.serviceData = try fields[.serviceData]?.serviceData(names) ?? []
         let appearance = try fields.parsed(.appearance) { try Appearance(text: $0) }
         if isAsGiven { deviceAppearance = appearance } else { content.appearance = appearance }
-        tellsPower = try fields[.txPowerField]?.bool() ?? false
+        includesTxPower = try fields[.txPowerField]?.bool() ?? false
         power = try fields[.power]?.integer("the power", in: -127...20)
         content.flags = try fields.parsed(.flags) { try AdvertisingFlags(text: $0) }
         content.uri = try fields.parsed(.url) { try AdvertisedURI(text: $0) }

@@ -14,7 +14,7 @@ extension PeriodicSettings {
             interval: try interval.located { () throws(BadInput) in
                 try ClosedRange(text: text, within: Self.intervals)
             })
-        tellsPower = try fields[.txPower]?.bool() ?? false
+        includesTxPower = try fields[.txPower]?.bool() ?? false
         var content = AdvertisingContent()
         content.raw = try fields[.data]?.hex(count: 0...1650)
         content.manufacturer = try fields[.manufacturer]?.manufacturerData() ?? []

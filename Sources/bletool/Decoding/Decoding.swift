@@ -128,10 +128,10 @@ struct DecodingPass {
             reader.finish()
             isOver = try !drain()
         }
-        tellLeftOut()
+        reportLeftOut()
     }
 
-    private func tellLeftOut() {
+    private func reportLeftOut() {
         guard reader.leftOut > 0 else { return }
         decoding.console.note("\(name): \(reader.leftOut) packets are not HCI's and were left out")
     }
@@ -140,7 +140,7 @@ struct DecodingPass {
 
     /// Shows the rest, and says what was damaged. `isWhole` says that the recording has ended.
     mutating func finish(isWhole: Bool) throws(Failure) {
-        if isWhole { try end() } else { tellLeftOut() }
+        if isWhole { try end() } else { reportLeftOut() }
         switch decoding.output {
         case .lines, .tree: break
         case .statistics:

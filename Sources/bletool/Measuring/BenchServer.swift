@@ -60,14 +60,14 @@ struct BenchServer: Sendable {
         return await ReadyEvent(manager.adapter, sets: [set])
     }
 
-    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `tell` is called with each connection
+    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each connection
     /// and disconnection.
-    func serve(_ tell: (PeripheralEvent) -> Void) async throws(BLEError) {
+    func serve(_ report: (PeripheralEvent) -> Void) async throws(BLEError) {
         var sending: Task<Void, Never>?
         defer { sending?.cancel() }
         for try await event in manager.events() {
             switch event {
-            case .connected, .disconnected: tell(event)
+            case .connected, .disconnected: report(event)
             case .subscribed(_, let handle, Attribute.source, _):
                 sending?.cancel()
                 sending = Task(executorPreference: manager.adapter.loop) { await send(on: handle) }

@@ -12,7 +12,7 @@ final class HealthWatch: Sendable {
     init(_ adapter: Adapter, console: Console) {
         self.console = console
         let stream = adapter.health()
-        let task = Task { await self.tell(stream) }
+        let task = Task { await self.emit(stream) }
         watch.withLock { $0 = task }
     }
 
@@ -22,7 +22,7 @@ final class HealthWatch: Sendable {
     /// Returns when all was shown. Only once the adapter is closed.
     func end() async { await watch.withLock { $0.take() }?.value }
 
-    private func tell(_ stream: BoundedStream<AdapterHealthEvent>) async {
+    private func emit(_ stream: BoundedStream<AdapterHealthEvent>) async {
         var wasQuiet = false
         do {
             for try await event in stream {

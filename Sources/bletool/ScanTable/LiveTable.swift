@@ -35,7 +35,7 @@ actor LiveTable {
     /// Takes the terminal, and what goes to stderr while that is a terminal as well.
     func begin() {
         if console.errors.isTerminal {
-            console.errors.divert { line in Task { await self.tell(line) } }
+            console.errors.divert { line in Task { await self.show(line) } }
         }
         terminal.take { Task { await self.draw() } }
         draw()
@@ -87,7 +87,7 @@ actor LiveTable {
         console.output.line("\(table.devices), \(packets)")
     }
 
-    private func tell(_ line: String) {
+    private func show(_ line: String) {
         if isFinished {
             console.errors.line(line)
             return

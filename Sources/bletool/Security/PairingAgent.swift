@@ -13,7 +13,7 @@ struct PairingAgent: PairingDelegate {
     /// What peers have given by another way, read when it is needed: a server may get it while it runs.
     var outOfBand = OutOfBandArguments()
     /// Whether pairing with a new device is shown: a user who only reads a value may not know that this leaves a bond.
-    var tellsPairing = false
+    var showsPairing = false
     /// Where bonds are, as the command line says: commands that are recommended have to say so, too.
     var stateDir: String?
 
@@ -51,7 +51,7 @@ struct PairingAgent: PairingDelegate {
 
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
         guard isBonded else {
-            if tellsPairing {
+            if showsPairing {
                 console.note("pairing with \(peer.text); bletool bonds list\(place) shows what is kept")
             }
             return true

@@ -27,8 +27,8 @@ struct PairingArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Write what the peer is to be given, before anything else is done: carry it there by a way that nobody \
-            else sees.
+            Write what the peer is to be given, before anything else is done: carry it there by a way that no \
+            attacker sees.
             """, valueName: "file"))
     var oobOffer: String?
 
@@ -68,15 +68,15 @@ extension PairingArguments {
     }
 
     /// How the command line wants to pair. `configured`: what the configuration says where that does not.
-    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `tellsPairing`: the command does not show a
+    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
     /// pairing itself.
     func options(
         _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
-        needsFolder: Bool = false, tellsPairing: Bool = false
+        needsFolder: Bool = false, showsPairing: Bool = false
     ) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
         var agent = try agent(console, configured: configured.io)
-        agent.tellsPairing = tellsPairing
+        agent.showsPairing = showsPairing
         agent.stateDir = state.stateDir
         options.delegate = agent
         options.fixedPasskey = agent.passkey

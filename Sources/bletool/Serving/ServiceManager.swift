@@ -21,7 +21,7 @@ struct ServiceManager: Sendable {
 
     /// Sends assignments such as `READY=1`, a line each. False when they cannot be sent, which a service survives.
     @discardableResult
-    func tell(_ state: String) -> Bool {
+    func notify(_ state: String) -> Bool {
         (try? DatagramSockets.send(state.utf8, to: socket)) != nil
     }
 
@@ -29,6 +29,6 @@ struct ServiceManager: Sendable {
     /// loop, it says that the loop goes round.
     func keepAlive(on loop: EventLoop) async {
         guard let watchdog else { return }
-        repeat { tell("WATCHDOG=1") } while await loop.sleep(for: watchdog / 2)
+        repeat { notify("WATCHDOG=1") } while await loop.sleep(for: watchdog / 2)
     }
 }

@@ -21,7 +21,7 @@ actor GATTShell {
     private let terminal: RawTerminal
     private let connect: @Sendable () async throws(Failure) -> Peripheral
     private let news: AsyncStream<News>
-    private let tell: AsyncStream<News>.Continuation
+    private let events: AsyncStream<News>.Continuation
     private var console: Console { radio.console }
 
     private var session: Session?
@@ -44,22 +44,22 @@ actor GATTShell {
         self.terminal = terminal
         self.connect = connect
         // No key and no end of a command may be lost; a user types more slowly than keys are taken.
-        (news, tell) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+        (news, events) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
     /// Runs until it is left.
     func run(on first: Peripheral) async {
-        terminal.take { [tell] in tell.yield(.redraw) }
-        let keys = Task { [tell, terminal, loop = radio.adapter.loop] in
+        terminal.take { [events] in events.yield(.redraw) }
+        let keys = Task { [events, terminal, loop = radio.adapter.loop] in
             var reader = KeyReader(terminal, on: loop)
-            while let keys = await reader.next() { tell.yield(.keys(keys)) }
-            tell.yield(.keys(nil))
+            while let keys = await reader.next() { events.yield(.keys(keys)) }
+            events.yield(.keys(nil))
         }
-        TerminalQuestion.shell.withLock { $0 = Self.asking(tell) }
+        TerminalQuestion.shell.withLock { $0 = Self.asking(events) }
         defer {
             TerminalQuestion.shell.withLock { $0 = nil }
             question?.answer.resume(returning: nil)
-            tell.finish()
+            events.finish()
             keys.cancel()
             running?.cancel()
             session?.watch.cancel()
@@ -77,17 +77,17 @@ actor GATTShell {
 
     /// Who is asked while the shell has the terminal.
     private static func asking(
-        _ tell: AsyncStream<News>.Continuation
+        _ events: AsyncStream<News>.Continuation
     ) -> @Sendable (String) async -> String? {
         { question in
             await withTaskCancellationHandler {
                 await withCheckedContinuation { answer in
-                    if case .terminated = tell.yield(.question(question, answer)) {
+                    if case .terminated = events.yield(.question(question, answer)) {
                         answer.resume(returning: nil)
                     }
                 }
             } onCancel: {
-                tell.yield(.noQuestion)
+                events.yield(.noQuestion)
             }
         }
     }
@@ -127,9 +127,9 @@ actor GATTShell {
     private func begin(_ peripheral: Peripheral) async {
         sessions += 1
         let device = ConnectedDevice(peripheral: peripheral, radio: radio)
-        let watch = Task { [tell, number = sessions] in
+        let watch = Task { [events, number = sessions] in
             guard let reason = try? await peripheral.disconnection() else { return }
-            tell.yield(.lost(number: number, reason))
+            events.yield(.lost(number: number, reason))
         }
         session = Session(number: sessions, device: device, runner: ScriptRunner(device), watch: watch)
         name = peripheral.address.text
@@ -240,8 +240,8 @@ extension GATTShell {
             case "help": for line in ShellVerbs.help(words.dropFirst().first) { console.output.line(line) }
             case "connect":
                 guard session == nil else { throw Failure(.input, "connect", "there is a link") }
-                launch { [connect, tell] () throws(Failure) in
-                    tell.yield(.connected(try await connect()))
+                launch { [connect, events] () throws(Failure) in
+                    events.yield(.connected(try await connect()))
                     return false
                 }
             case "disconnect":
@@ -272,11 +272,11 @@ extension GATTShell {
     /// Runs a command beside the keys; `body` returns whether its end is to be reported.
     private func launch(_ body: @escaping @Sendable () async throws(Failure) -> Bool) {
         PinnedLine.show(nil, on: console.output)
-        running = Task { [tell] in
+        running = Task { [events] in
             do throws(Failure) {
-                if try await body() { tell.yield(.done(nil)) }
+                if try await body() { events.yield(.done(nil)) }
             } catch {
-                tell.yield(.done(error))
+                events.yield(.done(error))
             }
         }
     }

@@ -42,7 +42,7 @@ final class RawTerminal: Sendable {
         Self.current.withLock { $0 = self }
         _ = Self.endOfProcess
         SignalWatch.beforeDeath { RawTerminal.giveBack() }
-        SignalWatch.tell(Self.signals) { [weak self] signal in
+        SignalWatch.watch(Self.signals) { [weak self] signal in
             guard let self else { return }
             switch signal {
             case SIGTSTP:
@@ -59,7 +59,7 @@ final class RawTerminal: Sendable {
 
     /// Gives it back.
     func release() {
-        SignalWatch.untell(Self.signals)
+        SignalWatch.unwatch(Self.signals)
         end()
         SignalWatch.beforeDeath(nil)
         Self.current.withLock { $0 = nil }

@@ -20,7 +20,7 @@ struct AdvertiseSettings: Hashable, Sendable {
     /// The transmit power to ask the controller for, in dBm.
     var power: Int8?
     /// Whether the packets contain the power.
-    var tellsPower = false
+    var includesTxPower = false
     /// The primary channels to send on.
     var channels = AdvertisingChannels.all
     /// Where advertising events begin; nil leaves it to the host.
@@ -48,7 +48,7 @@ struct AdvertiseSettings: Hashable, Sendable {
         var request = AdvertisingRequest(plan, kind: kind)
         request.interval = interval ?? request.interval
         request.power = power
-        request.correctsPowerField = tellsPower
+        request.correctsPowerField = includesTxPower
         request.channels = channels
         request.primaryPHY = primaryPHY ?? request.primaryPHY
         request.secondaryPHY = secondaryPHY ?? request.secondaryPHY
@@ -65,7 +65,7 @@ struct AdvertiseSettings: Hashable, Sendable {
         // In legacy packets, directed advertising says nothing else.
         if direction != nil, !usesExtended { return .empty }
         var content = content
-        content.txPower = tellsPower ? power ?? 0 : nil
+        content.txPower = includesTxPower ? power ?? 0 : nil
         return try AdvertisingPlan(content, kind: kind, overflow: overflow, extended: usesExtended)
     }
 

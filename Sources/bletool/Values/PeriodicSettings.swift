@@ -8,7 +8,7 @@ struct PeriodicSettings: Hashable, Sendable {
     /// What its packets say; nil for what the advertisement says.
     var content: AdvertisingContent?
     /// Whether its packets contain the power that they are sent with.
-    var tellsPower = false
+    var includesTxPower = false
 
     /// The intervals that there are (Core Specification 5.4, Vol 4, Part E, 7.8.61).
     static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.microseconds(81_918_750))
@@ -20,7 +20,7 @@ struct PeriodicSettings: Hashable, Sendable {
             data = try AdvertisingPlan(content, kind: .nonconnectable, extended: true).extended ?? []
         }
         var train = PeriodicAdvertisingTrain(data, within: interval)
-        train.tellsPower = tellsPower
+        train.includesTxPower = includesTxPower
         return train
     }
 }

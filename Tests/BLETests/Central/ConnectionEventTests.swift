@@ -48,7 +48,7 @@ struct ConnectionEventTests {
             // The link was there before anybody watched; its end is told all the same.
             let id = await hosts.device.id
             await hosts.bed.wait(.milliseconds(1))
-            await PeripheralManager(hosts.server).disconnect(hosts.central, telling: .powerOff)
+            await PeripheralManager(hosts.server).disconnect(hosts.central, reason: .powerOff)
             let ended = try await events.next()
             #expect(ended == .disconnected(id, .status(.remoteDeviceTerminatedPowerOff)))
         }

@@ -28,7 +28,7 @@ struct MaintainTests {
                     guard case .connected(let central, _) = event else { continue }
                     count += 1
                     await bed.wait(count == 4 ? .seconds(60) : .seconds(1))
-                    await manager.disconnect(central, telling: .lowResources)
+                    await manager.disconnect(central, reason: .lowResources)
                 }
             }
             let told = Lock<[MaintenanceEvent]>([])

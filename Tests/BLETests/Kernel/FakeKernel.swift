@@ -239,7 +239,7 @@ extension FakeKernel {
                 _ = await loop.sleep(for: delays[command] ?? .seconds(1))
                 power(isOn) { [self] in
                     answer(command, settings.octets, to: port)
-                    tellSettings(except: port)
+                    reportSettings(except: port)
                 }
             }
         case .setLowEnergy(let isOn):
@@ -252,7 +252,7 @@ extension FakeKernel {
     private func power(_ isOn: Bool, _ done: @escaping () -> Void) {
         if isOn { settings.insert(.powered) } else { settings.remove(.powered) }
         guard isOn else {
-            tell(Reset()) { _ in done() }
+            emit(Reset()) { _ in done() }
             return
         }
         setUp(done)
@@ -260,12 +260,12 @@ extension FakeKernel {
 
     /// Another program switches the adapter on or off.
     func switchPower(_ isOn: Bool) {
-        power(isOn) { [self] in tellSettings(except: nil) }
+        power(isOn) { [self] in reportSettings(except: nil) }
     }
 
     /// The adapter is unplugged.
     func unplug() {
-        tell(0x0005, [])
+        emit(0x0005, [])
         for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) { drop(handle) }
         controller.close()
         let sockets = raws
@@ -273,12 +273,12 @@ extension FakeKernel {
         for socket in sockets { socket.port.close() }
     }
 
-    private func tellSettings(except port: MemoryPort?) {
+    private func reportSettings(except port: MemoryPort?) {
         for manager in managers where manager !== port { send(0x0006, settings.octets, to: manager) }
     }
 
     /// The kernel tells something of its adapter.
-    func tell(_ code: UInt16, _ parameters: [UInt8]) {
+    func emit(_ code: UInt16, _ parameters: [UInt8]) {
         for manager in managers { send(code, parameters, to: manager) }
     }
 
@@ -345,7 +345,7 @@ extension FakeKernel {
     }
 
     /// The kernel, or another program, tells the controller something: all raw sockets overhear that.
-    func tell(_ command: some HCICommand, _ answered: ((HCIStatus) -> Void)? = nil) {
+    func emit(_ command: some HCICommand, _ answered: ((HCIStatus) -> Void)? = nil) {
         submit(Queued(command: command.packet, sender: nil, answered: answered))
     }
 
@@ -356,9 +356,9 @@ extension FakeKernel {
 
     /// As the kernel sets its controller up.
     private func setUp(_ done: @escaping () -> Void = {}) {
-        tell(Reset())
-        tell(SetEventMask(mask: .host))
-        tell(LESetEventMask(mask: .host(LEFeatures(rawValue: ~0)))) { _ in done() }
+        emit(Reset())
+        emit(SetEventMask(mask: .host))
+        emit(LESetEventMask(mask: .host(LEFeatures(rawValue: ~0)))) { _ in done() }
     }
 
     private func submit(_ command: Queued) {
@@ -468,21 +468,21 @@ extension FakeKernel {
         guard let attempt = attempts.first else { return }
         if pausesAdvertising, isAdvertising {
             if isExtended {
-                tell(LESetExtendedAdvertisingEnable(enable: false))
+                emit(LESetExtendedAdvertisingEnable(enable: false))
             } else {
-                tell(LESetAdvertisingEnable(enable: false))
+                emit(LESetAdvertisingEnable(enable: false))
             }
         }
         let (interval, window) = (Slots(rawValue: 96), Slots(rawValue: 48))
         let parameters = LEConnectionParameters.kernel
         if isExtended {
-            tell(
+            emit(
                 LEExtendedCreateConnection(
                     filterPolicy: .peer, ownAddressType: .public, peer: HCIAddress(attempt.peer),
                     phys: PerPHY(
                         le1M: .init(scanInterval: interval, scanWindow: window, parameters: parameters))))
         } else {
-            tell(
+            emit(
                 LECreateConnection(
                     scanInterval: interval, scanWindow: window, filterPolicy: .peer,
                     peer: HCIAddress(attempt.peer), ownAddressType: .public, parameters: parameters))
@@ -493,7 +493,7 @@ extension FakeKernel {
     private func cancel(_ attempt: FakeAttempt?) {
         guard let attempt, let index = attempts.firstIndex(where: { $0 === attempt }) else { return }
         // The next one begins when the controller has ended this one.
-        if attempt.isInitiating { tell(LECreateConnectionCancel()) } else { attempts.remove(at: index) }
+        if attempt.isInitiating { emit(LECreateConnectionCancel()) } else { attempts.remove(at: index) }
     }
 
     private func connected(
@@ -561,13 +561,13 @@ extension FakeKernel {
             guard await loop.sleep(for: Self.linger), let link = links[handle], link.number == number,
                 link.socket == nil
             else { return }
-            tell(Disconnect(connection: handle, reason: .remoteUserTerminatedConnection))
+            emit(Disconnect(connection: handle, reason: .remoteUserTerminatedConnection))
         }
     }
 
     private func disconnected(_ event: DisconnectionComplete) {
         guard let link = links[event.connection] else { return }
-        tell(0x000c, link.peer.managementOctets + [event.reason == .connectionTimeout ? 1 : 3])
+        emit(0x000c, link.peer.managementOctets + [event.reason == .connectionTimeout ? 1 : 3])
         drop(event.connection)
     }
 

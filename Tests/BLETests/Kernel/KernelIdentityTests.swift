@@ -60,7 +60,7 @@ import VirtualController
             let kernel = try FakeKernel(controller, on: bed.loop, extended: isExtended, isOff: false)
             kernel.settings.insert(.staticAddress)
             (kernel.files, kernel.identity) = (SystemFiles(root: folder.path), Self.identity)
-            kernel.tell(LESetRandomAddress(address: Self.identity))
+            kernel.emit(LESetRandomAddress(address: Self.identity))
             var options = AdapterOptions(loop: bed.loop)
             options.kernel = kernel
             let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)

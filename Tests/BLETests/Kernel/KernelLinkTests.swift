@@ -201,7 +201,7 @@ import VirtualController
             host.port.script(
                 .leSetExtendedAdvertisingEnable,
                 .refuses(.leSetExtendedAdvertisingEnable, .commandDisallowed))
-            host.kernel.tell(LESetExtendedAdvertisingEnable(enable: false, sets: []))
+            host.kernel.emit(LESetExtendedAdvertisingEnable(enable: false, sets: []))
             await host.wait(.seconds(600))
             host.port.forgive()
             let watcher = CentralManager(try await host.other("watcher"))
@@ -221,7 +221,7 @@ import VirtualController
             let before = enables()
             let status = Lock<HCIStatus?>(nil)
             // Sets are not cleared while one of them is on air.
-            host.kernel.tell(LEClearAdvertisingSets()) { told in status.withLock { $0 = told } }
+            host.kernel.emit(LEClearAdvertisingSets()) { told in status.withLock { $0 = told } }
             await host.wait(.seconds(5))
             #expect(status.withLock { $0 } == .commandDisallowed)
             #expect(enables() == before)

@@ -147,7 +147,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(isWilling: isWilling)
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.kernel.tell(question.0, question.1)
+            host.kernel.emit(question.0, question.1)
             #expect(await user.next() == question.2)
             #expect(await host.kernel.nextCommand() == (isWilling ? question.yes : question.no))
         }
@@ -158,10 +158,10 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User()
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
-            host.kernel.tell(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.emit(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
             #expect(await user.next() == "display 123456")
-            host.kernel.tell(0x0010, lampOctets)
+            host.kernel.emit(0x0010, lampOctets)
             #expect(await user.next() == "enter")
             #expect(await host.kernel.nextCommand() == .userPasskeyReply(lamp, 123_456))
         }
@@ -176,9 +176,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(hesitates: true)
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, lampOctets + [0, 1, 0, 0, 0])
+            host.kernel.emit(0x000f, lampOctets + [0, 1, 0, 0, 0])
             #expect(await user.next() == "compare 000001")
-            host.kernel.tell(code, parameters)
+            host.kernel.emit(code, parameters)
             #expect(await user.next() == "withdrawn")
             // A bond that is new is loaded.
             await host.wait(.milliseconds(1))
@@ -192,7 +192,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let user = User()
             try await run(try security(user, bond(isAuthenticated: isAuthenticated))) { host in
                 _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-                host.kernel.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+                host.kernel.emit(0x000f, lampOctets + [1, 0, 0, 0, 0])
                 #expect(
                     await host.kernel.nextCommand()
                         == (isAuthenticated
@@ -206,7 +206,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User()
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, lampOctets + [1, 0, 0, 0, 0])
+            host.kernel.emit(0x000f, lampOctets + [1, 0, 0, 0, 0])
             #expect(await user.next() == "authorize again")
         }
     }
@@ -217,13 +217,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(options) { host in
             let socket = KernelSocket(on: host.loop)
             _ = await host.link(to: lamp, over: socket)
-            host.kernel.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
+            host.kernel.emit(0x000a, [0] + longTermKey(kind: 3).dropFirst())
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [])
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
-            host.kernel.tell(0x0016, lampOctets)
+            host.kernel.emit(0x0016, lampOctets)
             _ = await host.loop.sleep(for: .milliseconds(1))
             #expect(await host.adapter.bonds == [])
         }
@@ -255,7 +255,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             for bond in bonds { try options.bonds.insert(bond) }
             try await run(options) { host in
                 _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-                host.kernel.tell(0x000a, key)
+                host.kernel.emit(0x000a, key)
                 // What has taken the place of a bond's keys is not unpaired: other processes would remove the bond.
                 let removed = ManagementCommand.unpairDevice(lamp, disconnects: true)
                 #expect(await host.kernel.nextCommand() == (bonds.isEmpty ? removed : Self.reloaded))
@@ -286,7 +286,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let options = try security(User(), bond)
         try await run(options) { host in
             host.kernel.daemon = 4711
-            host.kernel.tell(0x0016, lampOctets)
+            host.kernel.emit(0x0016, lampOctets)
             await host.wait(.seconds(1))
             #expect(await host.adapter.bonds == [bond])
         }
@@ -305,7 +305,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let before = host.commands.count
             var key = longTermKey(kind: 3)
             key[10] = 15
-            host.kernel.tell(0x000a, key)
+            host.kernel.emit(0x000a, key)
             await host.wait(.seconds(1))
             #expect(
                 host.commands.dropFirst(before)
@@ -348,9 +348,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let hidden = DeviceAddress(0x4909_0909_0909, type: .random)
             let link = await host.link(to: hidden, over: socket)
             socket.set(.authenticated)
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 9, 9, 9, 9, 9, 0x49] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             #expect(await user.next() == "authorize again")
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
             // Until the user has answered, who comes back with the new key is not the bonded device.
@@ -407,9 +407,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let other = DeviceAddress(0x4808_0808_0808, type: .random)
             let second = await host.link(
                 to: other, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x41)))
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 8, 8, 8, 8, 8, 0x48] + lampOctets + [UInt8](repeating: 0x66, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(1))
             #expect(await host.adapter.hasRefused(second))
             #expect(await !host.adapter.hasRefused(first))
@@ -424,9 +424,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             await host.adapter.lose(first)
             let link = await host.link(
                 to: DeviceAddress(0x4808_0808_0808, type: .random), over: KernelSocket(on: host.loop))
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 8, 8, 8, 8, 8, 0x48] + lampOctets + [UInt8](repeating: 0x66, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             #expect(await user.next() == "withdrawn")
             #expect(await user.next() == "authorize again")
             #expect(await !host.adapter.hasRefused(link))
@@ -442,11 +442,11 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             let hidden = DeviceAddress(0x0909_0909_0909, type: .random)
             let link = await host.link(to: hidden, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
+            host.kernel.emit(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
             #expect(await user.next() == "authorize")
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 2))
+            host.kernel.emit(0x000a, longTermKey(kind: 2))
             #expect(await user.next() == "authorize again")
             await host.wait(.seconds(1))
             #expect(await host.adapter.security(of: link) != nil)
@@ -459,16 +459,16 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(try security(user)) { host in
             let hidden = DeviceAddress(0x0909_0909_0909, type: .random)
             _ = await host.link(to: hidden, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
+            host.kernel.emit(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
             #expect(await user.next() == "authorize")
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 2))
+            host.kernel.emit(0x000a, longTermKey(kind: 2))
             await host.wait(.seconds(1))
             #expect(await host.adapter.bonds.map(\.peer) == [lamp])
-            host.kernel.tell(0x000f, lampOctets + [0, 0x2a, 0, 0, 0])
+            host.kernel.emit(0x000f, lampOctets + [0, 0x2a, 0, 0, 0])
             #expect(await user.next() == "compare 000042")
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(1))
             #expect(await host.adapter.bonds.map(\.strength.isAuthenticated) == [true])
         }
@@ -480,13 +480,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         try await run(try security(User())) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             // A device of another program.
-            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(119))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
             #expect(host.commands.count == 5)
             // A pairing that distributes no keys ends untold.
-            if isTold { host.kernel.tell(0x0011, stranger + [5]) }
+            if isTold { host.kernel.emit(0x0011, stranger + [5]) }
             await host.wait(.milliseconds(isTold ? 1 : 1001))
             #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
         }
@@ -496,13 +496,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func owedKeys() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             // A device of another program pairs, and another one has taken the place of the bond's in the kernel.
-            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             #expect(await host.adapter.isBonded(link) == false)
             await host.adapter.lose(link)
-            host.kernel.tell(0x0011, stranger + [5])
+            host.kernel.emit(0x0011, stranger + [5])
             #expect(await host.kernel.nextCommand() == Self.reloaded)
             await host.wait(.milliseconds(1))
             let next = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -547,9 +547,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             }
             var links = [await host.link(to: lamp, over: sockets[0])]
             #expect(await host.adapter.isBonded(links[0]) == true)
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
             for socket in sockets.dropFirst() { links.append(await host.link(to: lamp, over: socket)) }
             for socket in sockets.dropLast() { socket.reach(.authenticated) }
@@ -576,10 +576,10 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             let other = DeviceAddress(0x0909_0909_0909, type: .random)
             _ = await host.link(to: other, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x41)))
-            host.kernel.tell(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
+            host.kernel.emit(0x000f, [9, 9, 9, 9, 9, 9, 2, 1, 0, 0, 0, 0])
             #expect(await user.next() == "authorize")
             #expect(await host.kernel.nextCommand() == .userConfirmationReply(other))
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
             host.port.say(
                 EncryptionChange(status: .success, connection: ConnectionHandle(0x41), mode: .on).packet)
@@ -626,7 +626,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.refusals = [
                 { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
             ]
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(9))
             // Until then, a link does not show that it is the bonded device's, also when other bonds change.
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -644,8 +644,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func comingBack() async throws {
         try await run(try security(User())) { host in
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            host.kernel.tell(0x000f, stranger + [1, 0, 0, 0, 0])
-            host.kernel.tell(0x000a, longTermKey(kind: 3))
+            host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
+            host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
             await host.adapter.lose(link)
             let next = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -662,18 +662,18 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let unknown = await host.link(
                 to: DeviceAddress(0x0909_0909_0909, type: .random),
                 over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x42)))
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 0, 0, 0, 0, 0, 0] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 2))
+            host.kernel.emit(0x000a, longTermKey(kind: 2))
             await host.wait(.seconds(1))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: false)])
             await host.adapter.lose(unknown)
             let hidden = DeviceAddress(0x4909_0909_0909, type: .random)
             let other = await host.link(
                 to: hidden, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x41)))
-            host.kernel.tell(
+            host.kernel.emit(
                 0x0018, [1, 9, 9, 9, 9, 9, 0x49] + lampOctets + [UInt8](repeating: 0x55, count: 16))
-            host.kernel.tell(0x000a, longTermKey(kind: 2))
+            host.kernel.emit(0x000a, longTermKey(kind: 2))
             #expect(await user.next() == "authorize again")
             await host.wait(.seconds(1))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: false)])
@@ -686,7 +686,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func foreignKeys(isKept: Bool) async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             // Of one that has told its identity, though its address cannot be resolved.
-            host.kernel.tell(0x000a, [isKept ? 1 : 0] + longTermKey(kind: 3).dropFirst())
+            host.kernel.emit(0x000a, [isKept ? 1 : 0] + longTermKey(kind: 3).dropFirst())
             #expect(await host.kernel.nextCommand() == Self.reloaded)
         }
     }
@@ -696,7 +696,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             let socket = KernelSocket(on: host.loop)
             let link = await host.link(to: lamp, over: socket)
             socket.set(.authenticated)
-            host.kernel.tell(0x000a, [0] + longTermKey(kind: 3).dropFirst())
+            host.kernel.emit(0x000a, [0] + longTermKey(kind: 3).dropFirst())
             await host.wait(.milliseconds(1))
             #expect(await host.adapter.security(of: link) == LinkSecurity(level: .authenticated))
         }

@@ -132,14 +132,14 @@ import Testing
             _ = await host.loop.sleep(for: .seconds(1))
             // The kernel stops both, and tells of it then.
             if isExtended {
-                host.kernel.tell(LESetExtendedAdvertisingEnable(enable: false))
-                host.kernel.tell(LESetExtendedScanEnable(enable: false, filterDuplicates: .off))
+                host.kernel.emit(LESetExtendedAdvertisingEnable(enable: false))
+                host.kernel.emit(LESetExtendedScanEnable(enable: false, filterDuplicates: .off))
             } else {
-                host.kernel.tell(LESetAdvertisingEnable(enable: false))
-                host.kernel.tell(LESetScanEnable(enable: false, filterDuplicates: false))
+                host.kernel.emit(LESetAdvertisingEnable(enable: false))
+                host.kernel.emit(LESetScanEnable(enable: false, filterDuplicates: false))
             }
             _ = await host.loop.sleep(for: .milliseconds(50))
-            host.kernel.tell(0x002d, [1])
+            host.kernel.emit(0x002d, [1])
             _ = await host.loop.sleep(for: .seconds(1))
             let before = host.port.heard
             let gone = await failure { () throws(BLEError) in
@@ -147,7 +147,7 @@ import Testing
             }
             #expect(gone == .notFound(.device(within: .seconds(60))))
             #expect(host.port.heard == before)
-            host.kernel.tell(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
+            host.kernel.emit(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
             _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
             let enable: HCIOpcode = isExtended ? .leSetExtendedScanEnable : .leSetScanEnable
             #expect(host.port.heard.dropFirst(before.count).contains(enable))

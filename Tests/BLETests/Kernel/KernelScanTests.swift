@@ -50,16 +50,16 @@ import VirtualController
         let type: ScanType = isActive ? .active : .passive
         let slots = Slots(rawValue: 96)
         if isExtended {
-            host.kernel.tell(
+            host.kernel.emit(
                 LESetExtendedScanParameters(
                     filterPolicy: .acceptListOnly,
                     phys: PerPHY(le1M: .init(type: type, interval: slots, window: slots))))
-            host.kernel.tell(LESetExtendedScanEnable(enable: true))
+            host.kernel.emit(LESetExtendedScanEnable(enable: true))
         } else {
-            host.kernel.tell(
+            host.kernel.emit(
                 LESetScanParameters(
                     type: type, interval: slots, window: slots, filterPolicy: .acceptListOnly))
-            host.kernel.tell(LESetScanEnable(enable: true))
+            host.kernel.emit(LESetScanEnable(enable: true))
         }
     }
 
@@ -143,7 +143,7 @@ import VirtualController
                 return false
             }
             _ = await host.loop.sleep(for: .milliseconds(300))
-            host.kernel.tell(LESetExtendedScanEnable(enable: false))
+            host.kernel.emit(LESetExtendedScanEnable(enable: false))
             _ = await host.loop.sleep(for: .seconds(5))
             #expect(host.health == [.scanTakenBack])
             let other = try await host.other()

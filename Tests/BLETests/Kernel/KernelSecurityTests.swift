@@ -280,7 +280,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             #expect(asked.withLock { $0.last } == ATTRequest.read(4).encoded)
             socket.peer.send([0x01, 0x0a, 0x04, 0x00, 0x0f].span)
             _ = await host.loop.sleep(for: .seconds(1))
-            host.kernel.tell(0x0011, lampOctets + [5])
+            host.kernel.emit(0x0011, lampOctets + [5])
             #expect(await other.value == .kernelPairing(.authenticationFailed))
         }
     }
@@ -338,7 +338,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         try await run { host, _, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
-            host.kernel.tell(0x0011, lampOctets + [5])
+            host.kernel.emit(0x0011, lampOctets + [5])
             #expect(await raised.value == .kernelPairing(.authenticationFailed))
             _ = await host.loop.sleep(for: .seconds(2))
             #expect(await host.adapter.linkCount == 0)

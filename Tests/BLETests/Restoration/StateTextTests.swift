@@ -68,10 +68,10 @@ struct StateTextTests {
         beacon.channels = [.channel37]
         (beacon.primaryPHY, beacon.secondaryPHY) = (.leCoded, .le2M)
         (beacon.power, beacon.sid, beacon.maximumEvents) = (-7, 15, 255)
-        (beacon.correctsPowerField, beacon.tellsPower) = (true, true)
+        (beacon.correctsPowerField, beacon.includesTxPower) = (true, true)
         beacon.duration = .seconds(600)
         beacon.periodic = PeriodicAdvertisingTrain([1, 2, 3], within: .milliseconds(10) ... .seconds(1))
-        beacon.periodic?.tellsPower = true
+        beacon.periodic?.includesTxPower = true
         let database = try AttributeDatabase([
             GATTService(0x1809, includes: [.uuid(0x180f)]) {
                 GATTCharacteristic(0x2a1c, properties: [.read, .indicate], value: .stored([1, 2]))

@@ -18,7 +18,7 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
     /// Time from packet to packet, 7.5 ms to 81.91875 s, of which the controller chooses one.
     public var interval: ClosedRange<Duration>
     /// Whether its packets carry their transmit power.
-    public var tellsPower = false
+    public var includesTxPower = false
 
     /// A train that says `data` within those intervals.
     public init(_ data: [UInt8], within interval: ClosedRange<Duration>) {
@@ -64,6 +64,6 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
         LESetPeriodicAdvertisingParameters(
             set: set, intervalMin: ConnectionInterval(interval.lowerBound),
             intervalMax: ConnectionInterval(interval.upperBound),
-            properties: tellsPower ? .includesTxPower : [])
+            properties: includesTxPower ? .includesTxPower : [])
     }
 }

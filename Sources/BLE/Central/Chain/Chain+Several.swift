@@ -13,7 +13,7 @@ extension Chain {
     public func each<Result: Sendable>(
         _ count: Int, _ body: @escaping @Sendable (Peripheral) async throws(BLEError) -> Result
     ) async throws(ChainError) -> [Peripheral.Identifier: Swift.Result<Result, ChainError>] {
-        channel.tell(.began(.scan, nil))
+        channel.emit(.began(.scan, nil))
         let stream = central.search(options)
         let timer = Task(executorPreference: central.adapter.loop) {
             if let limit, await central.adapter.loop.sleep(for: limit) { stream.buffer.finish() }
@@ -26,7 +26,7 @@ extension Chain {
             do throws(BLEError) {
                 for try await found in stream where isWanted(found) && mayConnect(to: found) {
                     guard let id = found.id, begun.insert(id).inserted else { continue }
-                    channel.tell(.found(found))
+                    channel.emit(.found(found))
                     group.addTask { (id, await outcome(of: id, body)) }
                     if begun.count >= count { break }
                 }
@@ -40,7 +40,7 @@ extension Chain {
         }
         let none = outcomes.isEmpty ? BLEError.notFound(.device(within: limit)) : nil
         guard let failure = problem ?? none else {
-            channel.tell(.done(.scan, nil))
+            channel.emit(.done(.scan, nil))
             return outcomes
         }
         let error = fail(.scan, nil, failure)

@@ -108,7 +108,7 @@ extension Chain {
         let found = try await during(.scan, nil) { () throws(BLEError) in
             try await central.first(options, within: limit, where: isMeant)
         }
-        channel.tell(.found(found))
+        channel.emit(.found(found))
         return found
     }
 }
@@ -137,10 +137,10 @@ extension Chain {
     private func during<Result: Sendable>(
         _ step: ChainStep, _ id: Peripheral.Identifier?, _ body: () async throws(BLEError) -> Result
     ) async throws(ChainError) -> Result {
-        channel.tell(.began(step, id))
+        channel.emit(.began(step, id))
         do throws(BLEError) {
             let result = try await body()
-            channel.tell(.done(step, id))
+            channel.emit(.done(step, id))
             return result
         } catch {
             throw fail(step, id, error)
@@ -149,7 +149,7 @@ extension Chain {
 
     func fail(_ step: ChainStep, _ id: Peripheral.Identifier?, _ error: BLEError) -> ChainError {
         let failure = ChainError(channel: channel.name, step: step, device: id, error: error)
-        channel.tell(.failed(failure))
+        channel.emit(.failed(failure))
         return failure
     }
 }

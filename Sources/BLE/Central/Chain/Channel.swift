@@ -29,7 +29,7 @@ public struct Channel: Sendable {
         return BoundedStream(buffer)
     }
 
-    func tell(_ event: ChainEvent) { watchers.tell(event) }
+    func emit(_ event: ChainEvent) { watchers.emit(event) }
 
     /// A chain that begins with a scan for what `change` says.
     public func scan(_ change: (inout ScanOptions) -> Void = { _ in }) -> Chain {
@@ -49,7 +49,7 @@ private final class ChannelWatchers: Sendable {
     }
 
     /// Outside of the lock, which a stream that ends asks for.
-    func tell(_ event: ChainEvent) { watchers.withLock { $0 }.tell(event) }
+    func emit(_ event: ChainEvent) { watchers.withLock { $0 }.emit(event) }
 }
 
 extension CentralManager {

@@ -14,19 +14,19 @@ extension Adapter {
     func noteConnected(_ user: LinkUser) {
         guard let link = links[user.link], !link.isTold else { return }
         link.isTold = true
-        connectionWatchers.tell(.connected(Peripheral.Identifier(link.identity)))
+        connectionWatchers.emit(.connected(Peripheral.Identifier(link.identity)))
     }
 
     /// A link that was reported has ended, or has no user any more.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
         guard link.isTold else { return }
         link.isTold = false
-        connectionWatchers.tell(.disconnected(Peripheral.Identifier(link.identity), reason))
+        connectionWatchers.emit(.disconnected(Peripheral.Identifier(link.identity), reason))
     }
 
     /// A request to connect has failed.
     func noteFailure(to peer: DeviceAddress, _ error: BLEError) {
-        connectionWatchers.tell(.failedToConnect(identifier(of: peer), error))
+        connectionWatchers.emit(.failedToConnect(identifier(of: peer), error))
     }
 }
 

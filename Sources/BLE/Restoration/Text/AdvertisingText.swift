@@ -19,14 +19,14 @@ extension RestoredAdvertising {
         writer.line("phys", "0x\(request.primaryPHY.rawValue.hex)", "0x\(request.secondaryPHY.rawValue.hex)")
         writer.line("power", ifThere: request.power.map { "\($0)" })
         writer.line("corrects-power-field", TextValue.text(request.correctsPowerField))
-        writer.line("tells-power", TextValue.text(request.tellsPower))
+        writer.line("tells-power", TextValue.text(request.includesTxPower))
         writer.line("sid", ifThere: request.sid.map { "\($0)" })
         writer.line("duration", ifThere: request.duration.map(TextValue.text))
         writer.line("maximum-events", ifThere: request.maximumEvents.map { "\($0)" })
         if let train = request.periodic {
             writer.line(
                 "periodic", TextValue.text(train.interval.lowerBound),
-                TextValue.text(train.interval.upperBound), TextValue.text(train.tellsPower),
+                TextValue.text(train.interval.upperBound), TextValue.text(train.includesTxPower),
                 TextValue.text(train.data))
         }
         request.plan.write(to: &writer)
@@ -56,7 +56,7 @@ extension RestoredAdvertising {
             request.secondaryPHY = PHY(rawValue: try line.value(of: words[1], TextValue.bits))
         case "power": request.power = try line.value { Int8($0) }
         case "corrects-power-field": request.correctsPowerField = try line.value(TextValue.flag)
-        case "tells-power": request.tellsPower = try line.value(TextValue.flag)
+        case "tells-power": request.includesTxPower = try line.value(TextValue.flag)
         case "sid": request.sid = try line.value { UInt8($0) }
         case "duration": request.duration = try line.value(TextValue.duration)
         case "maximum-events": request.maximumEvents = try line.value { UInt8($0) }
@@ -83,6 +83,6 @@ extension PeriodicAdvertisingTrain {
         let most = try line.value(of: words[1], TextValue.duration)
         guard least <= most else { throw line.isNoValue(line.rest) }
         self.init(try line.value(of: words[3], TextValue.octets), within: least...most)
-        tellsPower = try line.value(of: words[2], TextValue.flag)
+        includesTxPower = try line.value(of: words[2], TextValue.flag)
     }
 }

@@ -410,7 +410,7 @@ extension PeriodicSynchronizer {
     /// Takes a report of a train; gives the consumers what it says once it is whole.
     mutating func receive(
         _ report: LEPeriodicAdvertisingReport, at now: Instant,
-        tell: (PeriodicSyncID, PeriodicAdvertisement) -> Void
+        deliver: (PeriodicSyncID, PeriodicAdvertisement) -> Void
     ) {
         guard let whole = syncs[report.sync]?.assembler.take(report), let sync = syncs[report.sync] else {
             return
@@ -420,6 +420,6 @@ extension PeriodicSynchronizer {
             rssi: report.rssi == 127 ? nil : report.rssi,
             txPower: report.txPower == 127 ? nil : report.txPower,
             isTruncated: whole.isTruncated, received: now)
-        for id in sync.consumers { tell(id, packet) }
+        for id in sync.consumers { deliver(id, packet) }
     }
 }

@@ -28,7 +28,7 @@ private func policy(_ bits: UInt16) -> PairingPolicy {
     policy.secureConnections = bits & 32 != 0 ? .off : bits & 64 != 0 ? .only : .preferred
     policy.minimumKeySize = bits & 128 != 0 ? 7 : 16
     policy.maximumKeySize = bits & 256 != 0 ? 7 : 16
-    policy.tellsKeypresses = bits & 512 != 0
+    policy.reportsKeypresses = bits & 512 != 0
     policy.asksForOutOfBandData = bits & 1024 != 0
     if bits & 2048 != 0 { policy.outOfBandData = .temporaryKey(5) }
     if bits & 4096 != 0 {
