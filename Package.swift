@@ -53,21 +53,26 @@ let package = Package(
         // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
         .target(name: "BLECore", swiftSettings: safe + [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "AssignedNumbers", dependencies: ["BLECore"], swiftSettings: safe),
+        // What advertisements say: AD structures, beacons, and what fits into a packet.
+        .target(name: "BLEAdvertising", dependencies: ["BLECore"], swiftSettings: safe),
 
         // Machines without I/O.
-        .target(name: "HCI", dependencies: ["BLECore", deque], swiftSettings: safe),
+        .target(name: "HCI", dependencies: ["BLEAdvertising", "BLECore", deque], swiftSettings: safe),
         .target(name: "ATT", dependencies: ["BLECore", deque], swiftSettings: safe),
         .target(name: "GATTServer", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
         .target(name: "GATTClient", dependencies: ["ATT", "BLECore", deque], swiftSettings: safe),
         .target(
             name: "GATT", dependencies: ["GATTServer", "GATTClient", "ATT", "BLECore", deque],
             swiftSettings: safe),
-        .target(name: "SMP", dependencies: ["BLECore", deque] + crypto, swiftSettings: safe),
+        .target(
+            name: "SMP", dependencies: ["BLEAdvertising", "BLECore", deque] + crypto, swiftSettings: safe),
         .target(
             name: "VirtualController", dependencies: ["HCI", "BLECore", deque, heap], swiftSettings: safe),
         .target(
             name: "Recordings",
-            dependencies: ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque],
+            dependencies: [
+                "HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLEAdvertising", "BLECore", deque,
+            ],
             swiftSettings: strict),
 
         // Descriptors.
@@ -81,8 +86,9 @@ let package = Package(
         .target(
             name: "BLE",
             dependencies: [
-                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
-                "VirtualController", deque, system, logging,
+                "BLEAdvertising", "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer",
+                "GATTClient",
+                "SMP", "VirtualController", deque, system, logging,
             ],
             swiftSettings: strict),
 
@@ -93,8 +99,8 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
-                "VirtualController", "Recordings", "AssignedNumbers", "BuildCommit", "CYAML", "CLinux",
+                "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient",
+                "SMP", "VirtualController", "Recordings", "AssignedNumbers", "BuildCommit", "CYAML", "CLinux",
                 system, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -117,11 +123,18 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What tests of several targets say in the same way.
+        .target(
+            name: "TestSupport", dependencies: ["BLECore"], path: "Tests/TestSupport", swiftSettings: strict),
+
         // Compiles and runs what README.md shows.
         .testTarget(
             name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "ProgramTesting", "bletool"],
             swiftSettings: strict),
-        .testTarget(name: "BLECoreTests", dependencies: ["BLECore"], swiftSettings: strict),
+        .testTarget(name: "BLECoreTests", dependencies: ["BLECore", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "BLEAdvertisingTests", dependencies: ["BLEAdvertising", "BLECore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "AssignedNumbersTests", dependencies: ["AssignedNumbers", "BLECore"], swiftSettings: strict),
         .testTarget(name: "HCITests", dependencies: ["HCI", "BLECore"], swiftSettings: strict),
@@ -130,43 +143,49 @@ let package = Package(
             name: "GATTServerTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
             swiftSettings: strict),
         .testTarget(
-            name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore"], swiftSettings: strict),
+            name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
-            name: "GATTTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
+            name: "GATTTests",
+            dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore", "TestSupport"],
             swiftSettings: strict),
         // Dialogues under the SIG's test ids, and server and client against models.
         .testTarget(
-            name: "ConformanceTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
+            name: "ConformanceTests",
+            dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "SMPTests", dependencies: ["SMP", "BLECore"], swiftSettings: strict),
+        .testTarget(
+            name: "SMPTests", dependencies: ["SMP", "BLEAdvertising", "BLECore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],
             swiftSettings: strict),
         .testTarget(
             name: "RecordingsTests",
-            dependencies: ["Recordings", "GATTServer", "HCI", "ATT", "SMP", "BLECore"],
+            dependencies: ["Recordings", "GATTServer", "HCI", "ATT", "SMP", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FixtureTests",
             dependencies: [
-                "bletool", "Recordings", "GATTServer", "VirtualController", "ATT", "HCI", "BLECore",
+                "bletool", "Recordings", "GATTServer", "VirtualController", "ATT", "HCI", "BLEAdvertising",
+                "BLECore",
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", system],
+            name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", "TestSupport", system],
             swiftSettings: strict),
         .testTarget(
             name: "BLETests",
             dependencies: [
-                "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
-                "VirtualController", system,
+                "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient",
+                "SMP", "VirtualController", system,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "bletoolTests",
             dependencies: [
-                "bletool", "BLE", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient", "SMP",
-                "AssignedNumbers", "Recordings", "ProgramTesting",
+                "bletool", "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer",
+                "GATTClient", "SMP", "AssignedNumbers", "Recordings", "ProgramTesting", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

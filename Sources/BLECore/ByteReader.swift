@@ -107,7 +107,7 @@ package struct ByteReader: ~Escapable {
     }
 
     @inlinable
-    mutating func little(_ count: Int, _ field: String) throws(DecodeError) -> UInt64 {
+    package mutating func little(_ count: Int, _ field: String) throws(DecodeError) -> UInt64 {
         let at = try advance(count, field)
         var value: UInt64 = 0
         for index in 0..<count {

@@ -37,7 +37,7 @@ extension OutputSpan where Element == UInt8 {
     }
 
     @inlinable
-    mutating func little(_ value: UInt64, _ count: Int) {
+    package mutating func little(_ value: UInt64, _ count: Int) {
         for index in 0..<count { append(UInt8(truncatingIfNeeded: value &>> UInt64(8 &* index))) }
     }
 

@@ -1,4 +1,6 @@
+import BLEAdvertising
 import BLECore
+import TestSupport
 import Testing
 
 @Suite struct ByteCodingTests {

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import Glibc
 import HCISocket
 import Testing

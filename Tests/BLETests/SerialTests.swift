@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 import Glibc
 import HCI

@@ -27,29 +27,34 @@ let package = Package(
     ],
     targets: [
         library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
-        library("HCI", ["BLECore", deque]),
+        library("BLEAdvertising", ["BLECore"]),
+        library("HCI", ["BLEAdvertising", "BLECore", deque]),
         library("ATT", ["BLECore", deque]),
         library("GATTServer", ["ATT", "BLECore", deque]),
         library("GATTClient", ["ATT", "BLECore", deque]),
         library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
-        library("SMP", ["BLECore", deque]),
+        library("SMP", ["BLEAdvertising", "BLECore", deque]),
         library("VirtualController", ["HCI", "BLECore", deque, heap]),
         library(
-            "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
+            "Recordings",
+            [
+                "HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLEAdvertising", "BLECore", deque,
+            ]),
         .systemLibrary(name: "CLinux", path: "Libraries/CLinux"),
         library("HCISocket", ["HCI", "CLinux", "BLECore", deque, heap, system]),
         library(
             "BLE",
             [
-                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
-                "VirtualController", deque, system, logging,
+                "BLEAdvertising", "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer",
+                "GATTClient", "SMP", "VirtualController", deque, system, logging,
             ]),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
                 "CFuzzer",
-                "BLECore", "HCI", "ATT", "GATT", "GATTServer", "GATTClient", "SMP", "VirtualController",
+                "BLEAdvertising", "BLECore", "HCI", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
+                "VirtualController",
                 "Recordings", "HCISocket", "BLE",
             ],
             path: "Sources/FuzzTargets",

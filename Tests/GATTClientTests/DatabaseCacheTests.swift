@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 private let peer = DeviceAddress(0xc000_0000_0001, type: .random)

@@ -1,12 +1,11 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 /// What the client must ask, and how the server answers, each a PDU in hexadecimal.
 typealias Dialogue = [(ask: String, answer: String)]
-
-func octets(_ text: String) -> [UInt8] { [UInt8](hex: text.filter { $0 != " " }) ?? [] }
 
 /// Runs a procedure against a server that follows a script; what the client asks beside the script, or
 /// leaves out of it, is an issue.
@@ -40,11 +39,6 @@ func failure(
     } catch let error as GATTClientError {
         return error
     }
-}
-
-/// `0a0b0c…`, `count` octets from `first` on.
-func counting(_ count: Int, from first: UInt8 = 0) -> [UInt8] {
-    (0..<count).map { first &+ UInt8(truncatingIfNeeded: $0) }
 }
 
 extension AttributeHandle {

@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValue {

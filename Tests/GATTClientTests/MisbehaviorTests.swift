@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 /// Every lie a server can tell in a well-formed response, and what the client makes of it.

@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 /// Answers any request with a random response that its opcode allows: often plausible, sometimes a lie.

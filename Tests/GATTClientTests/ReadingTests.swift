@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 @Test("GAR/CL/BV-01-C, BV-06-C: a value that fits")

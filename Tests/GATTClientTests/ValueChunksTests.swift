@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 @Test func chunksFillThePacketAndTheLastHasTheRest() {

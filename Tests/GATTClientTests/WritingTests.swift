@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTClient
+import TestSupport
 import Testing
 
 @Test("GAW/CL/BV-03-C, BV-08-C: a value that fits")

@@ -3,6 +3,7 @@ import BLECore
 import GATT
 import GATTClient
 import GATTServer
+import TestSupport
 
 /// The client's role of a connection: the PDUs of its server are written in hex. What a discovery asks of the owner is done at
 /// once, with a cache that lasts.
@@ -92,11 +93,6 @@ struct AskingClient {
                 pending.append(event)
             }
         }
-    }
-
-    private func octets(_ hex: String) -> [UInt8] {
-        let digits = hex.filter { $0 != " " }.compactMap(\.hexDigitValue)
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     private func hex(_ octets: [UInt8]) -> String {

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import TestSupport
 import Testing
 
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
@@ -51,13 +52,9 @@ private let commands: [(String, ManagementCommand)] = [
     ),
 ]
 
-private func octets(_ text: String) throws -> [UInt8] {
-    try #require([UInt8](hex: text.filter { $0 != " " }))
-}
-
 @Test("every management command both ways", arguments: commands)
 func managementCommand(text: String, command: ManagementCommand) throws {
-    let bytes = try octets(text)
+    let bytes = octets(text)
     let packet = command.packet(for: 1)
     #expect(packet.encoded == bytes)
     #expect(command.encodedCount == bytes.count - 6)
@@ -100,7 +97,7 @@ func managementKeyLimits() {
 
 @Test("the devices that the kernel has links to, but for those of BR/EDR")
 func managementConnections() throws {
-    let bytes = try octets("0300 0605040302c1 02 554433221100 01 0a0b0c0d0e0f 00")
+    let bytes = octets("0300 0605040302c1 02 554433221100 01 0a0b0c0d0e0f 00")
     #expect(try Management.Connections(bytes).peers == [lamp, phone])
     #expect(try Management.Connections(octets("0000")).peers == [])
     for count in bytes.indices {

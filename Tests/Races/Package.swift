@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A package of its own, so that ThreadSanitizer builds the libraries and nothing else. Without cryptography, which
-// is somebody else's and takes most of the time to build.
+// is not ours and takes most of the time to build.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -25,22 +25,26 @@ let package = Package(
     ],
     targets: [
         library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
-        library("HCI", ["BLECore", deque]),
+        library("BLEAdvertising", ["BLECore"]),
+        library("HCI", ["BLEAdvertising", "BLECore", deque]),
         library("ATT", ["BLECore", deque]),
         library("GATTServer", ["ATT", "BLECore", deque]),
         library("GATTClient", ["ATT", "BLECore", deque]),
         library("GATT", ["GATTServer", "GATTClient", "ATT", "BLECore", deque]),
-        library("SMP", ["BLECore", deque]),
+        library("SMP", ["BLEAdvertising", "BLECore", deque]),
         library("VirtualController", ["HCI", "BLECore", deque, heap]),
         library(
-            "Recordings", ["HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLECore", deque]),
+            "Recordings",
+            [
+                "HCI", "ATT", "SMP", "GATT", "GATTServer", "GATTClient", "BLEAdvertising", "BLECore", deque,
+            ]),
         .systemLibrary(name: "CLinux", path: "Libraries/CLinux"),
         library("HCISocket", ["HCI", "CLinux", "BLECore", deque, heap, system]),
         library(
             "BLE",
             [
-                "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer", "GATTClient", "SMP",
-                "VirtualController", deque, system, logging,
+                "BLEAdvertising", "BLECore", "HCI", "HCISocket", "CLinux", "ATT", "GATT", "GATTServer",
+                "GATTClient", "SMP", "VirtualController", deque, system, logging,
             ]),
         .executableTarget(name: "races", dependencies: ["BLE", "VirtualController"], path: "Sources"),
     ],

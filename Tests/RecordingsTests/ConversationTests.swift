@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 /// What a dissector makes of a conversation: an ATT PDU a line, after a direction and at one more millisecond each.

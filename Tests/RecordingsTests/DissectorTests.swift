@@ -3,6 +3,7 @@ import BLECore
 import HCI
 import Recordings
 import SMP
+import TestSupport
 import Testing
 
 private func record(_ hex: String, _ direction: Record.Direction = .controllerToHost) -> Record {

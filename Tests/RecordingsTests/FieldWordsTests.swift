@@ -1,4 +1,5 @@
 import Recordings
+import TestSupport
 import Testing
 
 /// The fields as people read them: `interval=15 ms`.

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 /// A pcap file of H4 without directions, a packet a microsecond.

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 /// Records that every datalink can hold: one of each packet there and back, the times apart.
@@ -15,10 +16,6 @@ private let packets: [(Record.Direction, String)] = [
     (.hostToController, "02 40 00 07 00 03 00 04 00 02 05 02"),
     (.controllerToHost, "02 40 20 07 00 03 00 04 00 03 17 00"), (.hostToController, "01 0c 20 02 01 00"),
 ]
-
-func octets(_ text: String) -> [UInt8] {
-    [UInt8](hex: text.filter { $0 != " " }) ?? []
-}
 
 func file(_ records: [Record], _ datalink: BTSnoopDatalink = .h4) -> [UInt8] {
     let writer = RecordingWriter(datalink)

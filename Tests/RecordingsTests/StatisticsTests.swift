@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 struct StatisticsTests {

@@ -1,5 +1,6 @@
 import BLECore
 import SMP
+import TestSupport
 import Testing
 
 /// One row a message: what its octets are (Core Specification 5.4, Vol 3, Part H, 3.5 and 3.6).
@@ -73,13 +74,9 @@ private let messages: [(String, SMPCommand)] = [
     ("0e 77", .pairingKeypressNotification(KeypressNotification(rawValue: 0x77))),
 ]
 
-private func octets(_ text: String) throws -> [UInt8] {
-    try #require([UInt8](hex: text.filter { $0 != " " }))
-}
-
 @Test(arguments: messages)
 func everyMessageBothWays(text: String, command: SMPCommand) throws {
-    let bytes = try octets(text)
+    let bytes = octets(text)
     #expect(try SMPCommand(bytes) == command)
     #expect(command.encoded == bytes)
     #expect(command.encodedCount == bytes.count)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEAdvertising
 import BLECore
 import HCI
 import Testing

@@ -1,5 +1,7 @@
 import ArgumentParser
+import BLEAdvertising
 import BLECore
+import TestSupport
 import Testing
 
 @testable import bletool
@@ -7,12 +9,8 @@ import Testing
 struct HeardBeaconTests {
     private let sender = DeviceAddress(0x5448_e68f_80a5, type: .public)
 
-    private func octets(_ hex: String) throws -> [UInt8] {
-        try #require([UInt8](hex: hex.filter { $0 != " " }))
-    }
-
     private func event(_ payload: String, keys: [String] = []) throws -> AdvertisementEvent {
-        let payload = try octets(payload)
+        let payload = octets(payload)
         return AdvertisementEvent(
             address: sender, rssi: -50, isConnectable: false, isScannable: false, isScanResponse: false,
             isLegacy: true, fields: AdvertisingData(payload), payload: payload,

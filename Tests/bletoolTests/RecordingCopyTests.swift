@@ -3,6 +3,7 @@ import BLECore
 import Foundation
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 @testable import bletool
@@ -15,8 +16,6 @@ private let steps: [(Record.Direction, String)] = [
     (.hostToController, "0240100500 0001020304"),
     (.controllerToHost, "040e0401030c00"),
 ]
-
-private func octets(_ hex: String) -> [UInt8] { [UInt8](hex: hex.filter { $0 != " " }) ?? [] }
 
 private func records(adapter: UInt16 = 0) -> [Record] {
     steps.enumerated().map { index, step in

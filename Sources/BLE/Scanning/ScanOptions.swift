@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// What a scan looks for and how.

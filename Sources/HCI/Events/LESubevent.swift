@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// The kind of a Low Energy event, the first octet of an LE Meta event (Core Specification 5.4, Vol 4,

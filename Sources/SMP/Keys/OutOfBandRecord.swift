@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// What goes from one device to the other before they pair, over NFC, in a QR code or in a file: AD structures, as in

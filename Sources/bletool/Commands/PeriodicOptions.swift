@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// The periodic train that `advertise` sends beside an advertisement.

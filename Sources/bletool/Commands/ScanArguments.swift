@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssignedNumbers
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// What `scan` looks for and how.

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// A beacon as a scan shows it: opened when there is a key for it, in words and as an object.

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// A device, or one of its advertising sets, as a table of a scan remembers it.

@@ -1,4 +1,5 @@
 import AssignedNumbers
+import BLEAdvertising
 import BLECore
 
 /// One device on the screen: what it is, what it says, field by field, and its last packets.

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// The keys that sensors encrypt with, as `--bindkey` gives them.

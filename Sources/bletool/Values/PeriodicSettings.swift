@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// What a periodic train says and how, from options or from a configuration.

@@ -1,4 +1,5 @@
 import ATT
+import BLEAdvertising
 import BLECore
 import GATTClient
 import GATTServer

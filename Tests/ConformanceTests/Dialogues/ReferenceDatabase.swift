@@ -1,6 +1,7 @@
 import ATT
 import BLECore
 import GATTServer
+import TestSupport
 
 /// A database that dialogues name. Every attribute has its handle here, so that a dialogue can be read
 /// beside it. `long(0x10)` is the 128-bit UUID whose octets on the air count up from 0x10.
@@ -38,10 +39,6 @@ struct ReferenceDatabase {
 /// The 128-bit UUID whose octets on the air are `first`, `first` + 1 and so on.
 func long(_ first: UInt8) -> BluetoothUUID {
     BluetoothUUID((0..<16).reversed().reduce(UInt128(0)) { $0 << 8 | UInt128(first &+ $1) })
-}
-
-private func counting(_ count: Int, from first: UInt8 = 0) -> [UInt8] {
-    (0..<count).map { first &+ UInt8(truncatingIfNeeded: $0) }
 }
 
 /// A characteristic declared at `handle`, with its value after it.

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// Packets to advertise, as a file has them, among other lines.

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 import HCI
 

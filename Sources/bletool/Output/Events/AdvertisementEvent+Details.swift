@@ -1,4 +1,5 @@
 import AssignedNumbers
+import BLEAdvertising
 import BLECore
 
 extension AdvertisementEvent {

@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// `scan`: one packet, with what is known of its sender.

@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// `gatt … info`: what a link is, and who is at its other end. Nil is what the controller or the kernel does

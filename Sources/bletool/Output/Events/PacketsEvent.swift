@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// `advertise --dry-run`: the packets, what takes how many octets, and what had to give way.

@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// The first line of `advertise` and `serve`: from now on the device can be found.

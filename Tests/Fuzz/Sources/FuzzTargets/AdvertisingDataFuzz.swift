@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// The fields of any payload, encoded again, are its octets up to its end, its early termination, or what

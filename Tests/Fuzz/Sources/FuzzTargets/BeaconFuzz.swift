@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// Whatever a payload holds, each of its fields is a beacon, none, or an error within the field, and every beacon can be

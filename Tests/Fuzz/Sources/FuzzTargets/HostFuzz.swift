@@ -1,5 +1,6 @@
 import ATT
 import BLE
+import BLEAdvertising
 import BLECore
 import Dispatch
 import GATTClient

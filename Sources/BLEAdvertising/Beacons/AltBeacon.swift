@@ -1,0 +1,27 @@
+import BLECore
+
+/// The payload of an AltBeacon: manufacturer data of any company that name a place (AltBeacon Protocol Specification
+/// v1.0).
+public struct AltBeacon: Hashable, Sendable {
+    /// The company that made it, and that says what `reserved` is.
+    package var company: CompanyIdentifier
+    /// Which beacon it is, as a number of 20 octets: most use 16 for a group and two times two within it.
+    public let identifier: [UInt8]
+    /// Signal strength at one metre, in dBm.
+    public var referenceRSSI: Int8
+    /// An octet of the company's own.
+    public var reserved: UInt8
+
+    /// The beacon that manufacturer data hold; nil when they are something else. Throws when they begin as one and are
+    /// of another length.
+    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+        guard manufacturer.data.starts(with: [0xbe, 0xac]) else { return nil }
+        var reader = ByteReader(manufacturer.data.span, of: "AltBeacon")
+        _ = try reader.u16("beacon code")
+        company = manufacturer.company
+        identifier = try reader.bytes(20, "beacon identifier")
+        referenceRSSI = try reader.i8("reference RSSI")
+        reserved = try reader.u8("reserved")
+        try reader.end()
+    }
+}

@@ -1,0 +1,113 @@
+import BLECore
+
+/// What an Eddystone beacon sends as service data of 0xFEAA (Eddystone Protocol Specification).
+public enum EddystoneFrame: Hashable, Sendable {
+    /// Which beacon it is.
+    case uid(EddystoneUID)
+    /// A web address.
+    case url(EddystoneURL)
+    /// How the beacon is.
+    case telemetry(EddystoneTelemetry)
+    /// The same, for those who have the beacon's identity key.
+    case encryptedTelemetry(EddystoneEncryptedTelemetry)
+    /// An identifier that changes, and that only a service where the beacon is registered can resolve.
+    case ephemeral(EddystoneEphemeralIdentifier)
+
+    /// The service whose data they are.
+    package static let service: BluetoothUUID = 0xfeaa
+
+    /// The frame that service data hold; nil when they are of another service. Throws when it is malformed or of a type
+    /// that the specification does not have.
+    package init?(_ service: ServiceData) throws(DecodeError) {
+        guard service.uuid == Self.service else { return nil }
+        var reader = ByteReader(service.data.span, of: "Eddystone")
+        let type = try reader.u8("frame type")
+        switch type {
+        case 0x00: self = .uid(try EddystoneUID(decoding: &reader))
+        case EddystoneURL.frameType: self = .url(try EddystoneURL(decoding: &reader))
+        case 0x20: self = try Self.telemetry(&reader)
+        case 0x30: self = .ephemeral(try EddystoneEphemeralIdentifier(decoding: &reader))
+        default: throw reader.invalid("frame type", value: type, width: 1)
+        }
+        try reader.end()
+    }
+
+    private static func telemetry(_ reader: inout ByteReader) throws(DecodeError) -> EddystoneFrame {
+        let version = try reader.u8("version")
+        switch version {
+        case 0: return .telemetry(try EddystoneTelemetry(decoding: &reader))
+        case 1: return .encryptedTelemetry(try EddystoneEncryptedTelemetry(decoding: &reader))
+        default: throw reader.invalid("version", value: version, width: 1)
+        }
+    }
+}
+
+/// Eddystone-UID: which beacon it is.
+public struct EddystoneUID: Hashable, Sendable {
+    /// Signal strength at the antenna (0 m), in dBm.
+    public let power: Int8
+    /// Whose beacon it is, 10 octets.
+    public let namespace: [UInt8]
+    /// Which of them, 6 octets.
+    public let instance: [UInt8]
+
+    init(decoding reader: inout ByteReader) throws(DecodeError) {
+        power = try reader.i8("power")
+        namespace = try reader.bytes(10, "namespace")
+        instance = try reader.bytes(6, "instance")
+        // Two octets for later, which old beacons leave out.
+        if reader.remaining > 0 { _ = try reader.u16("reserved") }
+    }
+}
+
+/// Eddystone-TLM: how the beacon is.
+public struct EddystoneTelemetry: Hashable, Sendable {
+    /// The battery's voltage; nil where there is none.
+    public let battery: Quantity?
+    /// The beacon's temperature, to the thousandth of a degree; nil when it is not measured.
+    public let temperature: Quantity?
+    /// Packets since the beacon started.
+    public let packets: UInt32
+    /// Time since then, in seconds to the tenth.
+    public let uptime: Quantity
+
+    init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let voltage = try reader.u16("battery voltage").byteSwapped
+        battery = voltage == 0 ? nil : Quantity(voltage, exponent: -3, .volt)
+        let degrees = Int16(bitPattern: try reader.u16("temperature").byteSwapped)
+        // 1/256 degrees: more than three digits would say no more.
+        let thousandths = (Int(degrees) * 1000 + (degrees < 0 ? -128 : 128)) / 256
+        temperature = degrees == .min ? nil : Quantity(thousandths, exponent: -3, .celsius)
+        packets = try reader.u32("advertising count").byteSwapped
+        uptime = Quantity(try reader.u32("time since start").byteSwapped, exponent: -1, .second)
+    }
+}
+
+/// Eddystone-TLM, encrypted with AES-EAX for those who have the beacon's identity key and clock.
+public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
+    /// The twelve octets of the encrypted telemetry.
+    public let ciphertext: [UInt8]
+    /// What was random in it.
+    public let salt: UInt16
+    /// What shows that it was not changed.
+    public let tag: UInt16
+
+    init(decoding reader: inout ByteReader) throws(DecodeError) {
+        ciphertext = try reader.bytes(12, "encrypted telemetry")
+        salt = try reader.u16("salt").byteSwapped
+        tag = try reader.u16("message integrity check").byteSwapped
+    }
+}
+
+/// Eddystone-EID: an identifier that changes.
+public struct EddystoneEphemeralIdentifier: Hashable, Sendable {
+    /// Signal strength at the antenna (0 m), in dBm.
+    public let power: Int8
+    /// The identifier of now; its most significant octet comes first.
+    public let identifier: UInt64
+
+    init(decoding reader: inout ByteReader) throws(DecodeError) {
+        power = try reader.i8("power")
+        identifier = try reader.u64("ephemeral identifier").byteSwapped
+    }
+}

@@ -1,0 +1,118 @@
+import BLECore
+
+/// What a RuuviTag measures, as manufacturer data in Ruuvi's data formats 3 (RAWv1) and 5 (RAWv2). Nil is what the tag
+/// says that it does not know; format 3 has no way to say so.
+public struct RuuviMeasurement: Hashable, Sendable {
+    /// The form it came in.
+    public enum Format: UInt8, Hashable, Sendable {
+        /// RAWv1: 14 octets.
+        case rawV1 = 3
+        /// RAWv2: 24 octets.
+        case rawV2 = 5
+    }
+
+    /// Acceleration along the three axes, in thousandths of the standard gravity.
+    public struct Acceleration: Hashable, Sendable {
+        /// Along the tag, across it, and through it.
+        public let x, y, z: Quantity?
+    }
+
+    /// The form it came in.
+    public let format: Format
+    /// In °C: steps of 0.01 in format 3, of 0.005 in format 5.
+    public let temperature: Quantity?
+    /// Relative, in percent: steps of 0.5 in format 3, of 0.0025 in format 5. More than 100 is a fault of the sensor.
+    public let humidity: Quantity?
+    /// In Pa, from 50,000 on.
+    public let pressure: Quantity?
+    /// The acceleration along three axes, gravity included.
+    public let acceleration: Acceleration
+    /// In V, to the thousandth.
+    public let battery: Quantity?
+    /// In dBm. Format 5 only.
+    public let txPower: Quantity?
+    /// How often the tag was moved, 0 to 254 and then 0 again. Format 5 only.
+    public let movements: UInt8?
+    /// Numbers the measurements, 0 to 65,534 and then 0 again. Format 5 only.
+    public let sequence: UInt16?
+    /// The tag's own address. Format 5 only.
+    public let address: DeviceAddress?
+
+    /// Ruuvi Innovations.
+    package static let company: CompanyIdentifier = 0x0499
+
+    /// The measurement that manufacturer data hold; nil when they are of another company or in another of Ruuvi's
+    /// formats. Throws when the data are too short or too long, or say what the format does not allow.
+    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+        guard manufacturer.company == Self.company,
+            let format = manufacturer.data.first.flatMap(Format.init(rawValue:))
+        else { return nil }
+        var reader = ByteReader(manufacturer.data.span, of: "Ruuvi \(format.rawValue)")
+        _ = try reader.u8("data format")
+        switch format {
+        case .rawV1: try self.init(decodingRAWv1: &reader)
+        case .rawV2: try self.init(decodingRAWv2: &reader)
+        }
+        try reader.end()
+    }
+
+    private init(decodingRAWv1 reader: inout ByteReader) throws(DecodeError) {
+        format = .rawV1
+        humidity = Quantity(5 * Int(try reader.u8("humidity")), exponent: -1, .percent)
+        let (whole, hundredths) = (try reader.u8("temperature"), try reader.u8("temperature's fraction"))
+        guard hundredths < 100 else {
+            throw reader.invalid("temperature's fraction", value: hundredths, width: 1)
+        }
+        // Sign and magnitude, not a two's complement.
+        let magnitude = 100 * Int(whole & 0x7f) + Int(hundredths)
+        temperature = Quantity(whole & 0x80 == 0 ? magnitude : -magnitude, exponent: -2, .celsius)
+        pressure = Quantity(50_000 + Int(try reader.big("pressure")), .pascal)
+        acceleration = Acceleration(
+            x: Quantity(Int16(bitPattern: try reader.big("acceleration x")), exponent: -3, .standardGravity),
+            y: Quantity(Int16(bitPattern: try reader.big("acceleration y")), exponent: -3, .standardGravity),
+            z: Quantity(Int16(bitPattern: try reader.big("acceleration z")), exponent: -3, .standardGravity))
+        battery = Quantity(try reader.big("battery voltage"), exponent: -3, .volt)
+        (txPower, movements, sequence, address) = (nil, nil, nil, nil)
+    }
+
+    private init(decodingRAWv2 reader: inout ByteReader) throws(DecodeError) {
+        format = .rawV2
+        temperature = try reader.signed("temperature").map { Quantity(5 * Int($0), exponent: -3, .celsius) }
+        humidity = try reader.unsigned("humidity").map { Quantity(25 * Int($0), exponent: -4, .percent) }
+        pressure = try reader.unsigned("pressure").map { Quantity(50_000 + Int($0), .pascal) }
+        acceleration = Acceleration(
+            x: try reader.signed("acceleration x").map { Quantity($0, exponent: -3, .standardGravity) },
+            y: try reader.signed("acceleration y").map { Quantity($0, exponent: -3, .standardGravity) },
+            z: try reader.signed("acceleration z").map { Quantity($0, exponent: -3, .standardGravity) })
+        let power = try reader.big("power")
+        battery = power >> 5 == 0x7ff ? nil : Quantity(1600 + Int(power >> 5), exponent: -3, .volt)
+        txPower = power & 0x1f == 0x1f ? nil : Quantity(2 * Int(power & 0x1f) - 40, .decibelMilliwatt)
+        let movements = try reader.u8("movement counter")
+        self.movements = movements == .max ? nil : movements
+        sequence = try reader.unsigned("measurement sequence number")
+        let octets = try reader.bytes(6, "address").reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        // Tags have random static addresses, whose two top bits are set.
+        address =
+            octets == 0xffff_ffff_ffff
+            ? nil : DeviceAddress(octets, type: octets >> 46 == 0b11 ? .random : .public)
+    }
+}
+
+extension ByteReader {
+    /// Two octets, most significant first.
+    fileprivate mutating func big(_ field: String) throws(DecodeError) -> UInt16 {
+        try u16(field).byteSwapped
+    }
+
+    /// The same, where all ones are no value.
+    fileprivate mutating func unsigned(_ field: String) throws(DecodeError) -> UInt16? {
+        let value = try big(field)
+        return value == .max ? nil : value
+    }
+
+    /// The same with a sign, where the least number is no value.
+    fileprivate mutating func signed(_ field: String) throws(DecodeError) -> Int16? {
+        let value = Int16(bitPattern: try big(field))
+        return value == .min ? nil : value
+    }
+}

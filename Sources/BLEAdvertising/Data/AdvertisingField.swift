@@ -1,0 +1,138 @@
+import BLECore
+
+/// One AD structure, decoded (formats in the Core Specification Supplement v11, Part A).
+///
+/// Encoding a field gives the octets that it was decoded from, whichever case it is.
+package enum AdvertisingField: Hashable, Sendable {
+    // Indirect where a rare payload would make all fields large.
+
+    /// How the device can be discovered; in the form of one octet, which is the only one in use.
+    case flags(AdvertisingFlags)
+    /// Services that the device offers or looks for.
+    case services(ServiceUUIDs)
+    /// The name, or its beginning.
+    case name(LocalName)
+    /// Transmit power in dBm, -127 to 127.
+    case txPower(Int8)
+    /// BR/EDR class of device.
+    case classOfDevice(ClassOfDevice)
+    /// BR/EDR vendor and product.
+    case deviceID(DeviceID)
+    /// A number for pairing.
+    case outOfBand(OutOfBandValue)
+    /// What out-of-band data of LE pairing there is.
+    case securityManagerFlags(SecurityManagerFlags)
+    /// Connection intervals that the peripheral would like.
+    case connectionIntervalRange(ConnectionIntervalRange)
+    /// Data of a service.
+    case serviceData(ServiceData)
+    /// Whom the advertisement is for.
+    case targetAddresses(TargetAddresses)
+    /// What the device looks like.
+    case appearance(Appearance)
+    /// How often it advertises.
+    case advertisingInterval(AdvertisingInterval)
+    /// Its address.
+    case deviceAddress(LEDeviceAddress)
+    /// Its roles.
+    case role(LERole)
+    /// A URI.
+    case uri(AdvertisedURI)
+    /// Services on other transports.
+    case transportDiscovery(TransportDiscovery)
+    /// Link Layer features.
+    case supportedFeatures(LESupportedFeatures)
+    /// New channels of a periodic train.
+    case channelMapUpdate(ChannelMapUpdate)
+    /// How to receive a broadcast isochronous group.
+    indirect case bigInfo(BIGInfo)
+    /// The code that decrypts it, 4 to 16 octets.
+    case broadcastCode(UTF8Text)
+    /// Which coordinated set the device belongs to.
+    case setIdentifier(ResolvableSetIdentifier)
+    /// The name of an audio broadcast, 4 to 32 characters.
+    case broadcastName(UTF8Text)
+    /// Fields for holders of a key.
+    case encrypted(EncryptedAdvertisingData)
+    /// When to answer a periodic train.
+    case responseTiming(PeriodicAdvertisingResponseTiming)
+    /// What a 3D display can do.
+    case threeDInformation(ThreeDInformation)
+    /// What a company says in a form of its own.
+    case manufacturer(ManufacturerData)
+    /// A type that is handed on as it is: its content is the business of another protocol (mesh, indoor
+    /// positioning, shelf labels), the type is not known, or the form is reserved for later.
+    case opaque(AdvertisingDataType, [UInt8])
+    /// A known type whose content is not what it has to be, and where in the payload it is wrong.
+    indirect case malformed(AdvertisingDataType, [UInt8], DecodeError)
+}
+
+extension AdvertisingField {
+    /// For errors.
+    static let packetName = "Advertising Data"
+
+    /// The field of that type and content, which begins `offset` octets into the payload.
+    package init(_ type: AdvertisingDataType, content: Span<UInt8>, offset: Int = 2) {
+        do throws(DecodeError) {
+            var reader = ByteReader(content, of: Self.packetName)
+            self = try Self.decode(type, &reader)
+            try reader.end()
+        } catch {
+            var error = error
+            error.offset += offset
+            self = .malformed(type, [UInt8](copying: content), error)
+        }
+    }
+
+    private static func decode(
+        _ type: AdvertisingDataType, _ reader: inout ByteReader
+    ) throws(DecodeError) -> AdvertisingField {
+        if let form = type.uuidListForm { return .services(try ServiceUUIDs(decoding: &reader, form: form)) }
+        if let width = type.serviceDataWidth {
+            return .serviceData(try ServiceData(decoding: &reader, width: width))
+        }
+        switch type {
+        case .flags where reader.remaining == 1: return .flags(try AdvertisingFlags(decoding: &reader))
+        case .completeLocalName: return .name(LocalName(try UTF8Text(decoding: &reader)))
+        case .shortenedLocalName: return .name(LocalName(try UTF8Text(decoding: &reader), isComplete: false))
+        case .txPowerLevel: return .txPower(try reader.i8("Tx power level"))
+        case .classOfDevice: return .classOfDevice(try ClassOfDevice(decoding: &reader))
+        case .securityManagerTKValue where reader.remaining == 8:
+            return .deviceID(try DeviceID(decoding: &reader))
+        case .securityManagerOutOfBandFlags:
+            return .securityManagerFlags(try SecurityManagerFlags(decoding: &reader))
+        case .peripheralConnectionIntervalRange:
+            return .connectionIntervalRange(try ConnectionIntervalRange(decoding: &reader))
+        case .publicTargetAddress:
+            return .targetAddresses(try TargetAddresses(decoding: &reader, type: .public))
+        case .randomTargetAddress:
+            return .targetAddresses(try TargetAddresses(decoding: &reader, type: .random))
+        case .appearance: return .appearance(try Appearance(decoding: &reader))
+        case .advertisingInterval:
+            return .advertisingInterval(
+                AdvertisingInterval(units: UInt32(try reader.u16("advertising interval"))))
+        case .advertisingIntervalLong:
+            return .advertisingInterval(try AdvertisingInterval(decodingLong: &reader))
+        case .leBluetoothDeviceAddress: return .deviceAddress(try LEDeviceAddress(decoding: &reader))
+        case .leRole: return .role(try LERole(decoding: &reader))
+        case .uri: return .uri(try AdvertisedURI(decoding: &reader))
+        case .transportDiscoveryData: return .transportDiscovery(try TransportDiscovery(decoding: &reader))
+        case .leSupportedFeatures: return .supportedFeatures(try LESupportedFeatures(decoding: &reader))
+        case .channelMapUpdateIndication: return .channelMapUpdate(try ChannelMapUpdate(decoding: &reader))
+        case .bigInfo: return .bigInfo(try BIGInfo(decoding: &reader))
+        case .broadcastCode: return .broadcastCode(try UTF8Text(decoding: &reader))
+        case .resolvableSetIdentifier: return .setIdentifier(try ResolvableSetIdentifier(decoding: &reader))
+        case .broadcastName: return .broadcastName(try UTF8Text(decoding: &reader))
+        case .encryptedAdvertisingData: return .encrypted(try EncryptedAdvertisingData(decoding: &reader))
+        case .periodicAdvertisingResponseTiming:
+            return .responseTiming(try PeriodicAdvertisingResponseTiming(decoding: &reader))
+        case .threeDInformation: return .threeDInformation(try ThreeDInformation(decoding: &reader))
+        case .manufacturerSpecificData: return .manufacturer(try ManufacturerData(decoding: &reader))
+        default:
+            guard let kind = OutOfBandValue.Kind(rawValue: type.rawValue) else {
+                return .opaque(type, reader.rest())
+            }
+            return .outOfBand(try OutOfBandValue(decoding: &reader, kind: kind))
+        }
+    }
+}

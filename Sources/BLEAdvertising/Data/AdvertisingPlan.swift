@@ -1,0 +1,202 @@
+import BLECore
+
+/// The packets that say what a device wants to say, and which of its fields takes how many octets where.
+///
+/// ```swift
+/// var content = AdvertisingContent()
+/// content.name = "Thermometer in the kitchen"
+/// content.services = [0x1809]
+/// let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
+/// plan.data.hex          // "02010603030918"
+/// plan.scanResponse.hex  // "1b09" and the name
+/// plan.fields            // flags 3 data, services 4 data, name 28 scan-response
+/// plan.overflow          // name scan-response 28
+/// ```
+/// Nothing is left out without being named in `overflow`, and what cannot be said is an
+/// `AdvertisingPlanError` that names the field, its octets and the limit.
+public struct AdvertisingPlan: Hashable, Sendable {
+    /// The advertising packet; empty in an extended plan.
+    public internal(set) var data: [UInt8] = []
+    /// The answer to scan requests; empty in an extended plan.
+    public internal(set) var scanResponse: [UInt8] = []
+    /// The payload of an extended advertisement, when this is one. Of a scannable kind the controller takes
+    /// it as scan response data, for such a set has no advertising data (Core Specification 5.4, Vol 4,
+    /// Part E, 7.8.54).
+    public internal(set) var extended: [UInt8]?
+    /// The most octets that `data`, or in an extended plan `extended`, may have.
+    public let limit: Int
+    /// The fields in the order of the packets.
+    public private(set) var fields: [Placement] = []
+    /// What had to leave the packet, in the order in which it left.
+    public private(set) var overflow: [Overflow] = []
+
+    /// The whole name of the content, of which the packets may have only the beginning.
+    package private(set) var name: String?
+
+    /// The octets of `data`, or in an extended plan of `extended`.
+    public var octets: Int { extended?.count ?? data.count }
+
+    /// Whether scanners that only know legacy advertising will not see this.
+    package var isInvisibleToLegacyScanners: Bool { extended != nil }
+
+    /// The packets for `content`.
+    ///
+    /// - Parameters:
+    ///   - kind: what others may do with the advertisement.
+    ///   - policy: what to do when the content does not fit.
+    ///   - extended: whether to advertise by extended packets although the content may fit.
+    public init(
+        _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy = .fail,
+        extended: Bool = false
+    ) throws(AdvertisingPlanError) {
+        try self.init(
+            content, kind: kind, overflow: policy, extended: extended, limits: AdvertisingLimits(for: kind))
+    }
+
+    /// The packets for `content`, which have as many octets as `limits` says.
+    package init(
+        _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy,
+        extended: Bool = false, limits: AdvertisingLimits
+    ) throws(AdvertisingPlanError) {
+        let planner = AdvertisingPlanner(
+            pieces: try content.checkedPieces(for: kind), kind: kind, policy: policy, limits: limits,
+            rawScanResponse: try content.checkedScanResponse(for: kind, limit: limits.scanResponse))
+        let draft = try planner.draft(extended: extended)
+        name = content.name
+        limit = draft.isExtended ? limits.extended : limits.data
+        overflow = draft.overflow
+        let packets: [(Place, [Piece])] =
+            draft.isExtended
+            ? [(.extended, draft.data)] : [(.data, draft.data), (.scanResponse, draft.scanResponse)]
+        for (place, pieces) in packets {
+            fields += pieces.map { Placement(field: $0.field, octets: $0.octets, place: place) }
+        }
+        let payload = AdvertisingPlan.payload(draft.data)
+        if draft.isExtended { self.extended = payload } else { data = payload }
+        scanResponse = AdvertisingPlan.payload(draft.scanResponse)
+    }
+
+    /// Packets that say nothing, as those of directed advertising do.
+    package static let empty = AdvertisingPlan()
+
+    /// A plan that was made before.
+    package init(
+        data: [UInt8], scanResponse: [UInt8], extended: [UInt8]?, limit: Int, fields: [Placement],
+        overflow: [Overflow], name: String?
+    ) {
+        self.data = data
+        self.scanResponse = scanResponse
+        self.extended = extended
+        self.limit = limit
+        self.fields = fields
+        self.overflow = overflow
+        self.name = name
+    }
+
+    private init() { limit = AdvertisingLimits(for: .connectable).data }
+
+    private static func payload(_ pieces: [Piece]) -> [UInt8] {
+        [UInt8](capacity: pieces.reduce(0) { $0 + $1.octets }) { output in
+            for piece in pieces { piece.encode(into: &output) }
+        }
+    }
+}
+
+extension AdvertisingPlan {
+    /// Which packet a field is in. Raw values are the words of the command line's JSON.
+    public enum Place: String, Hashable, Sendable {
+        /// The advertising packet.
+        case data
+        /// The answer to scan requests.
+        case scanResponse = "scan-response"
+        /// The extended advertisement.
+        case extended
+    }
+
+    /// A field and where it is.
+    public struct Placement: Hashable, Sendable {
+        /// The field of the content.
+        public var field: AdvertisingContent.Field
+        /// Octets that it takes, length and type included.
+        public var octets: Int
+        /// The packet that has the field.
+        public var place: Place
+
+        /// A field, its octets and where it is.
+        package init(field: AdvertisingContent.Field, octets: Int, place: Place) {
+            self.field = field
+            self.octets = octets
+            self.place = place
+        }
+    }
+
+    /// What was done for want of room.
+    public struct Overflow: Hashable, Sendable {
+        /// What became of the octets. Raw values are the words of the command line's JSON.
+        public enum Action: String, Hashable, Sendable {
+            /// They are in the scan response.
+            case scanResponse = "scan-response"
+            /// They were cut off the end of the name.
+            case shortened
+            /// They are the UUIDs that an incomplete list leaves out.
+            case dropped
+            /// They are why the advertisement is an extended one.
+            case extended
+        }
+
+        /// The field that had to give way.
+        public var field: AdvertisingContent.Field
+        /// What became of the octets.
+        public var action: Action
+        /// The octets that the packet was spared.
+        public var octets: Int
+
+        /// What became of octets of a field.
+        package init(field: AdvertisingContent.Field, action: Action, octets: Int) {
+            self.field = field
+            self.action = action
+            self.octets = octets
+        }
+    }
+}
+
+/// What others may do with an advertisement.
+public enum AdvertisingKind: String, Hashable, Sendable, CaseIterable {
+    /// Connect, and ask for a scan response.
+    case connectable
+    /// Ask for a scan response.
+    case scannable
+    /// Listen.
+    case nonconnectable
+}
+
+/// What to do with content that does not fit into 31 octets.
+public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
+    /// Refuse it.
+    case fail
+    /// Cut the name, between two characters.
+    case shortenName = "shorten-name"
+    /// Move fields to the scan response; cut lists of services that fit nowhere.
+    case scanResponse = "scan-response"
+    /// Advertise by extended packets.
+    case extended
+    /// Advertise what Core Bluetooth on an Apple device would, for those who count on its packets: services and a name
+    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan response. Services
+    /// without room are left out. Legacy packets only.
+    case apple
+}
+
+/// How many octets packets have.
+package struct AdvertisingLimits: Hashable, Sendable {
+    /// Octets of a legacy packet.
+    package var data = 31
+    /// Octets of a scan response.
+    package var scanResponse = 31
+    /// Octets of an extended advertisement.
+    package var extended: Int
+
+    /// 31 for legacy packets. An extended advertisement has 1650, but a connectable one must be in one
+    /// packet: 255 octets less ten of header (flags, address, set). A controller may have less; it says so
+    /// in answer to LE Read Maximum Advertising Data Length.
+    package init(for kind: AdvertisingKind) { extended = kind == .connectable ? 245 : 1650 }
+}

@@ -1,0 +1,179 @@
+import BLECore
+
+/// Decides where fields go. `pieces` are in the order of the packet, the least important last.
+struct AdvertisingPlanner {
+    typealias Piece = AdvertisingPlan.Piece
+
+    let pieces: [Piece]
+    let kind: AdvertisingKind
+    let policy: OverflowPolicy
+    let limits: AdvertisingLimits
+    let rawScanResponse: Piece?
+
+    /// What goes where.
+    struct Draft {
+        var data: [Piece]
+        var scanResponse: [Piece] = []
+        var isExtended = false
+        var overflow: [AdvertisingPlan.Overflow] = []
+    }
+
+    func draft(extended: Bool) throws(AdvertisingPlanError) -> Draft {
+        if extended { return try extendedDraft() }
+        if policy != .apple, pieces.fit(limits.data) {
+            return Draft(data: pieces, scanResponse: rawScanResponse.map { [$0] } ?? [])
+        }
+        switch policy {
+        case .fail: throw .overflow(shortage(limits.data))
+        case .shortenName:
+            var draft = try shortened(to: limits.data)
+            draft.scanResponse = rawScanResponse.map { [$0] } ?? []
+            return draft
+        case .scanResponse:
+            guard kind != .nonconnectable, rawScanResponse == nil else {
+                throw .noScanResponse(shortage(limits.data))
+            }
+            guard let draft = moved() ?? cut() else {
+                var shortage = shortage(max(limits.data, limits.scanResponse))
+                (shortage.limit, shortage.scanResponseLimit) = (limits.data, limits.scanResponse)
+                throw .overflow(shortage)
+            }
+            return draft
+        case .extended: return try extendedDraft()
+        case .apple: return try appleDraft()
+        }
+    }
+
+    // MARK: Extended packets
+
+    private func extendedDraft() throws(AdvertisingPlanError) -> Draft {
+        if policy == .apple {
+            throw .invalid(pieces.first?.field ?? .flags, .appleExtended)
+        }
+        if let rawScanResponse {
+            throw .noScanResponse(.init(.rawScanResponse, octets: rawScanResponse.octets, limit: 0))
+        }
+        guard pieces.fit(limits.extended) else {
+            guard policy == .shortenName else { throw .overflow(shortage(limits.extended)) }
+            var draft = try shortened(to: limits.extended)
+            draft.isExtended = true
+            return draft
+        }
+        let overflow = policy == .extended ? pieces.leaving(limits.data) : []
+        return Draft(
+            data: pieces, isExtended: true,
+            overflow: overflow.map { .init(field: $0.field, action: .extended, octets: $0.octets) })
+    }
+
+    // MARK: A shorter name
+
+    private func shortened(to limit: Int) throws(AdvertisingPlanError) -> Draft {
+        let others = pieces.filter { $0.field != .name }
+        guard let name = pieces.last, name.field == .name, others.fit(limit) else {
+            throw .overflow(others.shortage(limit, of: pieces))
+        }
+        let short = name.shortened(to: limit - others.octets)
+        guard let short else { throw .overflow(shortage(limit)) }
+        return Draft(
+            data: others + [short],
+            overflow: [.init(field: .name, action: .shortened, octets: name.octets - short.octets)])
+    }
+
+    // MARK: The scan response
+
+    /// Whole fields moved, the least important first.
+    private func moved() -> Draft? {
+        guard let moves = moves(pieces[...], data: limits.data, scanResponse: limits.scanResponse) else {
+            return nil
+        }
+        return Draft(
+            data: pieces.indices.filter { !moves.contains($0) }.map { pieces[$0] },
+            scanResponse: moves.reversed().map { pieces[$0] },
+            overflow: moves.map {
+                .init(field: pieces[$0].field, action: .scanResponse, octets: pieces[$0].octets)
+            })
+    }
+
+    /// The fields to move, the first to go first, so that those that stay take at most `data` octets and
+    /// those that go at most `scanResponse`; a field stays when it finds no room there, or when others could
+    /// not be placed if it went.
+    private func moves(_ pieces: ArraySlice<Piece>, data: Int, scanResponse: Int) -> [Int]? {
+        let total = pieces.octets
+        if total <= data { return [] }
+        guard total <= data + scanResponse, let last = pieces.last, last.field != .flags else { return nil }
+        let rest = pieces.dropLast()
+        if last.octets <= scanResponse,
+            let moves = moves(rest, data: data, scanResponse: scanResponse - last.octets)
+        {
+            return [rest.endIndex] + moves
+        }
+        return last.octets <= data ? moves(rest, data: data - last.octets, scanResponse: scanResponse) : nil
+    }
+
+    /// Lists of services cut to the room that the other fields leave in both packets. As many of the other
+    /// fields go to the scan response, the least important first, as it takes to lose the fewest services;
+    /// then to keep the most of them in the packet.
+    private func cut() -> Draft? {
+        let lists = pieces.filter { $0.field == .services }
+        let others = pieces.filter { $0.field != .services }
+        let fixed = others.prefix { $0.field == .flags }.count
+        var best: (draft: Draft, dropped: Int, moved: Int)?
+        for stay in (fixed...others.count).reversed() {
+            let (kept, gone) = (Array(others[..<stay]), Array(others[stay...]))
+            guard
+                let cut = cut(
+                    lists, data: limits.data - kept.octets, scanResponse: limits.scanResponse - gone.octets)
+            else { continue }
+            let dropped = cut.overflow.octets(.dropped), moved = cut.overflow.octets(.scanResponse)
+            if let best, (best.dropped, best.moved) <= (dropped, moved) { continue }
+            let left = gone.reversed().map {
+                AdvertisingPlan.Overflow(field: $0.field, action: .scanResponse, octets: $0.octets)
+            }
+            let draft = Draft(
+                data: kept[..<fixed] + cut.data + kept[fixed...], scanResponse: cut.scanResponse + gone,
+                overflow: left + cut.overflow)
+            best = (draft, dropped, moved)
+        }
+        return best?.draft
+    }
+
+    /// The lists in so many octets, or nil when one of them would have to go altogether.
+    private func cut(_ lists: [Piece], data: Int, scanResponse: Int) -> Draft? {
+        guard data >= 0, scanResponse >= 0 else { return nil }
+        var draft = Draft(data: [])
+        for list in lists {
+            guard case .field(.services(let all)) = list.value else { return nil }
+            let inData = all.fitting(data - draft.data.octets, from: 0)
+            let inResponse = all.fitting(scanResponse - draft.scanResponse.octets, from: inData)
+            guard inData + inResponse > 0 else { return nil }
+            if inData > 0 { draft.data.append(Piece(services: all, 0..<inData)) }
+            if inResponse > 0 {
+                let piece = Piece(services: all, inData..<(inData + inResponse))
+                draft.scanResponse.append(piece)
+                draft.overflow.append(.init(field: .services, action: .scanResponse, octets: piece.octets))
+            }
+            let dropped = (all.uuids.count - inData - inResponse) * all.width.rawValue
+            if dropped > 0 {
+                draft.overflow.append(.init(field: .services, action: .dropped, octets: dropped))
+            }
+        }
+        return draft
+    }
+
+    func shortage(_ limit: Int) -> AdvertisingPlanError.Overflow {
+        pieces.shortage(limit, of: pieces)
+    }
+}
+
+extension ServiceUUIDs {
+    /// How many UUIDs from the one at `start` on fit into an AD structure of `octets`.
+    func fitting(_ octets: Int, from start: Int) -> Int {
+        min(uuids.count - start, max(0, min(octets, AdvertisingField.maximumCount) - 2) / width.rawValue)
+    }
+}
+
+extension [AdvertisingPlan.Overflow] {
+    fileprivate func octets(_ action: AdvertisingPlan.Overflow.Action) -> Int {
+        filter { $0.action == action }.reduce(0) { $0 + $1.octets }
+    }
+}

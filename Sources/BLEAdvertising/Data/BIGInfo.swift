@@ -1,0 +1,148 @@
+import BLECore
+
+/// How to find and receive a broadcast isochronous group (Core Specification 5.4, Vol 6, Part B, 4.4.6.11),
+/// as the periodic advertising train beside it says (Core Specification Supplement v11, Part A, 1.21).
+///
+/// The fields are numbers of odd widths; only the bits of a width reach the wire.
+package struct BIGInfo: Hashable, Sendable {
+    /// From this packet to the group's next event, 14 bits, in `offsetUnits`.
+    package var offset: UInt16 = 0
+    /// Units of 300 µs when true, of 30 µs when false.
+    package var offsetUnits = false
+    /// From one event of the group to the next, 12 bits, in units of 1.25 ms.
+    package var isoInterval: UInt16 = 0
+    /// Streams in the group, 5 bits, 1 to 31.
+    package var streamCount: UInt8 = 0
+    /// Subevents of each stream in an event, 5 bits.
+    package var subeventCount: UInt8 = 0
+    /// New payloads of each stream in an event, 3 bits.
+    package var burstNumber: UInt8 = 0
+    /// From one subevent of a stream to the next, 20 bits, in microseconds.
+    package var subInterval: UInt32 = 0
+    /// Pre-transmission offset, 4 bits, in events.
+    package var pretransmissionOffset: UInt8 = 0
+    /// From one stream's subevent to the next stream's, 20 bits, in microseconds.
+    package var streamSpacing: UInt32 = 0
+    /// How often a payload is sent in an event, 4 bits.
+    package var repetitionCount: UInt8 = 0
+    /// The greatest payload, in octets.
+    package var maximumPDU: UInt8 = 0
+    /// Reserved.
+    package var reserved: UInt8 = 0
+    /// What the access addresses of the group are made from.
+    package var seedAccessAddress: UInt32 = 0
+    /// From one SDU to the next, 20 bits, in microseconds.
+    package var sduInterval: UInt32 = 0
+    /// The greatest SDU, 12 bits, in octets.
+    package var maximumSDU: UInt16 = 0
+    /// What the CRC initial values of the group are made from.
+    package var baseCRCInit: UInt16 = 0
+    /// A bit for each data channel, 37 bits.
+    package var channels: UInt64 = 0
+    /// 0 for LE 1M, 1 for LE 2M, 2 for LE Coded, 3 bits.
+    package var phy: UInt8 = 0
+    /// Payloads of a stream up to this packet, 39 bits.
+    package var payloadCount: UInt64 = 0
+    /// Whether SDUs are framed.
+    package var isFramed = false
+    /// What decrypts the group, when it is encrypted.
+    package var encryption: Encryption?
+
+    /// What a receiver needs beside the Broadcast_Code.
+    package struct Encryption: Hashable, Sendable {
+        /// Group initialization vector.
+        package var initializationVector: UInt64
+        /// Group session key diversifier.
+        package var sessionKeyDiversifier: UInt128
+
+        /// A vector and a diversifier.
+        package init(initializationVector: UInt64, sessionKeyDiversifier: UInt128) {
+            self.initializationVector = initializationVector
+            self.sessionKeyDiversifier = sessionKeyDiversifier
+        }
+    }
+
+    /// All zeros.
+    package init() {}
+}
+
+extension BIGInfo: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "BIGInfo" }
+
+    /// Reads 33 octets, and 24 more of an encrypted group when there are such.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        var bits = Bits(word: UInt64(try reader.u32("BIG_Offset")))
+        offset = bits.take(14)
+        offsetUnits = bits.take(1) as UInt8 == 1
+        isoInterval = bits.take(12)
+        streamCount = bits.take(5)
+        bits = Bits(word: try reader.little(7, "NSE"))
+        subeventCount = bits.take(5)
+        burstNumber = bits.take(3)
+        subInterval = bits.take(20)
+        pretransmissionOffset = bits.take(4)
+        streamSpacing = bits.take(20)
+        repetitionCount = bits.take(4)
+        maximumPDU = try reader.u8("Max_PDU")
+        reserved = try reader.u8("RFU")
+        seedAccessAddress = try reader.u32("SeedAccessAddress")
+        bits = Bits(word: UInt64(try reader.u32("SDU_Interval")))
+        sduInterval = bits.take(20)
+        maximumSDU = bits.take(12)
+        baseCRCInit = try reader.u16("BaseCRCInit")
+        bits = Bits(word: try reader.little(5, "ChM"))
+        channels = bits.take(37)
+        phy = bits.take(3)
+        bits = Bits(word: try reader.little(5, "bisPayloadCount"))
+        payloadCount = bits.take(39)
+        isFramed = bits.take(1) as UInt8 == 1
+        guard reader.remaining > 0 else { return }
+        encryption = Encryption(
+            initializationVector: try reader.u64("GIV"), sessionKeyDiversifier: try reader.u128("GSKD"))
+    }
+
+    /// 33, or 57 with encryption.
+    package var encodedCount: Int { encryption == nil ? 33 : 57 }
+
+    /// Writes the fields.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.little(
+            Bits.pack((offset, 14), (offsetUnits ? 1 : 0 as UInt8, 1), (isoInterval, 12), (streamCount, 5)), 4
+        )
+        output.little(
+            Bits.pack(
+                (subeventCount, 5), (burstNumber, 3), (subInterval, 20), (pretransmissionOffset, 4),
+                (streamSpacing, 20), (repetitionCount, 4)), 7)
+        output.u8(maximumPDU)
+        output.u8(reserved)
+        output.u32(seedAccessAddress)
+        output.little(Bits.pack((sduInterval, 20), (maximumSDU, 12)), 4)
+        output.u16(baseCRCInit)
+        output.little(Bits.pack((channels, 37), (phy, 3)), 5)
+        output.little(Bits.pack((payloadCount, 39), (isFramed ? 1 : 0 as UInt8, 1)), 5)
+        guard let encryption else { return }
+        output.u64(encryption.initializationVector)
+        output.u128(encryption.sessionKeyDiversifier)
+    }
+}
+
+/// Numbers of odd widths in one word, the first in its lowest bits.
+private struct Bits {
+    var word: UInt64
+
+    mutating func take<Number: FixedWidthInteger>(_ width: UInt64) -> Number {
+        defer { word >>= width }
+        return Number(truncatingIfNeeded: word & ((1 << width) - 1))
+    }
+
+    static func pack<each Number: FixedWidthInteger>(_ fields: repeat (each Number, UInt64)) -> UInt64 {
+        var word: UInt64 = 0
+        var position: UInt64 = 0
+        for (number, width) in repeat each fields {
+            word |= (UInt64(truncatingIfNeeded: number) & ((1 << width) - 1)) << position
+            position += width
+        }
+        return word
+    }
+}

@@ -1,0 +1,41 @@
+import BLECore
+
+/// AD structures that only holders of the key material can read (Core Specification Supplement v11,
+/// Part A, 1.23).
+package struct EncryptedAdvertisingData: Hashable, Sendable {
+    /// Random bits of the nonce, new with each encryption; only 40 reach the wire.
+    package var randomizer: UInt64
+    /// The AD structures, encrypted by AES-CCM.
+    package var payload: [UInt8]
+    /// The message integrity check.
+    package var mic: UInt32
+
+    /// What an encryption made.
+    package init(randomizer: UInt64, payload: [UInt8], mic: UInt32) {
+        self.randomizer = randomizer
+        self.payload = payload
+        self.mic = mic
+    }
+}
+
+extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "Encrypted Advertising Data" }
+
+    /// Reads all that is left: five octets, the payload, and the last four.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        randomizer = try reader.little(5, "randomizer")
+        payload = try reader.bytes(max(0, reader.remaining - 4), "payload")
+        mic = try reader.u32("MIC")
+    }
+
+    /// Octets of the parts.
+    package var encodedCount: Int { 9 + payload.count }
+
+    /// Writes the parts.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.little(randomizer, 5)
+        output.bytes(payload)
+        output.u32(mic)
+    }
+}

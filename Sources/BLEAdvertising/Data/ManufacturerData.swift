@@ -1,0 +1,58 @@
+import BLECore
+
+/// The number that the Bluetooth SIG gave to a company (Assigned Numbers, 7.1).
+public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable {
+    /// The number of the company in the SIG's Assigned Numbers.
+    public let rawValue: UInt16
+
+    /// The company with that number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Apple, Inc.: iBeacon among others.
+    public static let apple: Self = 0x004c
+    /// No company: for tests before a product is shipped.
+    public static let test: Self = 0xffff
+}
+
+extension CompanyIdentifier: ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// The company with that number.
+    public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
+
+    /// `0x004c`.
+    public var description: String { "0x" + rawValue.hex }
+}
+
+/// What a company puts into advertisements, in a form of its own (Core Specification Supplement v11,
+/// Part A, 1.4).
+public struct ManufacturerData: Hashable, Sendable {
+    /// The company that defines the data.
+    public var company: CompanyIdentifier
+    /// The octets after the company identifier.
+    public var data: [UInt8]
+
+    /// Creates the data of a company.
+    public init(_ company: CompanyIdentifier, _ data: [UInt8]) {
+        self.company = company
+        self.data = data
+    }
+}
+
+extension ManufacturerData: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "Manufacturer Specific Data" }
+
+    /// Reads the company, and all that is left as its data.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        company = CompanyIdentifier(rawValue: try reader.u16("company identifier"))
+        data = reader.rest()
+    }
+
+    /// Octets of company and data.
+    package var encodedCount: Int { 2 + data.count }
+
+    /// Writes company and data.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.u16(company.rawValue)
+        output.bytes(data)
+    }
+}

@@ -1,0 +1,32 @@
+import BLECore
+
+/// Says to those who know its key which coordinated set a device belongs to (Coordinated Set
+/// Identification Service 1.0.1, 3.1): a random part, and its hash under the key.
+package struct ResolvableSetIdentifier: Hashable, Sendable {
+    /// Both parts: 48 bits.
+    package let value: UInt64
+
+    /// The identifier of the low 48 bits.
+    package init(_ value: UInt64) { self.value = value & 0xffff_ffff_ffff }
+
+    /// The 24 bits of hash.
+    package var hash: UInt32 { UInt32(truncatingIfNeeded: value & 0xff_ffff) }
+    /// The 24 random bits.
+    package var random: UInt32 { UInt32(truncatingIfNeeded: value >> 24) }
+}
+
+extension ResolvableSetIdentifier: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "Resolvable Set Identifier" }
+
+    /// Reads six octets.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        self.init(try reader.u48("resolvable set identifier"))
+    }
+
+    /// 6.
+    package var encodedCount: Int { 6 }
+
+    /// Writes six octets.
+    package func encode(into output: inout OutputSpan<UInt8>) { output.u48(value) }
+}

@@ -1,0 +1,56 @@
+import BLECore
+
+/// Data that a service puts into advertisements (Core Specification Supplement v11, Part A, 1.11).
+public struct ServiceData: Hashable, Sendable {
+    /// The UUID of the service that defines the data.
+    public let uuid: BluetoothUUID
+    /// The width of its UUID on the wire.
+    package let width: UUIDWidth
+    /// The octets after the UUID.
+    public var data: [UInt8]
+
+    /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.
+    package init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth = .two) {
+        self.uuid = uuid
+        self.width = .wider(uuid.width, width)
+        self.data = data
+    }
+
+    /// The AD type for that width.
+    package var type: AdvertisingDataType {
+        switch width {
+        case .two: .serviceData16
+        case .four: .serviceData32
+        case .sixteen: .serviceData128
+        }
+    }
+}
+
+extension ServiceData: PacketEncodable {
+    /// Octets of UUID and data.
+    package var encodedCount: Int { width.rawValue + data.count }
+
+    /// Writes UUID and data.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.uuid(uuid, width: width)
+        output.bytes(data)
+    }
+
+    init(decoding reader: inout ByteReader, width: UUIDWidth) throws(DecodeError) {
+        uuid = try reader.uuid(width, "service UUID")
+        self.width = width
+        data = reader.rest()
+    }
+}
+
+extension AdvertisingDataType {
+    /// The width of the UUID, when this is a type of service data.
+    var serviceDataWidth: UUIDWidth? {
+        switch self {
+        case .serviceData16: .two
+        case .serviceData32: .four
+        case .serviceData128: .sixteen
+        default: nil
+        }
+    }
+}

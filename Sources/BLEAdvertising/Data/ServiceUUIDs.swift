@@ -1,0 +1,95 @@
+import BLECore
+
+/// A list of service UUIDs of one width: what a device offers, or what it looks for (Core Specification
+/// Supplement v11, Part A, 1.1 and 1.10).
+package struct ServiceUUIDs: Hashable, Sendable {
+    /// What the list means.
+    package enum Kind: Hashable, Sendable {
+        /// Some of the services that the device offers.
+        case incomplete
+        /// All services that the device offers, as far as they have UUIDs of this width.
+        case complete
+        /// Services that the device looks for.
+        case solicited
+    }
+
+    /// What the list means.
+    package let kind: Kind
+    /// The width of each UUID on the wire.
+    package let width: UUIDWidth
+    /// The services, in the order on the wire; may be none.
+    package let uuids: [BluetoothUUID]
+
+    /// A list of `uuids`, as wide as the widest of them, or wider when `width` says so.
+    package init(_ kind: Kind, _ uuids: [BluetoothUUID], width: UUIDWidth = .two) {
+        self.kind = kind
+        self.uuids = uuids
+        self.width = uuids.map(\.width).reduce(width, UUIDWidth.wider)
+    }
+
+    /// The AD type of such a list.
+    package var type: AdvertisingDataType {
+        switch (kind, width) {
+        case (.incomplete, .two): .incompleteServiceUUIDs16
+        case (.incomplete, .four): .incompleteServiceUUIDs32
+        case (.incomplete, .sixteen): .incompleteServiceUUIDs128
+        case (.complete, .two): .completeServiceUUIDs16
+        case (.complete, .four): .completeServiceUUIDs32
+        case (.complete, .sixteen): .completeServiceUUIDs128
+        case (.solicited, .two): .solicitedServiceUUIDs16
+        case (.solicited, .four): .solicitedServiceUUIDs32
+        case (.solicited, .sixteen): .solicitedServiceUUIDs128
+        }
+    }
+}
+
+extension ServiceUUIDs: PacketEncodable {
+    /// Octets of all UUIDs.
+    package var encodedCount: Int { uuids.count * width.rawValue }
+
+    /// Writes the UUIDs.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        for uuid in uuids { output.uuid(uuid, width: width) }
+    }
+
+    /// Reads all that is left as UUIDs of the given form.
+    init(decoding reader: inout ByteReader, form: AdvertisingDataType.UUIDListForm) throws(DecodeError) {
+        kind = form.kind
+        width = form.width
+        var uuids: [BluetoothUUID] = []
+        uuids.reserveCapacity(reader.remaining / width.rawValue)
+        while reader.remaining > 0 { uuids.append(try reader.uuid(width, "service UUID")) }
+        self.uuids = uuids
+    }
+}
+
+extension AdvertisingDataType {
+    /// What a list of UUIDs under some AD type is.
+    struct UUIDListForm {
+        let kind: ServiceUUIDs.Kind
+        let width: UUIDWidth
+    }
+
+    /// What a list of this type is, when this is a type of lists.
+    var uuidListForm: UUIDListForm? {
+        switch self {
+        case .incompleteServiceUUIDs16: UUIDListForm(kind: .incomplete, width: .two)
+        case .incompleteServiceUUIDs32: UUIDListForm(kind: .incomplete, width: .four)
+        case .incompleteServiceUUIDs128: UUIDListForm(kind: .incomplete, width: .sixteen)
+        case .completeServiceUUIDs16: UUIDListForm(kind: .complete, width: .two)
+        case .completeServiceUUIDs32: UUIDListForm(kind: .complete, width: .four)
+        case .completeServiceUUIDs128: UUIDListForm(kind: .complete, width: .sixteen)
+        case .solicitedServiceUUIDs16: UUIDListForm(kind: .solicited, width: .two)
+        case .solicitedServiceUUIDs32: UUIDListForm(kind: .solicited, width: .four)
+        case .solicitedServiceUUIDs128: UUIDListForm(kind: .solicited, width: .sixteen)
+        default: nil
+        }
+    }
+}
+
+extension UUIDWidth {
+    /// The width that holds what both hold.
+    static func wider(_ left: UUIDWidth, _ right: UUIDWidth) -> UUIDWidth {
+        left.rawValue > right.rawValue ? left : right
+    }
+}

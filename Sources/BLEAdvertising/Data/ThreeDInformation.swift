@@ -1,0 +1,53 @@
+import BLECore
+
+/// What a 3D display wants of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
+package struct ThreeDInformation: Hashable, Sendable {
+    /// What the display does.
+    package struct Features: OptionSet, Hashable, Sendable {
+        /// The octet.
+        package let rawValue: UInt8
+
+        /// The features of that octet, reserved bits included.
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// It notifies of associations.
+        package static let associationNotification = Self(rawValue: 0x01)
+        /// It takes battery levels.
+        package static let batteryLevelReporting = Self(rawValue: 0x02)
+        /// It wants one when glasses start.
+        package static let batteryLevelOnStartUp = Self(rawValue: 0x04)
+        /// It is being tested in a factory.
+        package static let factoryTestMode = Self(rawValue: 0x80)
+    }
+
+    /// What the display does.
+    package var features: Features
+    /// The path loss above which glasses are too far away, in decibels.
+    package var pathLossThreshold: UInt8
+
+    /// What a display does, and how far away.
+    package init(features: Features, pathLossThreshold: UInt8) {
+        self.features = features
+        self.pathLossThreshold = pathLossThreshold
+    }
+}
+
+extension ThreeDInformation: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "3D Information Data" }
+
+    /// Reads two octets.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        features = Features(rawValue: try reader.u8("3D features"))
+        pathLossThreshold = try reader.u8("path loss threshold")
+    }
+
+    /// 2.
+    package var encodedCount: Int { 2 }
+
+    /// Writes two octets.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.u8(features.rawValue)
+        output.u8(pathLossThreshold)
+    }
+}

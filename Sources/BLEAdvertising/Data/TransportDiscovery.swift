@@ -1,0 +1,58 @@
+import BLECore
+
+/// Services that a device offers or looks for over other transports (Transport Discovery Service 1.1,
+/// 2.1): one block for each transport.
+package struct TransportDiscovery: Hashable, Sendable {
+    /// What there is about one transport.
+    package struct Block: Hashable, Sendable {
+        /// Whose transport it is: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
+        package var organization: UInt8
+        /// Seeker or provider (bits 0 and 1), incomplete data (2), state of the transport (3 and 4).
+        package var flags: UInt8
+        /// What the organization says; at most 255 octets reach the wire.
+        package var data: [UInt8]
+
+        /// A block of an organization.
+        package init(organization: UInt8, flags: UInt8, data: [UInt8]) {
+            self.organization = organization
+            self.flags = flags
+            self.data = data
+        }
+    }
+
+    /// A block for each transport.
+    package var blocks: [Block]
+
+    /// Those blocks.
+    package init(_ blocks: [Block]) { self.blocks = blocks }
+}
+
+extension TransportDiscovery: PacketDecodable, PacketEncodable {
+    /// For errors.
+    package static var packetName: String { "Transport Discovery Data" }
+
+    /// Reads all that is left as blocks, at least one.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        blocks = []
+        repeat {
+            let organization = try reader.u8("organization")
+            let flags = try reader.u8("TDS flags")
+            let count = Int(try reader.u8("transport data length"))
+            let data = try reader.bytes(count, "transport data")
+            blocks.append(Block(organization: organization, flags: flags, data: data))
+        } while reader.remaining > 0
+    }
+
+    /// Octets of all blocks.
+    package var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
+
+    /// Writes the blocks.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        for block in blocks {
+            output.u8(block.organization)
+            output.u8(block.flags)
+            output.u8(UInt8(clamping: block.data.count))
+            output.bytes(block.data.prefix(255))
+        }
+    }
+}
