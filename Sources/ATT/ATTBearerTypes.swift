@@ -49,7 +49,7 @@ extension ATTBearer {
         /// To the server: the request with this opcode was kept too long and the bearer refused it with
         /// Unlikely Error.
         case overdue(ATTOpcode)
-        /// The MTU changed.
+        /// The MTU of the bearer has changed to this.
         case mtu(ATTMTU)
         /// A command or notification that was refused for want of room would be taken now.
         case ready
@@ -92,7 +92,6 @@ extension ATTBearer {
         /// wait for the transport. A peer that obeys 3.3.2 needs 1; what is over the limit is dropped.
         package var earlyRequestLimit = 16
 
-        /// The defaults.
         package init() {}
     }
 
@@ -104,12 +103,11 @@ extension ATTBearer {
         package var unknownCommands = 0
         /// Responses to no request, or to one that was answered.
         package var responses = 0
-        /// Confirmations of nothing.
+        /// Confirmations while no indication waited for one.
         package var confirmations = 0
-        /// Requests over `earlyRequestLimit`.
+        /// Requests that were dropped because they exceeded `earlyRequestLimit`.
         package var requests = 0
 
-        /// All of them.
         package var total: Int { malformed + unknownCommands + responses + confirmations + requests }
     }
 }

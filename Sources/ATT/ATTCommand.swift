@@ -28,7 +28,6 @@ package struct ATTSignature: Hashable, Sendable {
 }
 
 extension ATTCommand {
-    /// The opcode.
     package var opcode: ATTOpcode {
         switch self {
         case .write: .writeCommand

@@ -3,7 +3,6 @@ import BLECore
 /// An attribute's handle and type, in a Find Information Response (Core Specification 5.4, Vol 3, Part F,
 /// 3.4.3.2).
 @usableFromInline package struct ATTInformation: ATTEntry {
-    /// The attribute.
     package let handle: AttributeHandle
     /// Its type, in the width that the list has.
     package let type: AttributeType
@@ -17,7 +16,6 @@ import BLECore
     /// 4 octets with a 16-bit UUID, 18 with a 128-bit one.
     @usableFromInline package static func allows(length: Int) -> Bool { length == 4 || length == 18 }
 
-    /// 4 or 18.
     @usableFromInline package var length: Int { 2 + type.width.rawValue }
 
     /// A handle and a UUID.
@@ -43,7 +41,6 @@ import BLECore
 
 /// An attribute that matched and the last handle of its group, in a Find By Type Value Response (3.4.3.4).
 @usableFromInline package struct ATTHandlesInformation: ATTEntry {
-    /// The attribute.
     package let handle: AttributeHandle
     /// The last attribute of its group; its own handle when it groups nothing.
     package let groupEnd: AttributeHandle
@@ -54,18 +51,16 @@ import BLECore
         self.groupEnd = groupEnd
     }
 
-    /// 4 octets.
     @usableFromInline package static func allows(length: Int) -> Bool { length == 4 }
 
-    /// 4.
     @usableFromInline package var length: Int { 4 }
 
-    /// Two handles.
+    /// Reads the handle, then the last handle of the group.
     @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(handle: octets.handle(at: 0), groupEnd: octets.handle(at: 2))
     }
 
-    /// Adds both handles.
+    /// Appends the handle, then the last handle of the group.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(handle)
         bytes.append(groupEnd)
@@ -74,7 +69,6 @@ import BLECore
 
 /// An attribute and its value, in a Read By Type Response (3.4.4.2).
 @usableFromInline package struct ATTAttributeData: ATTEntry {
-    /// The attribute.
     package let handle: AttributeHandle
     /// Its value, or the beginning of a longer one.
     package let value: ArraySlice<UInt8>

@@ -54,7 +54,6 @@ import BLECore
 }
 
 extension ATTEntryList: RandomAccessCollection {
-    /// 0.
     @inlinable package var startIndex: Int { 0 }
 
     /// The number of entries.

@@ -1,6 +1,6 @@
 /// Something of ours that is too much for a bearer: nothing of it was sent, and nothing was cut.
 package struct ATTLimitError: Error, Hashable, Sendable {
-    /// What is limited.
+    /// The kind of limit that was exceeded.
     package enum Limit: Hashable, Sendable {
         /// The octets of a PDU, by the bearer's MTU.
         case pdu(ATTOpcode)
@@ -12,7 +12,6 @@ package struct ATTLimitError: Error, Hashable, Sendable {
         case indications
     }
 
-    /// What is limited.
     package let limit: Limit
     /// The most that is allowed.
     package let maximum: Int

@@ -42,7 +42,7 @@ extension ATTMTU: ExpressibleByIntegerLiteral, CustomStringConvertible {
     @inlinable
     public init(integerLiteral octets: UInt16) { self.init(octets) }
 
-    /// `517`.
+    /// The number of octets in decimal: `517`.
     public var description: String { String(octets) }
 }
 

@@ -22,7 +22,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ATTOpcode {
-    /// Error Response (3.4.1.1).
+    /// The opcode of Error Response (3.4.1.1).
     package static let errorResponse = ATTOpcode(0x01)
     /// Exchange MTU Request (3.4.2.1).
     package static let exchangeMTURequest = ATTOpcode(0x02)
@@ -40,9 +40,9 @@ extension ATTOpcode {
     package static let readByTypeRequest = ATTOpcode(0x08)
     /// Read By Type Response (3.4.4.2).
     package static let readByTypeResponse = ATTOpcode(0x09)
-    /// Read Request (3.4.4.3).
+    /// The opcode of Read Request (3.4.4.3).
     package static let readRequest = ATTOpcode(0x0a)
-    /// Read Response (3.4.4.4).
+    /// The opcode of Read Response (3.4.4.4).
     package static let readResponse = ATTOpcode(0x0b)
     /// Read Blob Request (3.4.4.5).
     package static let readBlobRequest = ATTOpcode(0x0c)
@@ -56,9 +56,9 @@ extension ATTOpcode {
     package static let readByGroupTypeRequest = ATTOpcode(0x10)
     /// Read By Group Type Response (3.4.4.10).
     package static let readByGroupTypeResponse = ATTOpcode(0x11)
-    /// Write Request (3.4.5.1).
+    /// The opcode of Write Request (3.4.5.1).
     package static let writeRequest = ATTOpcode(0x12)
-    /// Write Response (3.4.5.2).
+    /// The opcode of Write Response (3.4.5.2).
     package static let writeResponse = ATTOpcode(0x13)
     /// Prepare Write Request (3.4.6.1).
     package static let prepareWriteRequest = ATTOpcode(0x16)
@@ -80,7 +80,7 @@ extension ATTOpcode {
     package static let readMultipleVariableResponse = ATTOpcode(0x21)
     /// Multiple Handle Value Notification (3.4.7.4).
     package static let multipleHandleValueNotification = ATTOpcode(0x23)
-    /// Write Command (3.4.5.3).
+    /// The opcode of Write Command (3.4.5.3).
     package static let writeCommand = ATTOpcode(0x52)
     /// Signed Write Command (3.4.5.4).
     package static let signedWriteCommand = ATTOpcode(0xd2)

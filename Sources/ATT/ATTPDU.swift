@@ -16,7 +16,6 @@ package enum ATTPDU: Hashable, Sendable {
 }
 
 extension ATTPDU {
-    /// The opcode.
     package var opcode: ATTOpcode {
         switch self {
         case .request(let request): request.opcode

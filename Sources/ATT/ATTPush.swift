@@ -2,7 +2,7 @@ import BLECore
 
 /// What a server sends unasked (Core Specification 5.4, Vol 3, Part F, 3.4.7).
 package enum ATTPush: Hashable, Sendable {
-    /// A value (3.4.7.1).
+    /// A value that the client does not confirm (3.4.7.1).
     case notification(AttributeHandle, value: [UInt8])
     /// A value that the client confirms (3.4.7.2).
     case indication(AttributeHandle, value: [UInt8])
@@ -11,7 +11,6 @@ package enum ATTPush: Hashable, Sendable {
 }
 
 extension ATTPush {
-    /// The opcode.
     package var opcode: ATTOpcode {
         switch self {
         case .notification: .handleValueNotification

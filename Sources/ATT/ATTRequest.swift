@@ -10,7 +10,7 @@ package enum ATTRequest: Hashable, Sendable {
     case findByTypeValue(AttributeRange, type: UInt16, value: [UInt8])
     /// Values of the attributes in a range with this type (3.4.4.1).
     case readByType(AttributeRange, type: AttributeType)
-    /// A value (3.4.4.3).
+    /// Reads the value of an attribute (3.4.4.3).
     case read(AttributeHandle)
     /// A value from an offset on (3.4.4.5).
     case readBlob(AttributeHandle, offset: UInt16)
@@ -31,14 +31,13 @@ package enum ATTRequest: Hashable, Sendable {
 /// What becomes of the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Other numbers
 /// make the request an invalid PDU.
 package enum ATTExecuteFlag: UInt8, Hashable, Sendable {
-    /// They are forgotten.
+    /// The prepared writes are discarded.
     case cancel = 0x00
     /// They are written at once.
     case write = 0x01
 }
 
 extension ATTRequest {
-    /// The opcode.
     package var opcode: ATTOpcode {
         switch self {
         case .exchangeMTU: .exchangeMTURequest

@@ -57,7 +57,6 @@ extension ATTErrorResponse: CustomStringConvertible {
 }
 
 extension ATTResponse {
-    /// The opcode.
     package var opcode: ATTOpcode {
         switch self {
         case .error: .errorResponse

@@ -67,13 +67,12 @@ extension ATTTupleList: Collection {
     @usableFromInline package struct Index: Comparable, Hashable, Sendable {
         let offset: Int
 
-        /// Orders by position.
         @usableFromInline package static func < (left: Index, right: Index) -> Bool {
             left.offset < right.offset
         }
     }
 
-    /// The first tuple.
+    /// The first tuple, or `endIndex` when no header is whole.
     @usableFromInline package var startIndex: Index { position(0) }
 
     /// After the last tuple whose header is whole.
@@ -105,7 +104,6 @@ extension ATTTupleList: Collection {
 /// A value of a Read Multiple Variable Response (Core Specification 5.4, Vol 3, Part F, 3.4.4.12); the
 /// request said which attribute it is of.
 @usableFromInline package struct ATTLengthValue: ATTTuple {
-    /// 0.
     @usableFromInline package static var handleLength: Int { 0 }
     /// Octets of the whole value.
     @usableFromInline package let length: Int
@@ -115,7 +113,7 @@ extension ATTTupleList: Collection {
     /// None: the request has the handles.
     @usableFromInline package var handle: AttributeHandle { .none }
 
-    /// A whole value.
+    /// A value of which the PDU has all octets.
     package init(_ value: [UInt8]) { self.init(handle: .none, length: value.count, value: value[...]) }
 
     /// A value of `length` octets, of which the PDU has `value`.
@@ -127,16 +125,14 @@ extension ATTTupleList: Collection {
 
 /// A value of a Multiple Handle Value Notification (3.4.7.4).
 @usableFromInline package struct ATTHandleLengthValue: ATTTuple {
-    /// 2.
     @usableFromInline package static var handleLength: Int { 2 }
-    /// The attribute.
     @usableFromInline package let handle: AttributeHandle
     /// Octets of the whole value.
     @usableFromInline package let length: Int
     /// The octets that the PDU has.
     @usableFromInline package let value: ArraySlice<UInt8>
 
-    /// A whole value.
+    /// A value of which the PDU has all octets.
     package init(_ handle: AttributeHandle, _ value: [UInt8]) {
         self.init(handle: handle, length: value.count, value: value[...])
     }

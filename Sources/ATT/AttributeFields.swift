@@ -44,14 +44,13 @@ public struct AttributeRange: Hashable, Sendable {
 }
 
 extension AttributeRange: CustomStringConvertible {
-    /// `0x0001...0xffff`.
+    /// The first and the last handle: `0x0001...0xffff`.
     public var description: String { "\(start)...\(end)" }
 }
 
 /// An attribute's type as a request spells it: a UUID in 2 or 16 octets (3.2.1). A 16-bit UUID may come
 /// in its long form, means the same then, and is kept so that the PDU encodes as it came.
 package struct AttributeType: Hashable, Sendable {
-    /// The UUID.
     package let uuid: BluetoothUUID
     /// Whether the PDU has it in 16 octets.
     package let isLong: Bool
@@ -75,7 +74,6 @@ extension AttributeType: ExpressibleByIntegerLiteral, CustomStringConvertible {
     @inlinable
     package init(integerLiteral value: UInt16) { self.init(BluetoothUUID(value)) }
 
-    /// The UUID's text.
     package var description: String { uuid.description }
 }
 

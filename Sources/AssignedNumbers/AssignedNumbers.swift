@@ -11,11 +11,8 @@ import BLECore
 package enum AssignedNumbers {
     /// What a UUID stands for.
     package enum UUIDKind: Hashable, Sendable, CaseIterable {
-        /// A service.
         case service
-        /// A characteristic.
         case characteristic
-        /// A descriptor.
         case descriptor
         /// An attribute that declares a service, an include or a characteristic.
         case declaration

@@ -35,6 +35,6 @@ extension AttributeHandle: ExpressibleByIntegerLiteral, CustomStringConvertible 
     @inlinable
     public init(integerLiteral value: UInt16) { self.init(value) }
 
-    /// `0x0012`.
+    /// The number in hexadecimal, for example `0x0012`.
     public var description: String { "0x" + rawValue.hex }
 }

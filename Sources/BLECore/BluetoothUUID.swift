@@ -104,11 +104,8 @@ extension BluetoothUUID: ExpressibleByIntegerLiteral {
 /// How many octets a UUID takes on the wire. ATT knows 2 and 16 only (Core Specification 5.4, Vol 3,
 /// Part F, 3.2.1); advertising data and SDP know 4 as well.
 @usableFromInline package enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
-    /// 16-bit UUIDs.
     case two = 2
-    /// 32-bit UUIDs.
     case four = 4
-    /// 128-bit UUIDs.
     case sixteen = 16
 }
 

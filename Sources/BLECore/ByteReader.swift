@@ -52,14 +52,14 @@ package struct ByteReader: ~Escapable {
         return start
     }
 
-    /// An unsigned octet.
+    /// Reads one octet as an unsigned number.
     @inlinable
     package mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
         let at = try advance(1, field)
         return bytes[at]
     }
 
-    /// A signed octet.
+    /// Reads one octet as a signed number, in two's complement.
     @inlinable
     package mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
         Int8(bitPattern: try u8(field))
@@ -116,7 +116,7 @@ package struct ByteReader: ~Escapable {
         return value
     }
 
-    /// `count` octets, copied.
+    /// Reads `count` octets into a new array.
     @inlinable
     package mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
         let at = try advance(count, field)

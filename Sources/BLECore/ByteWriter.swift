@@ -1,11 +1,11 @@
 /// Writing, the mirror of `ByteReader`: little-endian, into memory that the caller sized by
 /// `PacketEncodable.encodedCount`.
 extension OutputSpan where Element == UInt8 {
-    /// An unsigned octet.
+    /// Writes an unsigned number in one octet.
     @inlinable
     package mutating func u8(_ value: UInt8) { append(value) }
 
-    /// A signed octet.
+    /// Writes a signed number in one octet, in two's complement.
     @inlinable
     package mutating func i8(_ value: Int8) { append(UInt8(bitPattern: value)) }
 

@@ -14,6 +14,6 @@ package struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
 }
 
 extension ConnectionHandle: CustomStringConvertible {
-    /// `0x0040`.
+    /// The number in hexadecimal, for example `0x0040`.
     package var description: String { "0x" + rawValue.hex }
 }

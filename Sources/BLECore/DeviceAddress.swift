@@ -64,7 +64,7 @@ extension DeviceAddress: CustomStringConvertible {
             .joined(separator: ":")
     }
 
-    /// `AA:BB:CC:DD:EE:FF/random`.
+    /// The address and its type, for example `AA:BB:CC:DD:EE:FF/random`.
     public var description: String { "\(text)/\(type)" }
 
     /// The address that text spells: six octets with colons, then perhaps `/public` or `/random`; without
@@ -94,6 +94,6 @@ extension DeviceAddress: CustomStringConvertible {
 }
 
 extension DeviceAddress.AddressType: CustomStringConvertible {
-    /// `public` or `random`.
+    /// The name of the type: `public` or `random`.
     public var description: String { self == .public ? "public" : "random" }
 }

@@ -8,7 +8,6 @@ public struct Instant: Hashable, Comparable, Sendable {
     @inlinable
     package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// The origin.
     package static let zero = Instant(nanoseconds: 0)
 
     /// This instant moved by `duration`, which may be negative.

@@ -6,7 +6,6 @@ public struct UTF8Text: Sendable {
     /// What was sent, when it was not UTF-8.
     private let bad: [UInt8]?
 
-    /// Good text.
     package init(_ text: String) {
         self.text = text
         bad = nil
@@ -24,7 +23,7 @@ public struct UTF8Text: Sendable {
         }
     }
 
-    /// What was sent.
+    /// The octets that were sent, whether or not they are UTF-8.
     package var octets: [UInt8] { bad ?? Array(text.utf8) }
 
     /// Whether it was UTF-8.
@@ -64,6 +63,6 @@ extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, E
         }
     }
 
-    /// The text.
+    /// The text, with U+FFFD for what is not UTF-8.
     public var description: String { text }
 }

@@ -3,7 +3,6 @@ import GATTClient
 
 /// A handle that is to be used, and the state of the server's database that it is of.
 package struct CheckedHandle: Hashable, Sendable {
-    /// The handle.
     package let handle: AttributeHandle
     /// The state; `.unknown` for a bare handle, which is its user's responsibility.
     package let generation: DatabaseGeneration

@@ -40,7 +40,7 @@ extension GATTConnection {
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)
-        /// The MTU changed.
+        /// The ends have agreed on this MTU.
         case mtu(ATTMTU)
         /// The connection is over. Nothing follows but the ends of deliveries that are begun after it.
         case closed(ATTBearer.Closure)

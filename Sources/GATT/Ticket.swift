@@ -10,7 +10,6 @@ package struct TicketID: Hashable, Sendable {
 
 /// An operation, with the type of its result.
 package struct Ticket<Value: Sendable>: Hashable, Sendable {
-    /// Its name.
     package let id: TicketID
 
     init(_ id: TicketID) { self.id = id }

@@ -3,7 +3,7 @@ import BLECore
 
 /// Why a GATT procedure has no result.
 package enum GATTClientError: Error, Hashable, Sendable {
-    /// The server refused.
+    /// The server answered with an Error Response.
     case att(ATTErrorResponse)
     /// The server answered the request with this opcode as no server may.
     case misbehaving(ATTOpcode, Misbehavior)

@@ -2,13 +2,11 @@ import ATT
 
 /// Sends one request as it is, and gives the response as it came, an Error Response among them.
 package struct RawRequest: GATTProcedure {
-    /// The response.
     package typealias Output = ATTResponse
 
     private let request: ATTRequest
     private var response: ATTResponse?
 
-    /// Sends `request`.
     package init(_ request: ATTRequest) { self.request = request }
 
     /// The request, or its response.
@@ -16,7 +14,7 @@ package struct RawRequest: GATTProcedure {
         response.map { .done($0) } ?? .ask(request)
     }
 
-    /// Takes the response.
+    /// Keeps the response as the result, an Error Response as well.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         self.response = response
     }

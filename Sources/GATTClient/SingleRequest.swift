@@ -16,7 +16,7 @@ extension SingleRequest {
         result.map { .done($0) } ?? .ask(request)
     }
 
-    /// Takes the response.
+    /// Keeps the result. Throws when the response is an Error Response or belongs to another request.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         if case .error(let error) = response { throw .att(error) }
         guard let result = try result(of: response) else {

@@ -393,7 +393,6 @@ extension GATTServer {
 
 /// What becomes of a request.
 package enum GATTAnswer: Hashable, Sendable {
-    /// The response.
     case respond(ATTResponse)
     /// A handler will complete it.
     case later
@@ -428,9 +427,7 @@ package enum GATTServerEvent: Hashable, Sendable {
 
 /// A central that wants a characteristic's values.
 package struct GATTSubscriber: Hashable, Sendable {
-    /// Who.
     package let central: ClientID
-    /// How.
     package let configuration: ClientCharacteristicConfiguration
 
     /// A central that wants values in a way.

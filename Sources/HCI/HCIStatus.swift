@@ -90,31 +90,24 @@ extension HCIStatus: CustomStringConvertible {
 }
 
 extension HCIStatus {
-    /// Success.
     package static let success = HCIStatus(rawValue: 0x00)
-    /// Unknown HCI Command.
     package static let unknownCommand = HCIStatus(rawValue: 0x01)
-    /// Unknown Connection Identifier.
     package static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
-    /// Hardware Failure.
     package static let hardwareFailure = HCIStatus(rawValue: 0x03)
-    /// Page Timeout.
     package static let pageTimeout = HCIStatus(rawValue: 0x04)
-    /// Authentication Failure.
+    /// Authentication Failure: pairing or authentication failed, for example with a wrong key.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
     /// PIN or Key Missing.
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
-    /// Memory Capacity Exceeded.
     package static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
-    /// Connection Timeout.
+    /// Connection Timeout: the supervision timeout of the link has expired.
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
-    /// Connection Limit Exceeded.
+    /// Connection Limit Exceeded: the controller supports no more connections.
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
     /// Synchronous Connection Limit To A Device Exceeded.
     package static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0a)
-    /// Connection Already Exists.
     package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0b)
-    /// Command Disallowed.
+    /// Command Disallowed: the controller cannot execute the command in its current state.
     public static let commandDisallowed = HCIStatus(rawValue: 0x0c)
     /// Connection Rejected due to Limited Resources.
     package static let connectionRejectedLimitedResources = HCIStatus(rawValue: 0x0d)
@@ -136,23 +129,16 @@ extension HCIStatus {
     public static let remoteDeviceTerminatedPowerOff = HCIStatus(rawValue: 0x15)
     /// Connection Terminated By Local Host.
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
-    /// Repeated Attempts.
     package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
-    /// Pairing Not Allowed.
     package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
-    /// Unknown LMP PDU.
     package static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
-    /// Unsupported Remote Feature.
     package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1a)
-    /// SCO Offset Rejected.
     package static let scoOffsetRejected = HCIStatus(rawValue: 0x1b)
-    /// SCO Interval Rejected.
     package static let scoIntervalRejected = HCIStatus(rawValue: 0x1c)
     /// SCO Air Mode Rejected.
     package static let scoAirModeRejected = HCIStatus(rawValue: 0x1d)
     /// Invalid LMP Parameters / Invalid LL Parameters.
     package static let invalidLLParameters = HCIStatus(rawValue: 0x1e)
-    /// Unspecified Error.
     package static let unspecifiedError = HCIStatus(rawValue: 0x1f)
     /// Unsupported LMP Parameter Value / Unsupported LL Parameter Value.
     package static let unsupportedLLParameterValue = HCIStatus(rawValue: 0x20)
@@ -170,27 +156,19 @@ extension HCIStatus {
     package static let linkKeyCannotBeChanged = HCIStatus(rawValue: 0x26)
     /// Requested QoS Not Supported.
     package static let requestedQoSNotSupported = HCIStatus(rawValue: 0x27)
-    /// Instant Passed.
     package static let instantPassed = HCIStatus(rawValue: 0x28)
     /// Pairing With Unit Key Not Supported.
     package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
-    /// Different Transaction Collision.
     package static let differentTransactionCollision = HCIStatus(rawValue: 0x2a)
-    /// QoS Unacceptable Parameter.
     package static let qosUnacceptableParameter = HCIStatus(rawValue: 0x2c)
-    /// QoS Rejected.
     package static let qosRejected = HCIStatus(rawValue: 0x2d)
     /// Channel Classification Not Supported.
     package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2e)
-    /// Insufficient Security.
     package static let insufficientSecurity = HCIStatus(rawValue: 0x2f)
     /// Parameter Out Of Mandatory Range.
     package static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
-    /// Role Switch Pending.
     package static let roleSwitchPending = HCIStatus(rawValue: 0x32)
-    /// Reserved Slot Violation.
     package static let reservedSlotViolation = HCIStatus(rawValue: 0x34)
-    /// Role Switch Failed.
     package static let roleSwitchFailed = HCIStatus(rawValue: 0x35)
     /// Extended Inquiry Response Too Large.
     package static let extendedInquiryResponseTooLarge = HCIStatus(rawValue: 0x36)
@@ -200,11 +178,8 @@ extension HCIStatus {
     package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
     /// Connection Rejected due to No Suitable Channel Found.
     package static let connectionRejectedNoSuitableChannel = HCIStatus(rawValue: 0x39)
-    /// Controller Busy.
     package static let controllerBusy = HCIStatus(rawValue: 0x3a)
-    /// Unacceptable Connection Parameters.
     package static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3b)
-    /// Advertising Timeout.
     package static let advertisingTimeout = HCIStatus(rawValue: 0x3c)
     /// Connection Terminated due to MIC Failure.
     package static let connectionTerminatedMICFailure = HCIStatus(rawValue: 0x3d)
@@ -214,16 +189,11 @@ extension HCIStatus {
     package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
     /// Type0 Submap Not Defined.
     package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
-    /// Unknown Advertising Identifier.
     package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
-    /// Limit Reached.
     package static let limitReached = HCIStatus(rawValue: 0x43)
     /// Operation Cancelled by Host.
     package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
-    /// Packet Too Long.
     package static let packetTooLong = HCIStatus(rawValue: 0x45)
-    /// Too Late.
     package static let tooLate = HCIStatus(rawValue: 0x46)
-    /// Too Early.
     package static let tooEarly = HCIStatus(rawValue: 0x47)
 }

@@ -51,6 +51,5 @@ package struct PairingRefusal: Machine, Sendable {
     /// What was refused last, once.
     package mutating func nextEvent() -> Event? { event.take() }
 
-    /// None.
     package var deadline: Instant? { nil }
 }

@@ -34,7 +34,6 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
         self.meaning = meaning
     }
 
-    /// For errors.
     package static var packetName: String { "characteristic presentation format" }
 
     /// Reads the descriptor's value.
@@ -46,7 +45,6 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
         meaning = try reader.u16("description")
     }
 
-    /// 7.
     package var encodedCount: Int { 7 }
 
     /// Writes the descriptor's value.

@@ -43,7 +43,7 @@ extension CharacteristicProperties: CustomStringConvertible {
     /// The properties' names, the least bit first: `["read", "notify"]`.
     package var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
-    /// `read|notify`.
+    /// The names of the properties, the least bit first: `read|notify`.
     public var description: String { names.joined(separator: "|") }
 }
 
@@ -86,6 +86,6 @@ package struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable 
     /// The configuration of those bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// In advertising.
+    /// The value is broadcast in advertising.
     package static let broadcast = ServerCharacteristicConfiguration(rawValue: 0x0001)
 }

@@ -8,10 +8,8 @@ package struct ServiceDeclaration: Hashable, PacketCodable {
     /// The declaration of the service `uuid`.
     package init(_ uuid: BluetoothUUID) { type = AttributeType(uuid) }
 
-    /// The service's UUID.
     package var uuid: BluetoothUUID { type.uuid }
 
-    /// For errors.
     package static var packetName: String { "service declaration" }
 
     /// Reads a declaration that takes all that is left.
@@ -19,10 +17,9 @@ package struct ServiceDeclaration: Hashable, PacketCodable {
         type = try reader.attributeType("service UUID")
     }
 
-    /// 2 or 16.
     package var encodedCount: Int { type.width.rawValue }
 
-    /// Writes the UUID.
+    /// Writes the UUID in 2 or 16 octets.
     package func encode(into output: inout OutputSpan<UInt8>) { output.uuid(type.uuid, width: type.width) }
 }
 
@@ -42,7 +39,6 @@ package struct IncludeDeclaration: Hashable, PacketCodable {
         self.uuid = uuid?.uint16
     }
 
-    /// For errors.
     package static var packetName: String { "include declaration" }
 
     /// Reads a declaration that takes all that is left.
@@ -55,7 +51,7 @@ package struct IncludeDeclaration: Hashable, PacketCodable {
     /// 4, or 6 with a UUID.
     package var encodedCount: Int { uuid == nil ? 4 : 6 }
 
-    /// Writes the declaration.
+    /// Writes both handles, then the UUID where there is one.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.handle(start)
         output.handle(end)
@@ -79,10 +75,8 @@ package struct CharacteristicDeclaration: Hashable, PacketCodable {
         type = AttributeType(uuid)
     }
 
-    /// The characteristic's UUID.
     package var uuid: BluetoothUUID { type.uuid }
 
-    /// For errors.
     package static var packetName: String { "characteristic declaration" }
 
     /// Reads a declaration that takes all that is left.
@@ -92,10 +86,9 @@ package struct CharacteristicDeclaration: Hashable, PacketCodable {
         type = try reader.attributeType("characteristic UUID")
     }
 
-    /// 5 or 19.
     package var encodedCount: Int { 3 + type.width.rawValue }
 
-    /// Writes the declaration.
+    /// Writes the properties, the value handle and the UUID.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(properties.rawValue)
         output.handle(valueHandle)

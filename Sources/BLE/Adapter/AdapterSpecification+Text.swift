@@ -30,7 +30,7 @@ public enum AdapterSpecificationError: Error, Hashable, Sendable {
 
     /// An option of a serial port.
     public enum SerialOption: String, Hashable, Sendable {
-        /// Bits a second.
+        /// The baud rate in bits per second, 1200 to 20000000.
         case baud
         /// Whether RTS and CTS hold data back.
         case flow

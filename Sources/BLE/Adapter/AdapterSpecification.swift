@@ -18,7 +18,7 @@ public enum AdapterSpecification: Hashable, Sendable {
 
     /// How a kernel adapter is named.
     public enum KernelAdapter: Hashable, Sendable {
-        /// `hci0`.
+        /// `hci0`: the adapter to which the kernel gives this index.
         case index(UInt16)
         /// `hci:AA:BB:CC:DD:EE:FF`: the adapter with that public address.
         case address(UInt64)
@@ -28,7 +28,7 @@ public enum AdapterSpecification: Hashable, Sendable {
 }
 
 extension AdapterSpecification: CustomStringConvertible {
-    /// The text form.
+    /// The adapter in the form that `init(_:)` reads.
     public var description: String {
         switch self {
         case .kernel(let adapter): "\(adapter)"
@@ -41,7 +41,7 @@ extension AdapterSpecification: CustomStringConvertible {
 }
 
 extension AdapterSpecification.KernelAdapter: CustomStringConvertible {
-    /// The text form.
+    /// The adapter as `--adapter` names it, as in `hci0`.
     public var description: String {
         switch self {
         case .index(let index): "hci\(index)"

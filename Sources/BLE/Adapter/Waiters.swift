@@ -13,7 +13,6 @@ enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
 final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
 
-    /// How many wait.
     var count: Int { continuations.count }
 
     /// What a wait and its cancellation know of each other. Touched on the adapter's loop only.
@@ -79,7 +78,6 @@ final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
         continuations.removeValue(forKey: key)?.resume(returning: result)
     }
 
-    /// Ends all waits.
     func resumeAll(with result: Result<Success, BLEError>) {
         let all = continuations
         continuations.removeAll()

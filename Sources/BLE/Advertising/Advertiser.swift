@@ -61,13 +61,12 @@ struct Advertiser: Sendable {
         case offAir(AdvertisingID)
         /// A change of the radio has ended.
         case changed
-        /// For the log.
         case log(String)
         /// For the log: an advertisement that is wanted is not on air.
         case warning(String)
     }
 
-    /// A wanted advertisement.
+    /// An advertisement that a caller wants, on air or not.
     private struct Entry {
         let id: AdvertisingID
         var request: AdvertisingRequest

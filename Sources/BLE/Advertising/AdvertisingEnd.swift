@@ -9,7 +9,7 @@ public enum AdvertisingEnd: Hashable, Sendable {
 }
 
 extension AdvertisingEnd: CustomStringConvertible {
-    /// One phrase.
+    /// A phrase without a final period, as in `its time is over`.
     public var description: String {
         switch self {
         case .stopped: "stopped"

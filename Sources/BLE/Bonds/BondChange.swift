@@ -6,7 +6,6 @@ public struct BondChange: Hashable, Sendable {
     /// The bonds that have been removed.
     public var removed: [BondID]
 
-    /// A change.
     package init(added: [BondID] = [], removed: [BondID] = []) {
         self.added = added
         self.removed = removed

@@ -30,6 +30,5 @@ extension BondID: Comparable {
 }
 
 extension Bond {
-    /// What names it.
     package var id: BondID { BondID(peer, at: local) }
 }

@@ -28,7 +28,7 @@ struct BondBatch: Sendable {
 
     var isEmpty: Bool { operations.isEmpty && databases.isEmpty && reservations.isEmpty }
 
-    /// Adds a change.
+    /// Adds an operation on a bond. A removal drops the bond's database and reservation.
     mutating func add(_ operation: BondOperation, to id: BondID) {
         operations[id] = operations[id]?.followed(by: operation) ?? operation
         if operation == .remove {

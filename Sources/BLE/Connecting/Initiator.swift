@@ -44,7 +44,6 @@ struct Initiator: Sendable {
         case failed(DeviceAddress, BLEError)
         /// A change of the radio has ended.
         case changed
-        /// For the log.
         case log(String)
         /// For the log: the controller does not do as it should.
         case warning(String)
@@ -94,7 +93,7 @@ struct Initiator: Sendable {
         case both
         /// The initiator's, until then, if a scan is wanted.
         case connecting(until: Instant?)
-        /// The scanner's.
+        /// The scanner has the radio, until then.
         case scanning(until: Instant)
     }
 

@@ -89,7 +89,7 @@ extension AdapterProblem {
 
     /// A feature that an adapter does not have.
     public enum Feature: Hashable, Sendable {
-        /// Bluetooth Low Energy.
+        /// Bluetooth Low Energy, on a kernel adapter.
         case lowEnergy
         /// Advertising with the extended commands (Core Specification 5.4, Vol 6, Part B, 4.6.12).
         case extendedAdvertising
@@ -103,7 +103,7 @@ extension AdapterProblem {
         case phy(PHY)
         /// A limit on the number of advertising events.
         case advertisingEventCount
-        /// Periodic advertising.
+        /// Periodic advertising: sending a train, or following one.
         case periodicAdvertising
         /// Private addresses of this program's own, on an adapter whose address the kernel chooses.
         case privateAddresses
@@ -119,7 +119,7 @@ extension AdapterProblem {
         case outOfBandPairing
         /// A passkey of this program's own choice: the kernel shows random ones.
         case fixedPasskey
-        /// LE Secure Connections.
+        /// LE Secure Connections on a kernel adapter, when legacy pairing is not allowed.
         case secureConnections
         /// Names of virtual adapters: the air at the other end does not know them.
         case adapterNames

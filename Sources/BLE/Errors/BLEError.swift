@@ -49,7 +49,7 @@ public enum BLEError: Error, Hashable, Sendable {
     case kernelPairing(ManagementStatus)
     /// The link could not be encrypted. PIN or Key Missing: the peer has no key of it any more.
     case encryption(HCIStatus)
-    /// The link ended.
+    /// The link that the operation needs has ended, for this reason.
     case disconnected(DisconnectReason)
     /// So many packets of callers, writes without response and notifications, had been taken and were not sent: the link
     /// took no data for 2 s, or not all within 10 s, or it ended before.
@@ -126,9 +126,9 @@ extension BLEError {
     public enum Activity: Hashable, Sendable {
         /// What the caller has limited.
         case operation
-        /// Opening an adapter.
+        /// Opening an adapter, within a time limit of the caller.
         case opening
-        /// Connecting.
+        /// Connecting to a device: the `timeout` of `CentralManager.connect`.
         case connecting
         /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
@@ -142,7 +142,7 @@ extension BLEError {
         case remoteVersion
         /// Asking the peer's controller for its features.
         case remoteFeatures
-        /// Encrypting a link.
+        /// Encrypting a link, which the central begins.
         case encryption
         /// Finding a periodic train.
         case synchronization
@@ -162,7 +162,7 @@ public enum DisconnectReason: Hashable, Sendable {
 }
 
 extension DisconnectReason: CustomStringConvertible {
-    /// One phrase.
+    /// The name of the HCI status, or the system's text for the errno.
     public var description: String {
         switch self {
         case .status(let status): "\(status)"

@@ -3,7 +3,7 @@ import BLECore
 extension BLEError {
     /// What the kernel was asked for.
     public enum KernelOperation: Hashable, Sendable {
-        /// Listing the adapters.
+        /// Listing the adapters, on the kernel's management socket.
         case listAdapters
         /// Reading the settings of the adapter with this index.
         case readAdapter(UInt16)
@@ -29,9 +29,9 @@ extension BLEError {
         case answerPairing(DeviceAddress)
         /// Recording the packets of the adapter with this index; nil: of all.
         case record(UInt16?)
-        /// Connecting.
+        /// Connecting to a device by an L2CAP socket.
         case connect
-        /// Listening for centrals.
+        /// Listening for centrals on an L2CAP socket.
         case listen
     }
 }

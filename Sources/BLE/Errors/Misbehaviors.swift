@@ -29,7 +29,7 @@ extension BLEError {
 }
 
 extension BLEError.PeerMisbehavior: CustomStringConvertible {
-    /// A clause.
+    /// The text behind "the peer misbehaves: " in the description of the error.
     public var description: String {
         switch self {
         case .answer(let request, let how): "answer to \(request): \(how)"
@@ -43,7 +43,7 @@ extension BLEError.PeerMisbehavior: CustomStringConvertible {
 }
 
 extension BLEError.ControllerMisbehavior: CustomStringConvertible {
-    /// A clause.
+    /// The text behind "the controller misbehaves: " in the description of the error.
     public var description: String {
         switch self {
         case .missingStatus: "an answer without status"

@@ -18,7 +18,7 @@ public enum Capability: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Capability: CustomStringConvertible {
-    /// `CAP_NET_RAW`.
+    /// The name in capabilities(7), as in `CAP_NET_RAW`.
     public var description: String { rawValue }
 }
 
@@ -31,7 +31,6 @@ public struct Diagnosis: Hashable, Sendable {
         /// Whether this process may read and write it.
         public var isAccessible: Bool
 
-        /// A port.
         package init(path: String, isAccessible: Bool) {
             self.path = path
             self.isAccessible = isAccessible
@@ -79,7 +78,7 @@ public struct Diagnosis: Hashable, Sendable {
         return diagnosis
     }
 
-    /// What files report.
+    /// Reads the capabilities of the process, bluetoothd, the radio switches and the serial ports.
     init(_ files: SystemFiles) {
         let status = (files.text("/proc/self/status") ?? "").split(separator: "\n")
         func value(_ name: String) -> String {

@@ -9,7 +9,7 @@ protocol Kernel: Sendable {
     /// BlueZ's daemon, which shares kernel adapters with us where it runs.
     func bluetoothDaemon() async -> Int32?
 
-    /// The management socket.
+    /// Opens the kernel's Bluetooth management socket.
     func management(on loop: EventLoop) throws(PortError) -> any PacketPort
     /// A raw socket on adapter `index`, beside the kernel's own use: commands of ours, the events of all.
     func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
@@ -54,7 +54,6 @@ protocol KernelAttempt: Sendable {
     func cancel()
 }
 
-/// Linux.
 struct LinuxKernel: Kernel {
     var files = SystemFiles()
 

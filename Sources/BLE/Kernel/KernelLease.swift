@@ -17,7 +17,7 @@ final class KernelLease: Sendable {
     }
 
     private struct State {
-        /// What is owed.
+        /// What the last process that uses the adapter has to switch off.
         var owed: Switches
         /// The devices that this process has had links to of late. The kernel keeps a link for a while.
         var peers: Deque<DeviceAddress> = []

@@ -70,7 +70,7 @@ actor KernelManagement {
         if let end { ended?(end) }
     }
 
-    /// Closes the socket.
+    /// Closes the socket. Requests that wait throw `BLEError.adapter(.closed)`.
     func close() {
         port.close()
         observer = nil
@@ -78,7 +78,7 @@ actor KernelManagement {
         finish(.adapter(.closed))
     }
 
-    /// Runs one command.
+    /// Sends a command, and returns the return parameters of the kernel's answer.
     func request(
         _ command: ManagementCommand, index: UInt16, operation: BLEError.KernelOperation
     ) async throws(BLEError) -> [UInt8] {

@@ -3,7 +3,7 @@ import HCI
 /// The reason that a peer receives when this host ends a link: one of those that Disconnect takes (Core Specification
 /// 5.4, Vol 4, Part E, 7.1.6).
 public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
-    /// Authentication Failure.
+    /// The error code Authentication Failure.
     case authenticationFailure = 0x05
     /// Remote User Terminated Connection: what a link usually ends with.
     case userTerminated = 0x13
@@ -11,11 +11,11 @@ public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
     case lowResources = 0x14
     /// Remote Device Terminated Connection due to Power Off.
     case powerOff = 0x15
-    /// Unsupported Remote Feature.
+    /// The error code Unsupported Remote Feature.
     case unsupportedRemoteFeature = 0x1a
     /// Pairing With Unit Key Not Supported.
     case pairingWithUnitKeyNotSupported = 0x29
-    /// Unacceptable Connection Parameters.
+    /// The error code Unacceptable Connection Parameters.
     case unacceptableConnectionParameters = 0x3b
 
     /// The code as a status, which is what the peer's `DisconnectReason` has.

@@ -28,7 +28,6 @@ struct LinkEnding: Sendable {
         var now = Instant.zero
     }
 
-    /// What it reports.
     enum Event: Hashable, Sendable {
         /// A wait for packets to leave is over; whether they have.
         case waited(UInt64, hasLeft: Bool)

@@ -36,7 +36,6 @@ public struct RemoteVersion: Hashable, Sendable {
     /// The number that the manufacturer has given this revision.
     public var subversion: UInt16
 
-    /// That version.
     package init(version: CoreVersion, company: UInt16, subversion: UInt16) {
         (self.version, self.company, self.subversion) = (version, company, subversion)
     }
@@ -49,6 +48,5 @@ public struct TransmitPower: Hashable, Sendable {
     /// The greatest power that the controller can use, in dBm.
     public var maximum: Int
 
-    /// Those levels.
     package init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }
 }

@@ -30,7 +30,6 @@ struct LinkProcedures: Sendable {
         case nothing
     }
 
-    /// What it reports.
     enum Event: Sendable {
         /// A procedure has its turn.
         case begin(UInt64, LinkProcedure, Start)

@@ -5,12 +5,12 @@ import HCI
 /// Vol 3, Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Those that the specification does not
 /// allow are refused in any case. On kernel adapters the kernel answers.
 public enum ParameterRequestPolicy: Sendable {
-    /// All are accepted.
+    /// All that the specification allows are accepted.
     case accept
     /// Those are accepted whose interval is within these limits, with at most that latency and timeout.
     case limited(
         interval: ClosedRange<Duration>, latency: Int = 499, supervisionTimeout: Duration = .seconds(32))
-    /// None is accepted.
+    /// All are refused, whatever their values.
     case refuse
     /// The closure says; it runs on the adapter's loop and must not block.
     case decide(@Sendable (DeviceAddress, ConnectionParameters) -> Bool)

@@ -20,7 +20,7 @@ struct OpenUpdates {
     private var updates: [DeliveryKey: UInt64] = [:]
     private var last: UInt64 = 0
 
-    /// Begins an update.
+    /// Begins an update and returns its number.
     mutating func begin() -> UInt64 {
         last += 1
         open[last] = ([], Outcome())

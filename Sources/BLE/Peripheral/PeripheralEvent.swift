@@ -4,11 +4,11 @@ import GATTServer
 
 /// Something that a central did, or that was done for it.
 public enum PeripheralEvent: Hashable, Sendable {
-    /// It connected.
+    /// The central connected. Its link begins with these parameters.
     case connected(Central, LinkParameters)
     /// Its link has other parameters now.
     case parameters(Central, LinkParameters)
-    /// Its link ended.
+    /// The link of the central ended, for this reason.
     case disconnected(Central, DisconnectReason)
     /// Its link is encrypted in another way than before: by a key of another worth or size.
     case security(Central, LinkSecurity)

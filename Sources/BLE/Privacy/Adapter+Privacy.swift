@@ -70,7 +70,7 @@ extension Adapter {
         loop.execute { [weak self] in self?.assumeIsolated { $0.reconcilePrivacy() } }
     }
 
-    /// Sets the timer.
+    /// Sets the timer to the deadline of `privacy`, or stops it once the adapter has ended.
     func armPrivacy() { privacyTimer?.set(end == nil ? privacy.deadline : nil) }
 
     /// Time has passed. While the controller is brought back nothing can be done: that comes after it.

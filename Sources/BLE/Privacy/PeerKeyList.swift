@@ -59,7 +59,7 @@ struct PeerKeyList: Sendable {
     /// It is being changed.
     mutating func begin() { contents = nil }
 
-    /// It holds that.
+    /// Records that the controller's list holds `contents`.
     mutating func settle(_ contents: [DeviceAddress: Keys]) { self.contents = contents }
 
     /// It has less room than the controller said.

@@ -38,7 +38,6 @@ struct Privacy: Sendable {
         case trustEnded
         /// The host knows peers that were left to the controller.
         case gaveUpList
-        /// For the log.
         case log(String)
         /// For the log, as a warning.
         case warning(String)
@@ -310,7 +309,6 @@ extension Privacy {
 // MARK: - Time, and what is heard
 
 extension Privacy {
-    /// The next event.
     mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// When something is to be done.

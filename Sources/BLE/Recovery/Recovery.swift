@@ -59,7 +59,7 @@ struct Recovery: Sendable {
         case working(postponed: AdapterFault?)
         /// It is being brought back; what has happened meanwhile makes that be in vain.
         case attempting(Attempt, disturbance: AdapterFault?)
-        /// Nothing has helped.
+        /// No step has brought the controller back from this fault.
         case gaveUp(AdapterFault)
     }
 
@@ -99,7 +99,6 @@ struct Recovery: Sendable {
         }
     }
 
-    /// The next event.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 

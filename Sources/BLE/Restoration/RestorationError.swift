@@ -6,7 +6,7 @@ public enum RestorationError: Error, Hashable, Sendable {
     case inUse(String, process: Int32?)
     /// There is no state folder: the adapter keeps its bonds in memory, and none was given.
     case noFolder
-    /// The disk refuses.
+    /// A file of the state cannot be read or written.
     case state(StateError)
 }
 

@@ -11,7 +11,6 @@ package struct RecencyTable<Key: Hashable, Value> {
 
     private static var none: Int32 { -1 }
 
-    /// The most entries.
     let limit: Int
     private var places: [Key: Int32] = [:]
     private var entries: [Entry] = []

@@ -16,7 +16,7 @@ public struct ScanOptions: Hashable, Sendable {
         case lowPower = "low-power"
         /// 30 ms of every 60 ms.
         case balanced
-        /// All the time.
+        /// All the time, in windows of 60 ms.
         case lowLatency = "low-latency"
     }
 
@@ -29,7 +29,7 @@ public struct ScanOptions: Hashable, Sendable {
         /// The first, and each that differs from the one reported last. Two legacy advertisements of one kind
         /// and address count as one that changes all the time: nothing in them distinguishes them.
         case changes
-        /// Every packet.
+        /// Every packet that passes the filters.
         case all
         /// The first, and the first that comes when this time has passed since the last one reported.
         case every(Duration)
@@ -41,7 +41,7 @@ public struct ScanOptions: Hashable, Sendable {
         case auto
         /// Extended advertising as well as legacy, or an error.
         case on
-        /// Legacy advertising only.
+        /// Legacy advertising only, whatever the controller can receive.
         case off
     }
 

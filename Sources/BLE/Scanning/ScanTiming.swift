@@ -69,7 +69,6 @@ public struct ScanTiming: Hashable, Sendable {
 }
 
 extension ScanOptions.Preset {
-    /// Interval and window.
     package var timing: ScanTiming {
         switch self {
         case .lowPower: .lowPower

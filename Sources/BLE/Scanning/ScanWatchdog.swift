@@ -22,7 +22,7 @@ struct ScanWatchdog: Hashable, Sendable {
         heardLast = since
     }
 
-    /// Something was received.
+    /// Starts the time limit anew, since a packet was received.
     mutating func heard(at now: Instant) {
         guard since != nil else { return }
         heardLast = now

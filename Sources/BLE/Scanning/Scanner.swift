@@ -55,7 +55,6 @@ struct Scanner: Sendable {
         /// A change of the radio has ended.
         case changed
         case note(AdapterHealthEvent)
-        /// For the log.
         case log(String)
     }
 
@@ -79,7 +78,6 @@ struct Scanner: Sendable {
         case accept(DeviceAddress)
         case setParameters(OwnAddressType)
         case enable
-        /// Ends the scan.
         case disable
 
         var isOfAcceptList: Bool {
@@ -178,7 +176,6 @@ struct Scanner: Sendable {
 // MARK: - What is wanted
 
 extension Scanner {
-    /// Begins a scan.
     mutating func scan(_ options: ScanOptions, at now: Instant) -> ScanID {
         lastID += 1
         let id = ScanID(number: lastID)
@@ -187,7 +184,6 @@ extension Scanner {
         return id
     }
 
-    /// Ends a scan.
     mutating func end(_ id: ScanID, at now: Instant) {
         guard let index = consumers.firstIndex(where: { $0.id == id }) else { return }
         consumers.remove(at: index)

@@ -63,7 +63,7 @@ struct LinkProtection: Sendable {
 
     /// How a link becomes as safe as is wanted.
     enum Way: Hashable, Sendable {
-        /// It is.
+        /// The link is as safe as is wanted.
         case reached
         /// With the key of its bond.
         case encryption(LongTermKey, Bond)
@@ -115,7 +115,6 @@ struct LinkProtection: Sendable {
         self.bond = bond
     }
 
-    /// The next event.
     mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// Whether a link that is encrypted is so with the key of the bond. A kernel that does not say so has no other one,

@@ -4,9 +4,9 @@ import Logging
 
 /// What a file of state says: sections of text, of which each stands for itself.
 protocol StateText: Sendable {
-    /// Nothing yet.
+    /// Creates the state of an empty file.
     init()
-    /// All of it.
+    /// All sections of the state, as they are in the file.
     var text: [UInt8] { get }
     /// Takes up one section.
     mutating func read(_ section: TextSection) throws(TextError)

@@ -5,7 +5,6 @@ import HCISocket
 /// It is never changed: a new one is written beside it, brought to the disk, and takes its name, so a process that is
 /// killed leaves the old or the new.
 actor StateFile {
-    /// Where it is.
     nonisolated let path: String
     private let folder: String
     private let disk: Disk

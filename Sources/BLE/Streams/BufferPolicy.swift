@@ -12,12 +12,12 @@ public enum BufferPolicy: Hashable, Sendable {
 
 /// The limit that a stream's buffer has met.
 public enum BufferLimit: Hashable, Sendable, CustomStringConvertible {
-    /// So many values.
+    /// The number of values that may wait in the buffer.
     case values(Int)
     /// So many octets in all values together.
     case octets(Int)
 
-    /// `1024 values`.
+    /// The limit with its unit, as in `1024 values`.
     public var description: String {
         switch self {
         case .values(let count): "\(count) values"

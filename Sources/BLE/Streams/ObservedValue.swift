@@ -13,7 +13,6 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
 
     init(_ value: Value) { state = Lock(State(value: value)) }
 
-    /// The value now.
     var value: Value { state.withLock { $0.value } }
 
     /// Changes the value, and reports it if it is another one. `end`: it is the last.

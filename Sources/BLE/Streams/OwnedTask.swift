@@ -2,7 +2,6 @@
 final class OwnedTask: Sendable {
     private let task: Task<Void, Never>
 
-    /// Owns `task`.
     init(_ task: Task<Void, Never>) { self.task = task }
 
     deinit { task.cancel() }

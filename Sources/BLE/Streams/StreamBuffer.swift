@@ -68,7 +68,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         if late { action() }
     }
 
-    /// Adds a value.
+    /// Adds a value, or gives it to the consumer that waits. `policy` says what becomes of it without room.
     @specialized(where Element == Advertisement)
     func yield(_ value: Element) {
         let size = octets(value)

@@ -16,7 +16,7 @@ struct Watchers<Element: Sendable> {
         for buffer in buffers.values { buffer.yield(value) }
     }
 
-    /// Ends all streams.
+    /// Ends all streams with `error`, and forgets them.
     mutating func finish(_ error: BLEError) {
         let all = buffers.values
         buffers.removeAll()

@@ -8,12 +8,10 @@ import BLECore
 /// for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
 /// ```
 public struct BTHome: Hashable, Sendable {
-    /// The first octet.
+    /// The first octet of the service data.
     package struct DeviceInformation: RawRepresentable, Hashable, Sendable {
-        /// The octet.
         package let rawValue: UInt8
 
-        /// That octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Whether the objects are encrypted.
@@ -35,17 +33,17 @@ public struct BTHome: Hashable, Sendable {
         case malformed(DecodeError)
     }
 
-    /// What is encrypted.
+    /// The encrypted part of the service data.
     package struct Sealed: Hashable, Sendable {
-        /// The objects, encrypted.
+        /// The encrypted objects, without counter and tag.
         package let ciphertext: [UInt8]
-        /// Counts the packets.
+        /// The counter of the packet, a part of the nonce.
         package let counter: UInt32
         /// What shows that they were not changed: 4 octets.
         package let tag: [UInt8]
     }
 
-    /// The first octet.
+    /// The first octet of the service data.
     package let information: DeviceInformation
     /// The sensor's address, when it says it.
     public let address: DeviceAddress?
@@ -100,7 +98,7 @@ public enum BTHomeKeyError: Error, Hashable, Sendable {
 }
 
 extension BTHomeKeyError: CustomStringConvertible {
-    /// One line.
+    /// The reason as one line of text.
     public var description: String {
         switch self {
         case .noAddress: "the address that it was encrypted for is not known"
@@ -131,7 +129,7 @@ extension BTHome {
 }
 
 extension BTHome.Ending: CustomStringConvertible {
-    /// One line.
+    /// The reason as one line of text.
     public var description: String {
         switch self {
         case .unknownObject(let identifier, let left):

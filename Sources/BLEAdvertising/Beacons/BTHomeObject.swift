@@ -8,7 +8,7 @@ public enum BTHomeObject: Hashable, Sendable {
     case measurement(BTHomeProperty, Quantity)
     /// Something that is one of two ways.
     case state(BTHomeState, Bool)
-    /// A moment.
+    /// A point in time, to the second.
     case time(Timestamp)
     /// What was done with a button; one object for each button in their order.
     case button(BTHomeButtonEvent)
@@ -16,7 +16,7 @@ public enum BTHomeObject: Hashable, Sendable {
     case command(BTHomeCommand, [UInt8])
     /// By how many steps a dimmer was turned, to the right when positive; 0 is not at all.
     case dimmer(Int)
-    /// A text.
+    /// A text of at most 255 octets.
     case text(UTF8Text)
     /// Octets that the maker knows.
     case raw([UInt8])
@@ -36,19 +36,12 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
 
     /// Nothing: another button of the same device was used.
     package static let none = Self(rawValue: 0)
-    /// Pressed once.
     package static let press = Self(rawValue: 0x01)
-    /// Pressed twice.
     package static let doublePress = Self(rawValue: 0x02)
-    /// Pressed three times.
     package static let triplePress = Self(rawValue: 0x03)
-    /// Pressed for long.
     package static let longPress = Self(rawValue: 0x04)
-    /// Pressed for long, twice.
     package static let longDoublePress = Self(rawValue: 0x05)
-    /// Pressed for long, three times.
     package static let longTriplePress = Self(rawValue: 0x06)
-    /// Held.
     package static let holdPress = Self(rawValue: 0x80)
 }
 
@@ -77,9 +70,7 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     /// The command with that number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Be off.
     package static let off = Self(rawValue: 0)
-    /// Be on.
     package static let on = Self(rawValue: 1)
     /// Be the other way.
     package static let toggle = Self(rawValue: 2)

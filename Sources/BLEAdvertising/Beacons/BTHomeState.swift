@@ -2,61 +2,61 @@ import BLECore
 
 /// What is one of two ways; the raw value is the object identifier.
 public enum BTHomeState: UInt8, Hashable, Sendable, CaseIterable {
-    /// Off or on.
+    /// A state without further meaning: false is off, true is on.
     case genericBoolean = 0x0f
-    /// Off or on.
+    /// Power: false is off, true is on.
     case power = 0x10
-    /// Closed or open.
+    /// An opening: false is closed, true is open.
     case opening = 0x11
-    /// Normal or low.
+    /// The charge of the battery: false is normal, true is low.
     case batteryLow = 0x15
-    /// Not charging or charging.
+    /// Charging of the battery: false is not charging, true is charging.
     case batteryCharging = 0x16
-    /// Not detected or detected.
+    /// Carbon monoxide: false is not detected, true is detected.
     case carbonMonoxide = 0x17
-    /// Normal or cold.
+    /// Cold: false is normal, true is cold.
     case cold = 0x18
-    /// Disconnected or connected.
+    /// Connectivity: false is disconnected, true is connected.
     case connectivity = 0x19
-    /// Closed or open.
+    /// A door: false is closed, true is open.
     case door = 0x1a
-    /// Closed or open.
+    /// A garage door: false is closed, true is open.
     case garageDoor = 0x1b
-    /// Clear or detected.
+    /// Gas: false is clear, true is detected.
     case gasDetected = 0x1c
-    /// Normal or hot.
+    /// Heat: false is normal, true is hot.
     case heat = 0x1d
-    /// None or detected.
+    /// Light: false is not detected, true is detected.
     case light = 0x1e
-    /// Locked or unlocked.
+    /// A lock: false is locked, true is unlocked.
     case lock = 0x1f
-    /// Dry or wet.
+    /// Moisture: false is dry, true is wet.
     case moistureDetected = 0x20
-    /// Clear or detected.
+    /// Motion: false is clear, true is detected.
     case motion = 0x21
-    /// Not moving or moving.
+    /// Movement: false is not moving, true is moving.
     case moving = 0x22
-    /// Clear or detected.
+    /// Occupancy: false is clear, true is detected.
     case occupancy = 0x23
-    /// Unplugged or plugged in.
+    /// A plug: false is unplugged, true is plugged in.
     case plug = 0x24
-    /// Away or home.
+    /// Presence: false is away, true is home.
     case presence = 0x25
-    /// All right or not.
+    /// A problem: false is ok, true is a problem.
     case problem = 0x26
-    /// Not running or running.
+    /// Operation: false is not running, true is running.
     case running = 0x27
-    /// Unsafe or safe.
+    /// Safety: false is not safe, true is safe.
     case safety = 0x28
-    /// Clear or detected.
+    /// Smoke: false is clear, true is detected.
     case smoke = 0x29
-    /// Clear or detected.
+    /// Sound: false is clear, true is detected.
     case sound = 0x2a
-    /// Off or on.
+    /// Tampering: false is off, true is on.
     case tamper = 0x2b
-    /// Clear or detected.
+    /// Vibration: false is clear, true is detected.
     case vibration = 0x2c
-    /// Closed or open.
+    /// A window: false is closed, true is open.
     case window = 0x2d
 
     /// The word for that way.

@@ -8,9 +8,9 @@ public struct BeaconReading: Hashable, Sendable {
         case quantity(Quantity)
         /// One of two ways, and the word for it.
         case state(Bool, String)
-        /// A text.
+        /// A text, for example a UUID or a web address.
         case text(String)
-        /// Octets.
+        /// Octets, for example of an identifier.
         case octets([UInt8])
     }
 

@@ -2,7 +2,7 @@ import BLECore
 
 /// What a device that only broadcasts has to say, in one of the formats that many makers share.
 public enum Beacon: Hashable, Sendable {
-    /// Apple's: a place.
+    /// Apple's iBeacon, which marks a place.
     case iBeacon(IBeacon)
     /// A place, in the open counterpart of it.
     case altBeacon(AltBeacon)

@@ -4,7 +4,7 @@ import BLECore
 public enum EddystoneFrame: Hashable, Sendable {
     /// Which beacon it is.
     case uid(EddystoneUID)
-    /// A web address.
+    /// A web address in at most 18 octets.
     case url(EddystoneURL)
     /// How the beacon is.
     case telemetry(EddystoneTelemetry)

@@ -80,7 +80,7 @@ public struct EddystoneURL: Hashable, Sendable {
     }
 
     static let frameType: UInt8 = 0x10
-    /// Scheme and rest.
+    /// The most octets of an encoded URL, the octet of its scheme included.
     private static let limit = 18
     private static let printable: ClosedRange<UInt8> = 0x21...0x7e
     private static let schemes = ["http://www.", "https://www.", "http://", "https://"]

@@ -5,9 +5,9 @@ import BLECore
 public struct RuuviMeasurement: Hashable, Sendable {
     /// The form it came in.
     public enum Format: UInt8, Hashable, Sendable {
-        /// RAWv1: 14 octets.
+        /// RAWv1: 14 octets, the one of the format included.
         case rawV1 = 3
-        /// RAWv2: 24 octets.
+        /// RAWv2: 24 octets, the one of the format included.
         case rawV2 = 5
     }
 
@@ -38,7 +38,7 @@ public struct RuuviMeasurement: Hashable, Sendable {
     /// The tag's own address. Format 5 only.
     public let address: DeviceAddress?
 
-    /// Ruuvi Innovations.
+    /// The company identifier of Ruuvi Innovations.
     package static let company: CompanyIdentifier = 0x0499
 
     /// The measurement that manufacturer data hold; nil when they are of another company or in another of Ruuvi's

@@ -34,7 +34,6 @@ public struct AdvertisedURI: Hashable, Sendable {
 }
 
 extension AdvertisedURI: PacketDecodable, PacketEncodable, CustomStringConvertible {
-    /// For errors.
     package static var packetName: String { "URI" }
 
     /// Reads all that is left, at least one octet.

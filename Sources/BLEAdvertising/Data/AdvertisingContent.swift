@@ -45,7 +45,7 @@ extension AdvertisingContent {
         case services
         /// Services that it looks for; one field for each width of UUIDs.
         case solicited
-        /// The URI.
+        /// The URI, with its scheme shortened.
         case uri
         /// What one company says; iBeacon among others.
         case manufacturer
@@ -53,9 +53,9 @@ extension AdvertisingContent {
         case serviceData
         /// What the device looks like.
         case appearance
-        /// The transmit power.
+        /// The transmit power field, in dBm.
         case txPower
-        /// The name.
+        /// The name, which the policy for overflow may shorten.
         case name
         /// A whole packet that was given.
         case raw

@@ -14,7 +14,7 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
 }
 
 extension AdvertisingDataType {
-    /// Flags (1.3).
+    /// How the device can be discovered (1.3).
     package static let flags = Self(0x01)
     /// Some of the 16-bit service UUIDs (1.1).
     package static let incompleteServiceUUIDs16 = Self(0x02)
@@ -30,9 +30,9 @@ extension AdvertisingDataType {
     package static let completeServiceUUIDs128 = Self(0x07)
     /// The beginning of the name (1.2).
     package static let shortenedLocalName = Self(0x08)
-    /// The name (1.2).
+    /// The complete name of the device (1.2).
     package static let completeLocalName = Self(0x09)
-    /// Transmit power (1.5).
+    /// The transmit power, in dBm (1.5).
     package static let txPowerLevel = Self(0x0a)
     /// BR/EDR class of device (1.6).
     package static let classOfDevice = Self(0x0d)
@@ -79,7 +79,7 @@ extension AdvertisingDataType {
     package static let secureConnectionsConfirmation = Self(0x22)
     /// The random value of LE Secure Connections, in out-of-band data (1.7).
     package static let secureConnectionsRandom = Self(0x23)
-    /// A URI (1.18).
+    /// A URI whose scheme is one code point (1.18).
     package static let uri = Self(0x24)
     /// Where the device is (Indoor Positioning Service).
     package static let indoorPositioning = Self(0x25)

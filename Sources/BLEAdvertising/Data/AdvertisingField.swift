@@ -32,15 +32,13 @@ package enum AdvertisingField: Hashable, Sendable {
     case appearance(Appearance)
     /// How often it advertises.
     case advertisingInterval(AdvertisingInterval)
-    /// Its address.
+    /// The address of the sender, in out-of-band data.
     case deviceAddress(LEDeviceAddress)
-    /// Its roles.
+    /// The roles of the sender, in out-of-band data.
     case role(LERole)
-    /// A URI.
     case uri(AdvertisedURI)
     /// Services on other transports.
     case transportDiscovery(TransportDiscovery)
-    /// Link Layer features.
     case supportedFeatures(LESupportedFeatures)
     /// New channels of a periodic train.
     case channelMapUpdate(ChannelMapUpdate)
@@ -68,7 +66,6 @@ package enum AdvertisingField: Hashable, Sendable {
 }
 
 extension AdvertisingField {
-    /// For errors.
     static let packetName = "Advertising Data"
 
     /// The field of that type and content, which begins `offset` octets into the payload.

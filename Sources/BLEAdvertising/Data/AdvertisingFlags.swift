@@ -2,7 +2,6 @@ import BLECore
 
 /// How a device can be discovered and what it supports (Core Specification Supplement v11, Part A, 1.3).
 public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
-    /// For errors.
     package static var packetName: String { "Flags" }
     /// The octet of the AD structure.
     public let rawValue: UInt8

@@ -4,11 +4,11 @@ import BLECore
 package struct AdvertisingInterval: Hashable, Sendable {
     /// Octets that the interval takes on the wire.
     package enum Width: Int, Hashable, Sendable {
-        /// AD type 0x1a.
+        /// The AD type is 0x1a, Advertising Interval.
         case two = 2
-        /// AD type 0x2f.
+        /// The AD type is 0x2f, Advertising Interval - long.
         case three = 3
-        /// AD type 0x2f.
+        /// The AD type is 0x2f, Advertising Interval - long.
         case four = 4
     }
 
@@ -25,7 +25,6 @@ package struct AdvertisingInterval: Hashable, Sendable {
         self.width = width.rawValue > needed.rawValue ? width : needed
     }
 
-    /// The interval.
     package var duration: Duration { .microseconds(625) * Int(units) }
 
     var type: AdvertisingDataType { width == .two ? .advertisingInterval : .advertisingIntervalLong }
@@ -35,7 +34,6 @@ extension AdvertisingInterval: PacketEncodable {
     /// Octets on the wire.
     package var encodedCount: Int { width.rawValue }
 
-    /// Writes the interval.
     package func encode(into output: inout OutputSpan<UInt8>) { output.little(UInt64(units), width.rawValue) }
 
     /// Reads the long form, three or four octets by how many are left.

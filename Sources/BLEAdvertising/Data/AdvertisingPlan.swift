@@ -105,11 +105,11 @@ public struct AdvertisingPlan: Hashable, Sendable {
 extension AdvertisingPlan {
     /// Which packet a field is in. Raw values are the words of the command line's JSON.
     public enum Place: String, Hashable, Sendable {
-        /// The advertising packet.
+        /// The data of a legacy advertising packet.
         case data
         /// The answer to scan requests.
         case scanResponse = "scan-response"
-        /// The extended advertisement.
+        /// The data of an extended advertisement.
         case extended
     }
 
@@ -166,13 +166,13 @@ public enum AdvertisingKind: String, Hashable, Sendable, CaseIterable {
     case connectable
     /// Ask for a scan response.
     case scannable
-    /// Listen.
+    /// Neither connect nor ask for a scan response.
     case nonconnectable
 }
 
 /// What to do with content that does not fit into 31 octets.
 public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Refuse it.
+    /// Throw `AdvertisingPlanError.overflow` in place of a plan.
     case fail
     /// Cut the name, between two characters.
     case shortenName = "shorten-name"

@@ -100,7 +100,7 @@ extension AdvertisingPlanError.Overflow: CustomStringConvertible {
 }
 
 extension AdvertisingPlanError.Problem: CustomStringConvertible {
-    /// A clause.
+    /// The problem in words, without the name of the field.
     public var description: String {
         switch self {
         case .rawBeside(let other): "a raw packet is sent as it is, and cannot take \(other.rawValue) as well"

@@ -10,7 +10,6 @@ struct AdvertisingPlanner {
     let limits: AdvertisingLimits
     let rawScanResponse: Piece?
 
-    /// What goes where.
     struct Draft {
         var data: [Piece]
         var scanResponse: [Piece] = []

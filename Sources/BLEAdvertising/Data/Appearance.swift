@@ -3,7 +3,6 @@ import BLECore
 /// What a device looks like: a category, and a kind within it (Assigned Numbers, 2.6; Core Specification
 /// Supplement v11, Part A, 1.12).
 public struct Appearance: Hashable, Sendable, IntegerField {
-    /// For errors.
     package static var packetName: String { "Appearance" }
     /// The number: the category in the upper ten bits, the kind in the lower six.
     public let rawValue: UInt16
@@ -25,6 +24,6 @@ extension Appearance: ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The appearance with that number.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
-    /// `0x00c1`.
+    /// The number in hexadecimal, for example `0x00c1`.
     public var description: String { "0x" + rawValue.hex }
 }

@@ -27,7 +27,7 @@ package struct BIGInfo: Hashable, Sendable {
     package var repetitionCount: UInt8 = 0
     /// The greatest payload, in octets.
     package var maximumPDU: UInt8 = 0
-    /// Reserved.
+    /// Reserved for future use; encoded as it was received.
     package var reserved: UInt8 = 0
     /// What the access addresses of the group are made from.
     package var seedAccessAddress: UInt32 = 0
@@ -50,7 +50,7 @@ package struct BIGInfo: Hashable, Sendable {
 
     /// What a receiver needs beside the Broadcast_Code.
     package struct Encryption: Hashable, Sendable {
-        /// Group initialization vector.
+        /// The Group Initialization Vector (GIV), 64 bits.
         package var initializationVector: UInt64
         /// Group session key diversifier.
         package var sessionKeyDiversifier: UInt128
@@ -62,12 +62,10 @@ package struct BIGInfo: Hashable, Sendable {
         }
     }
 
-    /// All zeros.
     package init() {}
 }
 
 extension BIGInfo: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "BIGInfo" }
 
     /// Reads 33 octets, and 24 more of an encrypted group when there are such.
@@ -105,7 +103,6 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
     /// 33, or 57 with encryption.
     package var encodedCount: Int { encryption == nil ? 33 : 57 }
 
-    /// Writes the fields.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(
             Bits.pack((offset, 14), (offsetUnits ? 1 : 0 as UInt8, 1), (isoInterval, 12), (streamCount, 5)), 4

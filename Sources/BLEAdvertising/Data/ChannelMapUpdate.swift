@@ -16,19 +16,15 @@ package struct ChannelMapUpdate: Hashable, Sendable {
 }
 
 extension ChannelMapUpdate: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Channel Map Update Indication" }
 
-    /// Reads seven octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         channels = try reader.little(5, "channel map")
         instant = try reader.u16("instant")
     }
 
-    /// 7.
     package var encodedCount: Int { 7 }
 
-    /// Writes seven octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(channels, 5)
         output.u16(instant)

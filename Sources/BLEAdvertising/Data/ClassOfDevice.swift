@@ -2,7 +2,7 @@ import BLECore
 
 /// The class of a BR/EDR device: 24 bits (Assigned Numbers, 2.8).
 package struct ClassOfDevice: Hashable, Sendable {
-    /// The 24 bits.
+    /// The class of device, in the low 24 bits.
     package let rawValue: UInt32
 
     /// The class of the low 24 bits.
@@ -17,17 +17,13 @@ package struct ClassOfDevice: Hashable, Sendable {
 }
 
 extension ClassOfDevice: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Class of Device" }
 
-    /// Reads three octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         self.init(try reader.u24("class of device"))
     }
 
-    /// 3.
     package var encodedCount: Int { 3 }
 
-    /// Writes three octets.
     package func encode(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
 }

@@ -8,7 +8,7 @@ package struct ConnectionIntervalRange: Hashable, Sendable {
     /// The greatest, 6 to 3200 and not below `minimum`, or `unspecified`.
     package var maximum: UInt16
 
-    /// No specific value.
+    /// The value of a limit that the peripheral leaves open.
     package static let unspecified: UInt16 = 0xffff
 
     /// A range in units of 1.25 ms.
@@ -19,19 +19,15 @@ package struct ConnectionIntervalRange: Hashable, Sendable {
 }
 
 extension ConnectionIntervalRange: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Peripheral Connection Interval Range" }
 
-    /// Reads four octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         minimum = try reader.u16("minimum connection interval")
         maximum = try reader.u16("maximum connection interval")
     }
 
-    /// 4.
     package var encodedCount: Int { 4 }
 
-    /// Writes four octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(minimum)
         output.u16(maximum)

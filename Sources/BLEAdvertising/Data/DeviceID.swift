@@ -4,7 +4,7 @@ import BLECore
 package struct DeviceID: Hashable, Sendable {
     /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     package var vendorSource: UInt16
-    /// The vendor.
+    /// The number that `vendorSource` assigned to the vendor.
     package var vendor: UInt16
     /// The product, by the vendor's count.
     package var product: UInt16
@@ -21,10 +21,8 @@ package struct DeviceID: Hashable, Sendable {
 }
 
 extension DeviceID: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Device ID" }
 
-    /// Reads eight octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         vendorSource = try reader.u16("vendor ID source")
         vendor = try reader.u16("vendor ID")
@@ -32,10 +30,8 @@ extension DeviceID: PacketDecodable, PacketEncodable {
         version = try reader.u16("version")
     }
 
-    /// 8.
     package var encodedCount: Int { 8 }
 
-    /// Writes eight octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         for value in [vendorSource, vendor, product, version] { output.u16(value) }
     }

@@ -19,7 +19,6 @@ package struct EncryptedAdvertisingData: Hashable, Sendable {
 }
 
 extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Encrypted Advertising Data" }
 
     /// Reads all that is left: five octets, the payload, and the last four.
@@ -32,7 +31,6 @@ extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
     /// Octets of the parts.
     package var encodedCount: Int { 9 + payload.count }
 
-    /// Writes the parts.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(randomizer, 5)
         output.bytes(payload)

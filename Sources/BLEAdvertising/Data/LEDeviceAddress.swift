@@ -3,15 +3,12 @@ import BLECore
 /// The address of the sender in out-of-band data (Core Specification Supplement v11, Part A, 1.16): six
 /// octets of address, then one whose lowest bit is the type.
 package struct LEDeviceAddress: Hashable, Sendable {
-    /// The address.
     package var address: DeviceAddress
 
-    /// That address.
     package init(_ address: DeviceAddress) { self.address = address }
 }
 
 extension LEDeviceAddress: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "LE Bluetooth Device Address" }
 
     /// Reads seven octets; reserved bits that are set are an error.
@@ -24,10 +21,8 @@ extension LEDeviceAddress: PacketDecodable, PacketEncodable {
         address = DeviceAddress(value, type: type)
     }
 
-    /// 7.
     package var encodedCount: Int { 7 }
 
-    /// Writes seven octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u48(address.value)
         output.u8(address.type.rawValue)

@@ -2,7 +2,6 @@ import BLECore
 
 /// The roles of a device (Core Specification Supplement v11, Part A, 1.17).
 public struct LERole: Hashable, Sendable, IntegerField {
-    /// For errors.
     package static var packetName: String { "LE Role" }
     /// The octet of the AD structure.
     public let rawValue: UInt8

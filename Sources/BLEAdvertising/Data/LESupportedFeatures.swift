@@ -6,7 +6,6 @@ package struct LESupportedFeatures: Hashable, Sendable {
     /// The mask, bits 0 to 7 first.
     package var octets: [UInt8]
 
-    /// A mask.
     package init(octets: [UInt8]) { self.octets = octets }
 
     /// Whether the feature with that bit number is supported; what was not sent is not.
@@ -16,7 +15,6 @@ package struct LESupportedFeatures: Hashable, Sendable {
 }
 
 extension LESupportedFeatures: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "LE Supported Features" }
 
     /// Takes all that is left; never throws.
@@ -25,6 +23,5 @@ extension LESupportedFeatures: PacketDecodable, PacketEncodable {
     /// Octets of the mask.
     package var encodedCount: Int { octets.count }
 
-    /// Writes the mask.
     package func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }

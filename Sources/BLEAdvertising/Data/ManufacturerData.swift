@@ -18,7 +18,7 @@ extension CompanyIdentifier: ExpressibleByIntegerLiteral, CustomStringConvertibl
     /// The company with that number.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
-    /// `0x004c`.
+    /// The number in hexadecimal, for example `0x004c`.
     public var description: String { "0x" + rawValue.hex }
 }
 
@@ -38,7 +38,6 @@ public struct ManufacturerData: Hashable, Sendable {
 }
 
 extension ManufacturerData: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Manufacturer Specific Data" }
 
     /// Reads the company, and all that is left as its data.

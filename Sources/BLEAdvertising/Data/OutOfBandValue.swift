@@ -21,9 +21,7 @@ package struct OutOfBandValue: Hashable, Sendable {
         case random = 0x23
     }
 
-    /// Which number.
     package var kind: Kind
-    /// The number.
     package var value: UInt128
 
     /// A number of that kind.
@@ -34,10 +32,8 @@ package struct OutOfBandValue: Hashable, Sendable {
 }
 
 extension OutOfBandValue: PacketEncodable {
-    /// 16.
     package var encodedCount: Int { 16 }
 
-    /// Writes the number.
     package func encode(into output: inout OutputSpan<UInt8>) { output.u128(value) }
 
     init(decoding reader: inout ByteReader, kind: Kind) throws(DecodeError) {

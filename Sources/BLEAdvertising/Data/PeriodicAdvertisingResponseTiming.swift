@@ -28,10 +28,8 @@ package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
 }
 
 extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Periodic Advertising Response Timing Information" }
 
-    /// Reads eight octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         accessAddress = try reader.u32("RspAA")
         subeventCount = try reader.u8("numSubevents")
@@ -40,10 +38,8 @@ extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
         responseSlotSpacing = try reader.u8("responseSlotSpacing")
     }
 
-    /// 8.
     package var encodedCount: Int { 8 }
 
-    /// Writes eight octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u32(accessAddress)
         output.u8(subeventCount)

@@ -16,17 +16,13 @@ package struct ResolvableSetIdentifier: Hashable, Sendable {
 }
 
 extension ResolvableSetIdentifier: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Resolvable Set Identifier" }
 
-    /// Reads six octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         self.init(try reader.u48("resolvable set identifier"))
     }
 
-    /// 6.
     package var encodedCount: Int { 6 }
 
-    /// Writes six octets.
     package func encode(into output: inout OutputSpan<UInt8>) { output.u48(value) }
 }

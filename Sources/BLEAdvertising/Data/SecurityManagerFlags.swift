@@ -2,9 +2,7 @@ import BLECore
 
 /// What there is in out-of-band data of LE pairing (Core Specification Supplement v11, Part A, 1.7).
 package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField {
-    /// For errors.
     package static var packetName: String { "Security Manager Out of Band Flags" }
-    /// The octet.
     package let rawValue: UInt8
 
     /// The flags of that octet, reserved bits included.

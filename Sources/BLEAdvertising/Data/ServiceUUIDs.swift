@@ -47,7 +47,6 @@ extension ServiceUUIDs: PacketEncodable {
     /// Octets of all UUIDs.
     package var encodedCount: Int { uuids.count * width.rawValue }
 
-    /// Writes the UUIDs.
     package func encode(into output: inout OutputSpan<UInt8>) {
         for uuid in uuids { output.uuid(uuid, width: width) }
     }

@@ -14,7 +14,6 @@ package struct TargetAddresses: Hashable, Sendable {
         self.values = values.map { $0 & 0xffff_ffff_ffff }
     }
 
-    /// The addresses.
     package var addresses: [DeviceAddress] { values.map { DeviceAddress($0, type: type) } }
 
     var dataType: AdvertisingDataType { type == .public ? .publicTargetAddress : .randomTargetAddress }
@@ -24,7 +23,6 @@ extension TargetAddresses: PacketEncodable {
     /// Octets of all addresses.
     package var encodedCount: Int { values.count * 6 }
 
-    /// Writes the addresses.
     package func encode(into output: inout OutputSpan<UInt8>) {
         for value in values { output.u48(value) }
     }

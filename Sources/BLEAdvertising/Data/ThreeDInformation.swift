@@ -4,7 +4,6 @@ import BLECore
 package struct ThreeDInformation: Hashable, Sendable {
     /// What the display does.
     package struct Features: OptionSet, Hashable, Sendable {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The features of that octet, reserved bits included.
@@ -33,19 +32,15 @@ package struct ThreeDInformation: Hashable, Sendable {
 }
 
 extension ThreeDInformation: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "3D Information Data" }
 
-    /// Reads two octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         features = Features(rawValue: try reader.u8("3D features"))
         pathLossThreshold = try reader.u8("path loss threshold")
     }
 
-    /// 2.
     package var encodedCount: Int { 2 }
 
-    /// Writes two octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(features.rawValue)
         output.u8(pathLossThreshold)

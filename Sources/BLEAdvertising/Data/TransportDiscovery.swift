@@ -23,12 +23,10 @@ package struct TransportDiscovery: Hashable, Sendable {
     /// A block for each transport.
     package var blocks: [Block]
 
-    /// Those blocks.
     package init(_ blocks: [Block]) { self.blocks = blocks }
 }
 
 extension TransportDiscovery: PacketDecodable, PacketEncodable {
-    /// For errors.
     package static var packetName: String { "Transport Discovery Data" }
 
     /// Reads all that is left as blocks, at least one.
@@ -46,7 +44,6 @@ extension TransportDiscovery: PacketDecodable, PacketEncodable {
     /// Octets of all blocks.
     package var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
 
-    /// Writes the blocks.
     package func encode(into output: inout OutputSpan<UInt8>) {
         for block in blocks {
             output.u8(block.organization)

@@ -79,7 +79,7 @@ package struct AES128: Sendable {
         return UInt32(twice) << 24 | UInt32(octet) << 16 | UInt32(octet) << 8 | UInt32(twice ^ octet)
     }
 
-    /// 4.2.1: times x.
+    /// Multiplies a polynomial by x (FIPS 197, 4.2.1).
     private static func doubled(_ octet: UInt8) -> UInt8 { octet << 1 ^ (octet >> 7) &* 0x1b }
 
     private static func product(_ left: UInt8, _ right: UInt8) -> UInt8 {

@@ -4,7 +4,7 @@
 public struct MedicalFloat: Hashable, Sendable {
     /// A number, or a special value in place of one.
     public enum Content: Hashable, Sendable {
-        /// An ordinary number.
+        /// An ordinary number, none of the special values.
         case finite(DecimalNumber)
         /// NaN: not a number.
         case notANumber

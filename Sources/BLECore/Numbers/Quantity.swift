@@ -26,66 +26,66 @@ extension Quantity: CustomStringConvertible {
 public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
     /// Nothing but a number: counts, indexes.
     case one = ""
-    /// Temperature.
+    /// The degree Celsius, a unit of temperature.
     case celsius = "°C"
-    /// Hundredths of something.
+    /// Hundredths of a whole, for example relative humidity.
     case percent = "%"
-    /// Pressure.
+    /// The pascal, a unit of pressure.
     case pascal = "Pa"
     /// Pressure, 100 Pa; a millibar.
     case hectopascal = "hPa"
-    /// Illuminance.
+    /// The lux, a unit of illuminance.
     case lux = "lx"
-    /// Mass.
+    /// The kilogram, a unit of mass.
     case kilogram = "kg"
     /// Mass, 0.453 592 37 kg.
     case pound = "lb"
-    /// Energy.
+    /// The kilowatt-hour, a unit of energy.
     case kilowattHour = "kWh"
-    /// Power.
+    /// The watt, a unit of power.
     case watt = "W"
-    /// Voltage.
+    /// The volt, a unit of voltage.
     case volt = "V"
-    /// Current.
+    /// The ampere, a unit of electric current.
     case ampere = "A"
-    /// Concentration by mass.
+    /// Micrograms per cubic meter, a unit of concentration.
     case microgramPerCubicMetre = "µg/m³"
-    /// Concentration.
+    /// Parts per million, a unit of concentration.
     case partsPerMillion = "ppm"
-    /// Angle.
+    /// The degree, a unit of angle.
     case degree = "°"
-    /// Rate of turn.
+    /// Degrees per second, a unit of the rate of turn.
     case degreePerSecond = "°/s"
-    /// Rate of turn.
+    /// Revolutions per minute, a unit of the rate of turn.
     case revolutionPerMinute = "rpm"
-    /// Length.
+    /// The millimeter, a unit of length.
     case millimetre = "mm"
-    /// Length.
+    /// The meter, a unit of length.
     case metre = "m"
-    /// Time.
+    /// The second, a unit of time.
     case second = "s"
-    /// Speed.
+    /// Meters per second, a unit of speed.
     case metrePerSecond = "m/s"
-    /// Acceleration.
+    /// Meters per second squared, a unit of acceleration.
     case metrePerSecondSquared = "m/s²"
     /// Acceleration, 9.806 65 m/s².
     case standardGravity = "g"
-    /// Volume.
+    /// The liter, a unit of volume.
     case litre = "L"
-    /// Volume.
+    /// The milliliter, a unit of volume.
     case millilitre = "mL"
-    /// Volume.
+    /// The cubic meter, a unit of volume.
     case cubicMetre = "m³"
-    /// Flow.
+    /// Cubic meters per hour, a unit of volume flow rate.
     case cubicMetrePerHour = "m³/h"
-    /// Conductivity.
+    /// Microsiemens per centimeter, a unit of conductivity.
     case microsiemensPerCentimetre = "µS/cm"
     /// Radio power, in relation to a milliwatt.
     case decibelMilliwatt = "dBm"
 }
 
 extension PhysicalUnit: CustomStringConvertible {
-    /// The symbol.
+    /// The symbol of the unit, for example `°C`.
     public var description: String { rawValue }
 
     /// The unit in letters, for the end of a name: the `C` of `temperatureC`.

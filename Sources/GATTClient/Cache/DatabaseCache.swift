@@ -79,7 +79,6 @@ package struct DatabaseCache: Sendable {
     /// The server said that its database has changed.
     package mutating func invalidate(_ peer: DeviceAddress) { entries[peer]?.isCurrent = false }
 
-    /// Forgets a peer.
     package mutating func forget(_ peer: DeviceAddress) {
         entries[peer] = nil
         order.removeAll { $0 == peer }

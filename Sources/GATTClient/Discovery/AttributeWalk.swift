@@ -4,7 +4,7 @@ import BLECore
 /// A walk over a range of handles that asks again and again for what follows. It only ever goes forward, so
 /// it ends after at most as many requests as there are handles, and a server that turns back is caught.
 struct AttributeWalk: Sendable {
-    /// How it asks.
+    /// What the requests of a walk ask for.
     enum Method: Hashable, Sendable {
         /// For groups that begin with an attribute of this type, with its value.
         case groups(BluetoothUUID)

@@ -34,7 +34,6 @@ package struct ReadMultipleVariable: GATTProcedure {
         return values.map { .done($0) } ?? .ask(.readMultipleVariable(handles))
     }
 
-    /// Takes the values.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let request = ATTOpcode.readMultipleVariableRequest
         switch response {

@@ -93,7 +93,7 @@ package struct ReadSeveralValues: GATTProcedure {
 
 /// What several values read in one request came as.
 public enum ReadTogether: Hashable, Sendable {
-    /// Each by itself.
+    /// The values one by one, with their handles.
     case separate([RemoteValue])
     /// All in a row.
     case joined([UInt8])

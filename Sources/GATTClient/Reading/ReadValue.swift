@@ -3,7 +3,6 @@ import BLECore
 
 /// Reads a value, or its first MTU - 1 octets (Core Specification 5.4, Vol 3, Part G, 4.8.1 and 4.12.1).
 package struct ReadValue: SingleRequest {
-    /// The value.
     package typealias Output = [UInt8]
 
     let request: ATTRequest

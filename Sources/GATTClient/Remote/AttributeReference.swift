@@ -31,9 +31,9 @@ public struct DatabaseGeneration: Hashable, Sendable {
     /// For what was not found by a host's discovery.
     package static let unknown = DatabaseGeneration(0)
 
-    /// True, always.
+    /// Returns true for any two states, so that they take no part in comparisons.
     public static func == (left: DatabaseGeneration, right: DatabaseGeneration) -> Bool { true }
 
-    /// Adds nothing.
+    /// Adds nothing to the hash, since all states are equal.
     public func hash(into hasher: inout Hasher) {}
 }

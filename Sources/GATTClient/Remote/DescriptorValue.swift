@@ -15,7 +15,7 @@ public enum DescriptorValue: Hashable, Sendable {
     case presentationFormat(CharacteristicPresentationFormat)
     /// 0x2905: the descriptors of type 0x2904 that describe the parts of the value, in order (3.3.3.6).
     case aggregateFormat([AttributeHandle])
-    /// Any other descriptor.
+    /// The octets of any other descriptor.
     case other([UInt8])
 
     /// Reads the value of a descriptor of that type. Bits without an assigned meaning are kept.

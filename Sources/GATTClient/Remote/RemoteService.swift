@@ -83,7 +83,7 @@ public struct RemoteInclude: Hashable, ServiceReference {
 
 /// A service that discovery found, by itself or included by another.
 public protocol ServiceReference: Sendable {
-    /// Its handles.
+    /// The handles of the service, from its declaration to its last attribute.
     var range: AttributeRange { get }
     /// The state of the server's database that the handles are of.
     var generation: DatabaseGeneration { get }

@@ -8,7 +8,7 @@ import DequeModule
 /// characteristics that had some before, so that the first listener has them without a gap. The oldest go
 /// when there are too many.
 package struct EarlyValues: Sendable {
-    /// The most values.
+    /// The most values that are kept.
     package static let valueLimit = 64
     /// The most octets of values.
     package static let octetLimit = 16_384

@@ -27,7 +27,6 @@ package struct HeldConfirmations: Sendable {
     private var held: [Held] = []
     private var last: UInt64 = 0
 
-    /// No confirmations.
     package init() {}
 
     /// Holds the confirmation of an indication that came `now`, until all of `takers` have taken it.

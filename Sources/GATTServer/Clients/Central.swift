@@ -15,6 +15,6 @@ public struct Central: Hashable, Sendable {
 }
 
 extension Central: CustomStringConvertible {
-    /// The device's address.
+    /// The address of the device and its type.
     public var description: String { address.description }
 }

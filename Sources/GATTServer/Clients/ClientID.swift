@@ -1,7 +1,6 @@
 /// Names a client of a server, that is the device at the other end of a link, for as long as the link is up. The owner
 /// of the server hands the numbers out.
 package struct ClientID: RawRepresentable, Hashable, Sendable {
-    /// The number.
     package let rawValue: UInt64
 
     /// The client with that number.
@@ -10,7 +9,6 @@ package struct ClientID: RawRepresentable, Hashable, Sendable {
 
 /// Names one of a client's ATT bearers (Core Specification 5.4, Vol 3, Part F, 3.2.11): each has at most one request open.
 package struct BearerID: RawRepresentable, Hashable, Sendable {
-    /// The number.
     package let rawValue: UInt16
 
     /// The bearer with that number.

@@ -12,7 +12,7 @@ package struct Attribute: Sendable {
         /// Where a client subscribes to the characteristic with this value handle and these properties. Its
         /// value is each link's own.
         case clientConfiguration(of: AttributeHandle, CharacteristicProperties)
-        /// Any other descriptor.
+        /// A descriptor other than a Client Characteristic Configuration.
         case descriptor
     }
 
@@ -26,7 +26,6 @@ package struct Attribute: Sendable {
         case databaseHash
     }
 
-    /// Its number.
     package let handle: AttributeHandle
     /// Its type; of a characteristic's value, the characteristic's UUID.
     package let type: BluetoothUUID
@@ -36,7 +35,6 @@ package struct Attribute: Sendable {
     package let permissions: AttributePermissions
     /// How long its value may be.
     package let length: AttributeLength
-    /// The stored value.
     package internal(set) var value: [UInt8]
     /// The last attribute of the group that it begins, as services and characteristics do; else itself.
     package internal(set) var groupEnd: AttributeHandle

@@ -6,9 +6,7 @@ import BLECore
 public struct ServiceRecord: Hashable, Sendable {
     /// An attribute of it.
     package struct Entry: Hashable, Sendable {
-        /// Its number.
         package var handle: AttributeHandle
-        /// Its type.
         package var type: BluetoothUUID
         /// What a declaration of a service or characteristic says: UUID, properties, handle. Of others nothing.
         package var declaration: [UInt8]

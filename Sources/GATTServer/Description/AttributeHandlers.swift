@@ -21,7 +21,7 @@ public enum GATTReadOutcome: Hashable, Sendable {
 
 /// What a write handler does.
 public enum GATTWriteOutcome: Hashable, Sendable {
-    /// Accepts the value.
+    /// Accepts the value; the server stores it once all handlers of the transaction have accepted.
     case accept
     /// Will `complete` the request's `pending` answer. A command has no answer, so there it means `accept`.
     case later
@@ -56,7 +56,7 @@ public struct GATTReadRequest: Hashable, Sendable {
 public enum GATTWriteKind: String, Hashable, Sendable {
     /// By Write Request: the client waits for the answer.
     case request
-    /// By Write Command.
+    /// By Write Command: the client expects no response.
     case command
     /// By Prepare and Execute Write Requests.
     case prepared

@@ -18,7 +18,7 @@ public struct GATTService: Sendable {
     /// permissions do not allow, descriptors twice, missing or beside the properties, includes in a circle.
     package var allowsContradictions = false
 
-    /// Creates a service.
+    /// Creates a service, a primary one by default.
     public init(
         _ uuid: BluetoothUUID, isPrimary: Bool = true, handle: AttributeHandle? = nil,
         includes: [GATTInclude] = [], characteristics: [GATTCharacteristic] = []
@@ -88,7 +88,7 @@ public struct GATTCharacteristic: Sendable {
     /// What the server does with the value itself.
     var role: Attribute.Role?
 
-    /// Creates a characteristic.
+    /// Creates a characteristic. Extended properties add `.extendedProperties` to `properties`.
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
@@ -130,7 +130,7 @@ public struct GATTDescriptor: Sendable {
     /// Where it goes; nil for after what comes before it.
     public var handle: AttributeHandle?
 
-    /// Creates a descriptor.
+    /// Creates a descriptor with a stored value, which is empty by default.
     public init(
         _ uuid: BluetoothUUID, permissions: AttributePermissions? = nil, value: [UInt8] = [],
         length: AttributeLength = .any, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil,

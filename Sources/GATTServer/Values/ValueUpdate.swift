@@ -2,11 +2,9 @@ import BLECore
 
 /// A value that the application has set, on its way to those who subscribed to it.
 package struct ValueUpdate: Hashable, Sendable {
-    /// The attribute.
     package let handle: AttributeHandle
-    /// Its type.
+    /// The type of the attribute, which is the characteristic's UUID.
     package let uuid: BluetoothUUID
-    /// The whole value.
     package let value: [UInt8]
 
     /// A value of an attribute.

@@ -2,7 +2,6 @@ import BLECore
 
 /// `width` octets, never more nor fewer.
 package struct FixedOctets<let width: Int>: HCIField {
-    /// The octets.
     package private(set) var octets: [UInt8]
 
     /// Those octets, or nil when there are not `width` of them.
@@ -11,7 +10,7 @@ package struct FixedOctets<let width: Int>: HCIField {
         self.octets = octets
     }
 
-    /// Zeros.
+    /// Creates a value of `width` zero octets.
     package init() { octets = [UInt8](repeating: 0, count: width) }
 
     /// The octet at `index`, 0 to `width - 1`.
@@ -20,15 +19,12 @@ package struct FixedOctets<let width: Int>: HCIField {
         set { octets[index] = newValue }
     }
 
-    /// Reads `width` octets.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         octets = try reader.bytes(width, "")
     }
 
-    /// `width`.
     package var fieldWidth: Int { width }
 
-    /// Writes the octets.
     package func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }
 

@@ -8,7 +8,7 @@ package protocol HCIField: Hashable, Sendable {
     init(reading reader: inout ByteReader) throws(DecodeError)
     /// Octets that `write(into:)` writes.
     var fieldWidth: Int { get }
-    /// Writes the parameter.
+    /// Writes the parameter in exactly `fieldWidth` octets.
     func write(into output: inout OutputSpan<UInt8>)
 }
 
@@ -26,7 +26,6 @@ extension HCIField where Self: FixedWidthInteger {
         }
     }
 
-    /// `bitWidth / 8`.
     package var fieldWidth: Int { Self.bitWidth / 8 }
 
     /// Writes `bitWidth / 8` octets, least significant first.
@@ -52,15 +51,12 @@ package protocol HCICode: RawRepresentable, HCIField where RawValue: HCIField & 
 }
 
 extension HCICode {
-    /// Reads the number.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         self.init(rawValue: try RawValue(reading: &reader))
     }
 
-    /// The number's width.
     package var fieldWidth: Int { rawValue.fieldWidth }
 
-    /// Writes the number.
     package func write(into output: inout OutputSpan<UInt8>) { rawValue.write(into: &output) }
 }
 

@@ -1,8 +1,8 @@
 /// A value that does not fit into its field, found while a message was being made.
 package struct HCIParameterError: Error, Hashable, Sendable {
-    /// The field.
+    /// The name of the field, "advertising data".
     package let field: String
-    /// What was given.
+    /// The value that exceeds `limit`, for example a count of octets.
     package let value: Int
     /// What is possible at most.
     package let limit: Int

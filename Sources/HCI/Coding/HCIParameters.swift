@@ -21,17 +21,13 @@ extension HCIParameters {
 
 /// Parameters of a message that has no type of its own, kept as they came.
 package struct UnknownParameters: HCIParameters {
-    /// The octets.
     package static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
         Remainder($0.octets)
     }
-    /// For errors.
     package static let packetName = "parameters"
 
-    /// The octets.
     package var octets: [UInt8]
 
-    /// Those octets.
     package init(octets: [UInt8]) { self.octets = octets }
 }
 

@@ -3,7 +3,6 @@ import BLECore
 /// Parameters for each PHY of a set: an octet that says which, then the parameters in the order of its
 /// bits (Core Specification 5.4, Vol 4, Part E, 7.8.64 and 7.8.66).
 package struct PerPHY<Parameters: HCIField>: HCIField {
-    /// The PHYs.
     package let phys: PHYSet
     private let values: [Parameters]
 

@@ -9,10 +9,8 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     /// 10 ms to 655.35 s.
     package typealias ReturnParameters = ReturnedForConnection<Centiseconds>
 
-    /// The connection.
     package var connection: ConnectionHandle
 
-    /// Asks for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
@@ -25,15 +23,12 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     ) {
         ($0.connection, $0.timeout)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// 10 ms to 655.35 s, and no less than the connection's interval times one more than its latency.
     package var timeout: Centiseconds
 
-    /// `timeout` for `connection`.
     package init(connection: ConnectionHandle, timeout: Centiseconds) {
         (self.connection, self.timeout) = (connection, timeout)
     }
@@ -46,9 +41,7 @@ package struct ReadEncryptionKeySize: HCICommand {
     /// Octets, 7 to 16 on Low Energy.
     package typealias ReturnParameters = ReturnedForConnection<UInt8>
 
-    /// The connection.
     package var connection: ConnectionHandle
 
-    /// Asks for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }

@@ -5,7 +5,6 @@ package struct Reset: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.2.
     package static let definition = command(.reset, "", Self.init) { _ in }
 
-    /// A reset.
     package init() {}
 }
 
@@ -14,7 +13,6 @@ package struct SetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.1.
     package static let definition = command(.setEventMask, "event mask", Self.init) { $0.mask }
 
-    /// The events.
     package var mask: HCIEventMask
 
     /// Lets the events of `mask` come.
@@ -26,7 +24,6 @@ package struct SetEventMaskPage2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.69.
     package static let definition = command(.setEventMaskPage2, "event mask page 2", Self.init) { $0.mask }
 
-    /// The events.
     package var mask: HCIEventMaskPage2
 
     /// Lets the events of `mask` come.
@@ -43,15 +40,12 @@ package struct SetControllerToHostFlowControl: HCICommand {
 
     /// What a host counts.
     package struct Kinds: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The kinds of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// ACL data.
         package static let acl = Kinds(rawValue: 1 << 0)
-        /// Synchronous data.
         package static let synchronous = Kinds(rawValue: 1 << 1)
     }
 
@@ -138,7 +132,6 @@ package struct ReadLEHostSupport: HCICommand {
         package static let layout = HCILayout("LE supported, unused", Self.init) {
             ($0.isSupported, $0.unused)
         }
-        /// For errors.
         package static let packetName = "LE host support"
 
         /// Whether the host does Low Energy.
@@ -146,7 +139,6 @@ package struct ReadLEHostSupport: HCICommand {
         /// Once "simultaneous LE host"; zero.
         package var unused: UInt8
 
-        /// That answer.
         package init(isSupported: HCIFlag, unused: UInt8 = 0) {
             (self.isSupported, self.unused) = (isSupported, unused)
         }

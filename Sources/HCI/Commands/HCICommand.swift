@@ -23,7 +23,6 @@ package enum HCIAnswer: Hashable, Sendable {
 }
 
 extension HCICommand {
-    /// The command's number.
     package static var opcode: HCIOpcode { definition.code }
     /// The parameters in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }

@@ -1,13 +1,13 @@
 /// The commands for every controller that a Low Energy host uses, with their sections in the Core
 /// Specification 5.4, Vol 4, Part E.
 extension HCIOpcode {
-    /// Disconnect, 7.1.6.
+    /// The Disconnect command, section 7.1.6.
     package static let disconnect = HCIOpcode(rawValue: 0x0406)
     /// Read Remote Version Information, 7.1.23.
     package static let readRemoteVersionInformation = HCIOpcode(rawValue: 0x041d)
     /// Set Event Mask, 7.3.1.
     package static let setEventMask = HCIOpcode(rawValue: 0x0c01)
-    /// Reset, 7.3.2.
+    /// The Reset command, section 7.3.2.
     package static let reset = HCIOpcode(rawValue: 0x0c03)
     /// Write Local Name, 7.3.11.
     package static let writeLocalName = HCIOpcode(rawValue: 0x0c13)
@@ -51,9 +51,9 @@ extension HCIOpcode {
     package static let readLocalExtendedFeatures = HCIOpcode(rawValue: 0x1004)
     /// Read Buffer Size, 7.4.5.
     package static let readBufferSize = HCIOpcode(rawValue: 0x1005)
-    /// Read BD_ADDR, 7.4.6.
+    /// The Read BD_ADDR command, section 7.4.6.
     package static let readBDADDR = HCIOpcode(rawValue: 0x1009)
-    /// Read RSSI, 7.5.4.
+    /// The Read RSSI command, section 7.5.4.
     package static let readRSSI = HCIOpcode(rawValue: 0x1405)
     /// Read Encryption Key Size, 7.5.7.
     package static let readEncryptionKeySize = HCIOpcode(rawValue: 0x1408)

@@ -42,9 +42,9 @@ extension HCIOpcode {
     package static let leReadChannelMap = HCIOpcode(rawValue: 0x2015)
     /// LE Read Remote Features, 7.8.21.
     package static let leReadRemoteFeatures = HCIOpcode(rawValue: 0x2016)
-    /// LE Encrypt, 7.8.22.
+    /// The LE Encrypt command, section 7.8.22.
     package static let leEncrypt = HCIOpcode(rawValue: 0x2017)
-    /// LE Rand, 7.8.23.
+    /// The LE Rand command, section 7.8.23.
     package static let leRand = HCIOpcode(rawValue: 0x2018)
     /// LE Enable Encryption, 7.8.24.
     package static let leEnableEncryption = HCIOpcode(rawValue: 0x2019)

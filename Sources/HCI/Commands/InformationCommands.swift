@@ -16,7 +16,6 @@ package struct ReadLocalVersionInformation: HCICommand {
         ) {
             ($0.hciVersion, $0.hciSubversion, $0.lmpVersion, $0.company, $0.lmpSubversion)
         }
-        /// For errors.
         package static let packetName = "local version"
 
         /// The Core Specification that the HCI follows.
@@ -30,7 +29,6 @@ package struct ReadLocalVersionInformation: HCICommand {
         /// The maker's own number for the link layer.
         package var lmpSubversion: UInt16
 
-        /// That version.
         package init(
             hciVersion: CoreVersion, hciSubversion: UInt16, lmpVersion: CoreVersion, company: UInt16,
             lmpSubversion: UInt16
@@ -45,7 +43,6 @@ package struct ReadLocalVersionInformation: HCICommand {
 package struct ReadLocalSupportedCommands: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.2.
     package static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
-    /// The commands.
     package typealias ReturnParameters = Returned<SupportedCommands>
 
     /// A question for them.
@@ -56,7 +53,6 @@ package struct ReadLocalSupportedCommands: HCICommand {
 package struct ReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.3.
     package static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
-    /// The features.
     package typealias ReturnParameters = Returned<LMPFeatures>
 
     /// A question for them.
@@ -71,16 +67,13 @@ package struct ReadLocalExtendedFeatures: HCICommand {
     /// The page, from 0.
     package var page: UInt8
 
-    /// Asks for `page`.
     package init(page: UInt8) { self.page = page }
 
-    /// The page.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("page, max page, features", Self.init) {
             ($0.page, $0.lastPage, $0.features)
         }
-        /// For errors.
         package static let packetName = "extended features"
 
         /// Which page it is.
@@ -90,7 +83,6 @@ package struct ReadLocalExtendedFeatures: HCICommand {
         /// The bits; those of page 0 are `LMPFeatures`. Bit 1 of page 1: the host does Low Energy.
         package var features: UInt64
 
-        /// That page.
         package init(page: UInt8, lastPage: UInt8, features: UInt64) {
             (self.page, self.lastPage, self.features) = (page, lastPage, features)
         }
@@ -107,19 +99,16 @@ package struct ReadBDADDR: HCICommand {
 
     /// The public address; all zeros when the controller has none.
     package struct ReturnParameters: HCIParameters {
-        /// The address.
+        /// The address in 6 octets, without its type, which is always public.
         package static let layout = HCILayout(
             "address", { (bare: BareAddress) in Self(address: bare.public) }
         ) {
             BareAddress($0.address)
         }
-        /// For errors.
         package static let packetName = "BD_ADDR"
 
-        /// The address.
         package var address: DeviceAddress
 
-        /// That address.
         package init(address: DeviceAddress) { self.address = address }
     }
 }
@@ -133,7 +122,6 @@ package struct ReadBufferSize: HCICommand {
     /// A question for them.
     package init() {}
 
-    /// The buffers.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -141,7 +129,6 @@ package struct ReadBufferSize: HCICommand {
         ) {
             ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
         }
-        /// For errors.
         package static let packetName = "buffer size"
 
         /// The most octets of data in an ACL packet, without its header.

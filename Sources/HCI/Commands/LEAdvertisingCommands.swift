@@ -20,12 +20,10 @@ package struct LESetAdvertisingParameters: HCICommand {
     package var ownAddressType: OwnAddressType
     /// At whom directed advertising is directed, or whose keys make the own address.
     package var peer: HCIAddress
-    /// Where to advertise.
     package var channels: AdvertisingChannels
     /// Whose requests to answer.
     package var filterPolicy: AdvertisingFilterPolicy
 
-    /// Those parameters.
     package init(
         intervalMin: Slots, intervalMax: Slots, type: AdvertisingType = .connectable,
         ownAddressType: OwnAddressType = .public, peer: HCIAddress = HCIAddress(0, type: .public),
@@ -53,10 +51,8 @@ package struct LESetAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.7.
     package static let definition = command(.leSetAdvertisingData, "advertising data", Self.init) { $0.data }
 
-    /// The data.
     package var data: LegacyAdvertisingData
 
-    /// Advertises `data`.
     package init(data: LegacyAdvertisingData) { self.data = data }
 }
 
@@ -67,7 +63,6 @@ package struct LESetScanResponseData: HCICommand {
         $0.data
     }
 
-    /// The data.
     package var data: LegacyAdvertisingData
 
     /// Answers scanners with `data`.
@@ -79,9 +74,7 @@ package struct LESetAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.9.
     package static let definition = command(.leSetAdvertisingEnable, "enable", Self.init) { $0.enable }
 
-    /// Whether to advertise.
     package var enable: HCIFlag
 
-    /// Starts or stops.
     package init(enable: HCIFlag) { self.enable = enable }
 }

@@ -29,10 +29,8 @@ package struct LERemoveAdvertisingSet: HCICommand {
         $0.set
     }
 
-    /// The set.
     package var set: AdvertisingHandle
 
-    /// Removes `set`.
     package init(set: AdvertisingHandle) { self.set = set }
 }
 
@@ -41,6 +39,5 @@ package struct LEClearAdvertisingSets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.60.
     package static let definition = command(.leClearAdvertisingSets, "", Self.init) { _ in }
 
-    /// Removes them.
     package init() {}
 }

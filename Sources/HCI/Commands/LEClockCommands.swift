@@ -5,9 +5,8 @@ package struct LEModifySleepClockAccuracy: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.94.
     package static let definition = command(.leModifySleepClockAccuracy, "action", Self.init) { $0.action }
 
-    /// Which way.
+    /// The direction in which the accuracy of the sleep clock changes.
     package struct Action: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The action of that octet.
@@ -19,10 +18,8 @@ package struct LEModifySleepClockAccuracy: HCICommand {
         package static let lessAccurate = Action(rawValue: 0x01)
     }
 
-    /// Which way.
     package var action: Action
 
-    /// That change.
     package init(action: Action) { self.action = action }
 }
 
@@ -33,7 +30,6 @@ package struct LERequestPeerSCA: HCICommand {
     /// LE Request Peer SCA Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// Asks the peer of `connection`.

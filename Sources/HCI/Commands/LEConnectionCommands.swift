@@ -25,7 +25,6 @@ package struct LECreateConnection: HCICommand {
     /// What the connection should be like.
     package var parameters: LEConnectionParameters
 
-    /// Connects so.
     package init(
         scanInterval: Slots, scanWindow: Slots, filterPolicy: InitiatorFilterPolicy = .peer, peer: HCIAddress,
         ownAddressType: OwnAddressType = .public, parameters: LEConnectionParameters
@@ -41,7 +40,6 @@ package struct LECreateConnectionCancel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.13.
     package static let definition = command(.leCreateConnectionCancel, "", Self.init) { _ in }
 
-    /// Gives up.
     package init() {}
 }
 
@@ -54,12 +52,10 @@ package struct LEConnectionUpdate: HCICommand {
     /// LE Connection Update Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// What it should be like.
     package var parameters: LEConnectionParameters
 
-    /// Changes `connection`.
     package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }
@@ -86,10 +82,8 @@ package struct LEReadChannelMap: HCICommand {
     /// The channels in use.
     package typealias ReturnParameters = ReturnedForConnection<ChannelMap>
 
-    /// The connection.
     package var connection: ConnectionHandle
 
-    /// Asks for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
@@ -100,7 +94,6 @@ package struct LEReadRemoteFeatures: HCICommand {
     /// LE Read Remote Features Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// Asks the peer of `connection`.
@@ -115,15 +108,12 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     ) {
         ($0.connection, $0.parameters)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// What it should be like.
     package var parameters: LEConnectionParameters
 
-    /// Accepts `parameters`.
     package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }
@@ -137,15 +127,12 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     ) {
         ($0.connection, $0.reason)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// The reason that the peer receives.
     package var reason: HCIStatus
 
-    /// Refuses.
     package init(connection: ConnectionHandle, reason: HCIStatus = .unacceptableConnectionParameters) {
         (self.connection, self.reason) = (connection, reason)
     }

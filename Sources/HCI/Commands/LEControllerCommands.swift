@@ -5,7 +5,6 @@ package struct LESetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.1.
     package static let definition = command(.leSetEventMask, "LE event mask", Self.init) { $0.mask }
 
-    /// The events.
     package var mask: LEEventMask
 
     /// Lets the events of `mask` come.
@@ -26,7 +25,6 @@ package struct LEReadBufferSize: HCICommand {
         package static let layout = HCILayout("ACL length, ACL packets", Self.init) {
             ($0.aclLength, $0.aclPackets)
         }
-        /// For errors.
         package static let packetName = "LE buffer size"
 
         /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
@@ -55,7 +53,6 @@ package struct LEReadBufferSizeV2: HCICommand {
         package static let layout = HCILayout("ACL length, ACL packets, ISO length, ISO packets", Self.init) {
             ($0.aclLength, $0.aclPackets, $0.isoLength, $0.isoPackets)
         }
-        /// For errors.
         package static let packetName = "LE buffer size [v2]"
 
         /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
@@ -79,7 +76,6 @@ package struct LEReadBufferSizeV2: HCICommand {
 package struct LEReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.3.
     package static let definition = command(.leReadLocalSupportedFeatures, "", Self.init) { _ in }
-    /// The features.
     package typealias ReturnParameters = Returned<LEFeatures>
 
     /// A question for them.
@@ -95,7 +91,6 @@ package struct LESetRandomAddress: HCICommand {
         BareAddress($0.address)
     }
 
-    /// The address.
     package var address: DeviceAddress
 
     /// Makes `address` the random address.
@@ -129,7 +124,6 @@ package struct LEClearFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.15.
     package static let definition = command(.leClearFilterAcceptList, "", Self.init) { _ in }
 
-    /// Empties it.
     package init() {}
 }
 
@@ -143,7 +137,6 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
     /// Its address; type `.anonymous` stands for all anonymous advertisers.
     package var device: HCIAddress
 
-    /// Adds `device`.
     package init(device: HCIAddress) { self.device = device }
 }
 
@@ -154,9 +147,7 @@ package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
         $0.device
     }
 
-    /// Its address.
     package var device: HCIAddress
 
-    /// Removes `device`.
     package init(device: HCIAddress) { self.device = device }
 }

@@ -10,9 +10,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
         ($0.set, BareAddress($0.address))
     }
 
-    /// The set.
     package var set: AdvertisingHandle
-    /// Its address.
     package var address: DeviceAddress
 
     /// Makes `address` the one of `set`.
@@ -41,7 +39,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 
     /// What kind of advertising it is.
     package struct Properties: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt16
 
         /// The properties of those bits.
@@ -63,7 +60,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
         package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
-    /// The set.
     package var set: AdvertisingHandle
     /// What kind of advertising it is.
     package var properties: Properties
@@ -71,7 +67,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package var intervalMin: LongSlots
     /// The greatest time between advertising events.
     package var intervalMax: LongSlots
-    /// Where to advertise.
     package var channels: AdvertisingChannels
     /// Whose address to use.
     package var ownAddressType: OwnAddressType
@@ -92,7 +87,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// Whether LE Scan Request Received may come.
     package var notifiesScanRequests: HCIFlag
 
-    /// Those parameters.
     package init(
         set: AdvertisingHandle, properties: Properties, intervalMin: LongSlots, intervalMax: LongSlots,
         channels: AdvertisingChannels = .all, ownAddressType: OwnAddressType = .public,
@@ -116,14 +110,12 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
     ) {
         ($0.set, $0.operation, $0.preference, $0.data)
     }
-    /// For errors.
     package static let packetName = "advertising data fragment"
     /// The most octets of data in one command.
     package static let capacity = 251
 
     /// Which piece it is.
     package struct Operation: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The operation of that octet.
@@ -131,11 +123,11 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
 
         /// One in the middle.
         package static let intermediate = Operation(rawValue: 0x00)
-        /// The first.
+        /// The first of several pieces.
         package static let first = Operation(rawValue: 0x01)
-        /// The last.
+        /// The last of several pieces.
         package static let last = Operation(rawValue: 0x02)
-        /// The only one.
+        /// The only piece, with all the data.
         package static let complete = Operation(rawValue: 0x03)
         /// None: the data stay, only the controller's number for them (DID) changes.
         package static let unchanged = Operation(rawValue: 0x04)
@@ -143,25 +135,22 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
 
     /// Whether the controller may send the data in pieces of its own making.
     package struct Preference: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The preference of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It may.
+        /// The controller may send the data in pieces of its own making.
         package static let fragment = Preference(rawValue: 0x00)
         /// It should not, or as little as it can.
         package static let keepWhole = Preference(rawValue: 0x01)
     }
 
-    /// The set.
     package let set: AdvertisingHandle
     /// Which piece it is.
     package let operation: Operation
     /// Whether the controller may cut it again.
     package let preference: Preference
-    /// The octets.
     package let data: [UInt8]
 
     /// A piece for `set`.
@@ -191,7 +180,6 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     /// The data, or a piece of them.
     package var fragment: AdvertisingDataFragment
 
-    /// Advertises `fragment`.
     package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
 }
 
@@ -222,17 +210,14 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
         package static let layout = HCILayout("advertising handle, duration, max events", Self.init) {
             ($0.set, $0.duration, $0.maxEvents)
         }
-        /// For errors.
         package static let packetName = "advertising set"
 
-        /// The set.
         package var set: AdvertisingHandle
         /// How long to advertise; zero for ever.
         package var duration: Centiseconds
         /// How many extended advertising events to send; zero for no limit.
         package var maxEvents: UInt8
 
-        /// That set.
         package init(
             set: AdvertisingHandle, duration: Centiseconds = Centiseconds(rawValue: 0), maxEvents: UInt8 = 0
         ) {
@@ -240,7 +225,6 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
         }
     }
 
-    /// Whether to advertise.
     package var enable: HCIFlag
     /// What to start or stop, at most 63; none stops all.
     package var sets: [Entry]

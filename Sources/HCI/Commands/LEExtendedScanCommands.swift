@@ -15,7 +15,6 @@ package struct LESetExtendedScanParameters: HCICommand {
         package static let layout = HCILayout("type, interval, window", Self.init) {
             ($0.type, $0.interval, $0.window)
         }
-        /// For errors.
         package static let packetName = "scan parameters"
 
         /// Whether to ask for scan responses.
@@ -25,7 +24,6 @@ package struct LESetExtendedScanParameters: HCICommand {
         /// How long to listen, at most `interval`.
         package var window: Slots
 
-        /// Those parameters.
         package init(type: ScanType, interval: Slots, window: Slots) {
             (self.type, self.interval, self.window) = (type, interval, window)
         }
@@ -38,7 +36,6 @@ package struct LESetExtendedScanParameters: HCICommand {
     /// How to scan on LE 1M, LE Coded or both.
     package var phys: PerPHY<Scanning>
 
-    /// Those parameters.
     package init(
         ownAddressType: OwnAddressType = .public, filterPolicy: ScanFilterPolicy = [], phys: PerPHY<Scanning>
     ) {
@@ -57,21 +54,18 @@ package struct LESetExtendedScanEnable: HCICommand {
 
     /// Which repeated reports the controller leaves out.
     package struct DuplicateFilter: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The filter of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// None.
         package static let off = DuplicateFilter(rawValue: 0x00)
-        /// All.
+        /// All repeated reports, across the scan periods.
         package static let on = DuplicateFilter(rawValue: 0x01)
         /// All of one scan period.
         package static let eachPeriod = DuplicateFilter(rawValue: 0x02)
     }
 
-    /// Whether to scan.
     package var enable: HCIFlag
     /// Which repeated reports to leave out.
     package var filterDuplicates: DuplicateFilter
@@ -80,7 +74,6 @@ package struct LESetExtendedScanEnable: HCICommand {
     /// From one start of scanning to the next, longer than `duration`; zero to scan once.
     package var period: ScanPeriod
 
-    /// Starts or stops.
     package init(
         enable: HCIFlag, filterDuplicates: DuplicateFilter = .off,
         duration: Centiseconds = Centiseconds(rawValue: 0), period: ScanPeriod = ScanPeriod(rawValue: 0)
@@ -109,7 +102,6 @@ package struct LEExtendedCreateConnection: HCICommand {
         package static let layout = HCILayout("scan interval, scan window, parameters", Self.init) {
             ($0.scanInterval, $0.scanWindow, $0.parameters)
         }
-        /// For errors.
         package static let packetName = "initiating parameters"
 
         /// From the start of one window to that of the next, 2.5 ms to 40.959375 s.
@@ -119,7 +111,6 @@ package struct LEExtendedCreateConnection: HCICommand {
         /// What the connection should be like.
         package var parameters: LEConnectionParameters
 
-        /// Those parameters.
         package init(scanInterval: Slots, scanWindow: Slots, parameters: LEConnectionParameters) {
             (self.scanInterval, self.scanWindow) = (scanInterval, scanWindow)
             self.parameters = parameters
@@ -135,7 +126,6 @@ package struct LEExtendedCreateConnection: HCICommand {
     /// How to connect on each PHY; one of LE 1M and LE Coded must be there.
     package var phys: PerPHY<Initiating>
 
-    /// Connects so.
     package init(
         filterPolicy: InitiatorFilterPolicy = .peer, ownAddressType: OwnAddressType = .public,
         peer: HCIAddress, phys: PerPHY<Initiating>

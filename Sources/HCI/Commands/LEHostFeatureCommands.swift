@@ -27,15 +27,14 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
 
     /// What changes the address.
     package struct Reasons: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The reasons of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// New advertising data.
+        /// A change of the advertising data.
         package static let advertisingData = Reasons(rawValue: 1 << 0)
-        /// New scan response data.
+        /// A change of the scan response data.
         package static let scanResponseData = Reasons(rawValue: 1 << 1)
     }
 
@@ -44,6 +43,5 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
     /// What changes the address.
     package var reasons: Reasons
 
-    /// `reasons` for `set`.
     package init(set: AdvertisingHandle, reasons: Reasons) { (self.set, self.reasons) = (set, reasons) }
 }

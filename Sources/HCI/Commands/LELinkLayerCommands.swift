@@ -6,15 +6,12 @@ package struct LESetDataLength: HCICommand {
     package static let definition = command(.leSetDataLength, "handle, transmit", Self.init) {
         ($0.connection, $0.transmit)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// The greatest packets to send.
     package var transmit: DataLength
 
-    /// `transmit` for `connection`.
     package init(connection: ConnectionHandle, transmit: DataLength) {
         (self.connection, self.transmit) = (connection, transmit)
     }
@@ -57,15 +54,11 @@ package struct LEReadMaximumDataLength: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
-        /// For errors.
         package static let packetName = "maximum data length"
 
-        /// For sending.
         package var transmit: DataLength
-        /// For receiving.
         package var receive: DataLength
 
-        /// Those limits.
         package init(transmit: DataLength, receive: DataLength) {
             (self.transmit, self.receive) = (transmit, receive)
         }
@@ -77,29 +70,21 @@ package struct LEReadPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.47.
     package static let definition = command(.leReadPHY, "handle", Self.init) { $0.connection }
 
-    /// The connection.
     package var connection: ConnectionHandle
 
-    /// Asks for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 
-    /// The PHYs.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("handle, TX PHY, RX PHY", Self.init) {
             ($0.connection, $0.transmit, $0.receive)
         }
-        /// For errors.
         package static let packetName = "PHYs"
 
-        /// The connection.
         package var connection: ConnectionHandle
-        /// For sending.
         package var transmit: PHY
-        /// For receiving.
         package var receive: PHY
 
-        /// Those PHYs.
         package init(connection: ConnectionHandle, transmit: PHY, receive: PHY) {
             (self.connection, self.transmit, self.receive) = (connection, transmit, receive)
         }
@@ -111,7 +96,6 @@ package struct LESetDefaultPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.48.
     package static let definition = command(.leSetDefaultPHY, "PHYs", Self.init) { $0.preference }
 
-    /// The PHYs.
     package var preference: PHYPreference
 
     /// `preference` from now on.
@@ -127,14 +111,11 @@ package struct LESetPHY: HCICommand {
     /// LE PHY Update Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// The PHYs.
     package var preference: PHYPreference
     /// How to code on LE Coded.
     package var coding: PHYCoding
 
-    /// `preference` for `connection`.
     package init(connection: ConnectionHandle, preference: PHYPreference, coding: PHYCoding = .any) {
         (self.connection, self.preference, self.coding) = (connection, preference, coding)
     }
@@ -152,7 +133,6 @@ package struct LEReadTransmitPower: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
-        /// For errors.
         package static let packetName = "transmit power"
 
         /// dBm, -127 to 20.
@@ -160,7 +140,6 @@ package struct LEReadTransmitPower: HCICommand {
         /// dBm, -127 to 20.
         package var maximum: Int8
 
-        /// Those limits.
         package init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
     }
 }
@@ -181,7 +160,6 @@ package struct LEReadAntennaInformation: HCICommand {
         ) {
             ($0.samplingRates, $0.antennas, $0.maxPatternLength, $0.maxCTELength)
         }
-        /// For errors.
         package static let packetName = "antenna information"
 
         /// Bit 0: 1 us switching while sending, bit 1: 1 us sampling, bit 2: both while receiving.
@@ -193,7 +171,6 @@ package struct LEReadAntennaInformation: HCICommand {
         /// The longest constant tone extension in steps of 8 us, 2 to 20.
         package var maxCTELength: UInt8
 
-        /// Those abilities.
         package init(samplingRates: UInt8, antennas: UInt8, maxPatternLength: UInt8, maxCTELength: UInt8) {
             (self.samplingRates, self.antennas) = (samplingRates, antennas)
             (self.maxPatternLength, self.maxCTELength) = (maxPatternLength, maxCTELength)

@@ -7,10 +7,8 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
         $0.advertiser
     }
 
-    /// The set.
     package var advertiser: PeriodicAdvertiser
 
-    /// Adds `advertiser`.
     package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
@@ -23,10 +21,8 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
         $0.advertiser
     }
 
-    /// The set.
     package var advertiser: PeriodicAdvertiser
 
-    /// Removes `advertiser`.
     package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
@@ -35,7 +31,6 @@ package struct LEClearPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.72.
     package static let definition = command(.leClearPeriodicAdvertiserList, "", Self.init) { _ in }
 
-    /// Empties it.
     package init() {}
 }
 

@@ -13,7 +13,6 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
 
     /// What the packets of the train carry besides data.
     package struct Properties: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt16
 
         /// The properties of those bits.
@@ -23,7 +22,6 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
         package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
-    /// The set.
     package var set: AdvertisingHandle
     /// The least time from packet to packet, 7.5 ms to 81.91875 s (0x0006 to 0xffff).
     package var intervalMin: ConnectionInterval
@@ -32,7 +30,6 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     /// What the packets carry besides data.
     package var properties: Properties
 
-    /// Those parameters.
     package init(
         set: AdvertisingHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval,
         properties: Properties = []
@@ -50,16 +47,13 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     ) {
         ($0.set, $0.operation, $0.data)
     }
-    /// For errors.
     package static let packetName = "periodic advertising data fragment"
     /// The most octets of data in one command.
     package static let capacity = 252
 
-    /// The set.
     package let set: AdvertisingHandle
     /// Which piece it is.
     package let operation: AdvertisingDataFragment.Operation
-    /// The octets.
     package let data: [UInt8]
 
     /// A piece for `set`.
@@ -89,7 +83,6 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
     /// The data, or a piece of them.
     package var fragment: PeriodicAdvertisingDataFragment
 
-    /// Sends `fragment`.
     package init(fragment: PeriodicAdvertisingDataFragment) { self.fragment = fragment }
 }
 
@@ -105,7 +98,6 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
 
     /// Whether to send the train, and what its packets say.
     package struct Enable: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The choice of those bits.
@@ -119,7 +111,6 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
 
     /// Whether to send the train.
     package var enable: Enable
-    /// The set.
     package var set: AdvertisingHandle
 
     /// Starts or stops the train of `set`.

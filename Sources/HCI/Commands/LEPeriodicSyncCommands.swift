@@ -16,7 +16,6 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
 
     /// Whose train, and what to report.
     package struct Options: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The options of those bits.
@@ -59,7 +58,6 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.68.
     package static let definition = command(.lePeriodicAdvertisingCreateSyncCancel, "", Self.init) { _ in }
 
-    /// Gives up.
     package init() {}
 }
 
@@ -70,7 +68,6 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
         $0.sync
     }
 
-    /// The train.
     package var sync: SyncHandle
 
     /// Leaves the train `sync`.
@@ -86,9 +83,8 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
         ($0.sync, $0.enable)
     }
 
-    /// What to report.
+    /// Whether the packets of a train are reported, and whether repeated data are left out.
     package struct Enable: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The choice of those bits.
@@ -100,9 +96,7 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
         package static let filterDuplicates = Enable(rawValue: 1 << 1)
     }
 
-    /// The train.
     package var sync: SyncHandle
-    /// What to report.
     package var enable: Enable
 
     /// `enable` for the train `sync`.

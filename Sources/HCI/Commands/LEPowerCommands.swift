@@ -7,7 +7,6 @@ package struct RFPathCompensation: HCIParameters {
     package static let layout = HCILayout("TX path compensation, RX path compensation", Self.init) {
         ($0.transmit, $0.receive)
     }
-    /// For errors.
     package static let packetName = "RF path compensation"
 
     /// Of what is sent, in tenths of a dB, -1,280 to 1,280.
@@ -23,7 +22,6 @@ package struct RFPathCompensation: HCIParameters {
 package struct LEReadRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.75.
     package static let definition = command(.leReadRFPathCompensation, "", Self.init) { _ in }
-    /// The compensation.
     package typealias ReturnParameters = RFPathCompensation
 
     /// A question for it.
@@ -39,7 +37,6 @@ package struct LEWriteRFPathCompensation: HCICommand {
         $0.compensation
     }
 
-    /// The compensation.
     package var compensation: RFPathCompensation
 
     /// `compensation` from now on.
@@ -53,9 +50,7 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
         ($0.connection, $0.phy)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// The PHY.
     package var phy: PHYAndCoding
 
     /// Asks for `connection` and `phy`.
@@ -63,25 +58,20 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
         (self.connection, self.phy) = (connection, phy)
     }
 
-    /// The levels.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("handle, PHY, current level, greatest level", Self.init) {
             ($0.connection, $0.phy, $0.current, $0.greatest)
         }
-        /// For errors.
         package static let packetName = "transmit power levels"
 
-        /// The connection.
         package var connection: ConnectionHandle
-        /// The PHY.
         package var phy: PHYAndCoding
         /// dBm now, -127 to 20; 127 when it is not known.
         package var current: Int8
         /// dBm at most, -127 to 20.
         package var greatest: Int8
 
-        /// Those levels.
         package init(connection: ConnectionHandle, phy: PHYAndCoding, current: Int8, greatest: Int8) {
             (self.connection, self.phy, self.current, self.greatest) = (connection, phy, current, greatest)
         }
@@ -97,9 +87,7 @@ package struct LEReadRemoteTransmitPowerLevel: HCICommand {
     /// LE Transmit Power Reporting follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// The PHY.
     package var phy: PHYAndCoding
 
     /// Asks the peer of `connection` for `phy`.
@@ -116,10 +104,8 @@ package struct LESetTransmitPowerReportingEnable: HCICommand {
     ) {
         ($0.connection, $0.local, $0.remote)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// Whether changes on this side are reported.
     package var local: HCIFlag

@@ -16,7 +16,6 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     /// The own identity resolving key for that peer; zero for none.
     package var localKey: UInt128
 
-    /// Adds `peer`.
     package init(peer: HCIAddress, peerKey: UInt128, localKey: UInt128) {
         (self.peer, self.peerKey, self.localKey) = (peer, peerKey, localKey)
     }
@@ -32,7 +31,6 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
     /// The peer's identity address.
     package var peer: HCIAddress
 
-    /// Removes `peer`.
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
@@ -41,7 +39,6 @@ package struct LEClearResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.40.
     package static let definition = command(.leClearResolvingList, "", Self.init) { _ in }
 
-    /// Empties it.
     package init() {}
 }
 
@@ -62,13 +59,11 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     package static let definition = command(.leReadPeerResolvableAddress, "peer identity", Self.init) {
         $0.peer
     }
-    /// The address.
     package typealias ReturnParameters = ReturnedResolvableAddress
 
     /// The peer's identity address.
     package var peer: HCIAddress
 
-    /// Asks for `peer`.
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
@@ -78,7 +73,6 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     package static let definition = command(.leReadLocalResolvableAddress, "peer identity", Self.init) {
         $0.peer
     }
-    /// The address.
     package typealias ReturnParameters = ReturnedResolvableAddress
 
     /// The peer's identity address.
@@ -90,17 +84,14 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 
 /// A resolvable private address that a controller returned.
 package struct ReturnedResolvableAddress: HCIParameters {
-    /// The address.
+    /// The address in 6 octets, without its type, which is always random.
     package static let layout = HCILayout("address", { (bare: BareAddress) in Self(address: bare.random) }) {
         BareAddress($0.address)
     }
-    /// For errors.
     package static let packetName = "resolvable private address"
 
-    /// The address.
     package var address: DeviceAddress
 
-    /// That address.
     package init(address: DeviceAddress) { self.address = address }
 }
 
@@ -139,13 +130,12 @@ package struct LESetPrivacyMode: HCICommand {
 
     /// What is taken from a peer.
     package struct Mode: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The mode of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Private addresses only.
+        /// Only the peer's private addresses.
         package static let network = Mode(rawValue: 0x00)
         /// The identity address as well.
         package static let device = Mode(rawValue: 0x01)
@@ -156,6 +146,5 @@ package struct LESetPrivacyMode: HCICommand {
     /// What is taken from it.
     package var mode: Mode
 
-    /// `mode` for `peer`.
     package init(peer: HCIAddress, mode: Mode) { (self.peer, self.mode) = (peer, mode) }
 }

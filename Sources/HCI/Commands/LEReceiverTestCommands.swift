@@ -8,13 +8,11 @@ package struct LEReceiverTest: HCICommand {
     /// The channel by its frequency: 2,402 MHz and 2 MHz for each, 0 to 39.
     package var channel: UInt8
 
-    /// Listens on `channel`.
     package init(channel: UInt8) { self.channel = channel }
 }
 
 /// How exactly a transmitter keeps its modulation index (Core Specification 5.4, Vol 4, Part E, 7.8.28).
 package struct ModulationIndex: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The index of that octet.
@@ -37,12 +35,10 @@ package struct LEReceiverTestV2: HCICommand {
 
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
-    /// The PHY.
     package var phy: PHY
     /// What the transmitter is assumed to do.
     package var modulationIndex: ModulationIndex
 
-    /// Listens on `channel`.
     package init(channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard) {
         (self.channel, self.phy, self.modulationIndex) = (channel, phy, modulationIndex)
     }
@@ -60,18 +56,16 @@ package struct LEReceiverTestV3: HCICommand {
 
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
-    /// The PHY.
     package var phy: PHY
     /// What the transmitter is assumed to do.
     package var modulationIndex: ModulationIndex
-    /// What is expected.
+    /// The constant tone extension that is expected in the test packets.
     package var toneExtension: TestToneExtension
     /// The length of switching and sampling slots: 1 us or 2 us.
     package var slotDurations: UInt8
     /// The antennas in the order of their use, 2 to 75.
     package var antennas: [UInt8]
 
-    /// Listens on `channel`.
     package init(
         channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard,
         toneExtension: TestToneExtension = TestToneExtension(), slotDurations: UInt8 = 1,
@@ -89,6 +83,5 @@ package struct LETestEnd: HCICommand {
     /// The packets that a receiver test has counted; 0 after a transmitter test.
     package typealias ReturnParameters = Returned<UInt16>
 
-    /// The end.
     package init() {}
 }

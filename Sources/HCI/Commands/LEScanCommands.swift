@@ -20,7 +20,6 @@ package struct LESetScanParameters: HCICommand {
     /// Which advertising packets to accept.
     package var filterPolicy: ScanFilterPolicy
 
-    /// Those parameters.
     package init(
         type: ScanType, interval: Slots, window: Slots, ownAddressType: OwnAddressType = .public,
         filterPolicy: ScanFilterPolicy = []
@@ -37,12 +36,10 @@ package struct LESetScanEnable: HCICommand {
         ($0.enable, $0.filterDuplicates)
     }
 
-    /// Whether to scan.
     package var enable: HCIFlag
     /// Whether the controller leaves out repeated reports.
     package var filterDuplicates: HCIFlag
 
-    /// Starts or stops.
     package init(enable: HCIFlag, filterDuplicates: HCIFlag = false) {
         (self.enable, self.filterDuplicates) = (enable, filterDuplicates)
     }

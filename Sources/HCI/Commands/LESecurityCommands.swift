@@ -6,7 +6,7 @@ package struct LEEncrypt: HCICommand {
     package static let definition = command(.leEncrypt, "key, plaintext", Self.init) {
         ($0.key, $0.plaintext)
     }
-    /// The cipher text.
+    /// The ciphertext; its most significant octet is out[0] of FIPS 197.
     package typealias ReturnParameters = Returned<UInt128>
 
     /// The key; its most significant octet is key[0] of FIPS 197.
@@ -22,7 +22,6 @@ package struct LEEncrypt: HCICommand {
 package struct LERand: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.23.
     package static let definition = command(.leRand, "", Self.init) { _ in }
-    /// 64 random bits.
     package typealias ReturnParameters = Returned<UInt64>
 
     /// A question for them.
@@ -40,7 +39,6 @@ package struct LEEnableEncryption: HCICommand {
     /// Encryption Change or Encryption Key Refresh Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// Names the key together with `diversifier`; zero for a key of LE Secure Connections.
     package var random: UInt64
@@ -61,15 +59,11 @@ package struct LELongTermKeyRequestReply: HCICommand {
     package static let definition = command(.leLongTermKeyRequestReply, "handle, long term key", Self.init) {
         ($0.connection, $0.key)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// The key.
     package var key: UInt128
 
-    /// Gives `key`.
     package init(connection: ConnectionHandle, key: UInt128) {
         (self.connection, self.key) = (connection, key)
     }
@@ -81,10 +75,8 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package static let definition = command(.leLongTermKeyRequestNegativeReply, "handle", Self.init) {
         $0.connection
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// Has no key for `connection`.
@@ -109,10 +101,9 @@ package struct LEGenerateDHKey: HCICommand {
     /// LE Generate DHKey Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The peer's key.
+    /// The peer's public key on the curve P-256.
     package var publicKey: P256PublicKey
 
-    /// Derives with `publicKey`.
     package init(publicKey: P256PublicKey) { self.publicKey = publicKey }
 }
 
@@ -126,9 +117,8 @@ package struct LEGenerateDHKeyV2: HCICommand {
     /// LE Generate DHKey Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// Which private key.
+    /// The private key from which the controller derives the Diffie-Hellman key.
     package struct KeyType: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The type of that octet.
@@ -140,12 +130,10 @@ package struct LEGenerateDHKeyV2: HCICommand {
         package static let debug = KeyType(rawValue: 0x01)
     }
 
-    /// The peer's key.
+    /// The peer's public key on the curve P-256.
     package var publicKey: P256PublicKey
-    /// The own key.
     package var keyType: KeyType
 
-    /// Derives with `publicKey`.
     package init(publicKey: P256PublicKey, keyType: KeyType = .generated) {
         (self.publicKey, self.keyType) = (publicKey, keyType)
     }

@@ -22,7 +22,6 @@ package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// The coding where the data are sent.
     package var secondaryCoding: AdvertisingCoding
 
-    /// Those parameters.
     package init(
         parameters: LESetExtendedAdvertisingParameters, primaryCoding: AdvertisingCoding = .any,
         secondaryCoding: AdvertisingCoding = .any

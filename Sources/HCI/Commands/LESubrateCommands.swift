@@ -8,7 +8,6 @@ package struct SubrateParameters: HCIParameters, HCIField {
     ) {
         ($0.factorMin, $0.factorMax, $0.maxLatency, $0.continuation, $0.supervisionTimeout)
     }
-    /// For errors.
     package static let packetName = "subrate parameters"
 
     /// The least factor: one of so many connection events is used, 1 to 500.
@@ -22,7 +21,6 @@ package struct SubrateParameters: HCIParameters, HCIField {
     /// How long a peer may be silent before the link counts as lost, 100 ms to 32 s.
     package var supervisionTimeout: Centiseconds
 
-    /// Those parameters.
     package init(
         factorMin: UInt16, factorMax: UInt16, maxLatency: UInt16 = 0, continuation: UInt16 = 0,
         supervisionTimeout: Centiseconds
@@ -37,7 +35,6 @@ package struct LESetDefaultSubrate: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.123.
     package static let definition = command(.leSetDefaultSubrate, "parameters", Self.init) { $0.parameters }
 
-    /// What is acceptable.
     package var parameters: SubrateParameters
 
     /// `parameters` from now on.
@@ -53,9 +50,7 @@ package struct LESubrateRequest: HCICommand {
     /// LE Subrate Change follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// What is wanted.
     package var parameters: SubrateParameters
 
     /// Wants `parameters` for `connection`.

@@ -8,14 +8,11 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     ) {
         ($0.connection, $0.serviceData, $0.sync)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// A number for the peer's host, of which the controller makes nothing.
     package var serviceData: UInt16
-    /// The train.
     package var sync: SyncHandle
 
     /// Transfers the train `sync` to the peer of `connection`.
@@ -32,14 +29,11 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     ) {
         ($0.connection, $0.serviceData, $0.set)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// A number for the peer's host, of which the controller makes nothing.
     package var serviceData: UInt16
-    /// The advertising set.
     package var set: AdvertisingHandle
 
     /// Transfers the train of `set` to the peer of `connection`.
@@ -56,15 +50,11 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     ) {
         ($0.connection, $0.parameters)
     }
-    /// The connection.
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// What to do.
     package var parameters: SyncTransferParameters
 
-    /// `parameters` for `connection`.
     package init(connection: ConnectionHandle, parameters: SyncTransferParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }
@@ -79,7 +69,6 @@ package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand
         $0.parameters
     }
 
-    /// What to do.
     package var parameters: SyncTransferParameters
 
     /// `parameters` for every connection from now on.

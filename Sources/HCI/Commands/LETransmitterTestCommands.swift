@@ -11,10 +11,8 @@ package struct LETransmitterTest: HCICommand {
     package var channel: UInt8
     /// Octets of payload, 0 to 255.
     package var length: UInt8
-    /// What to send.
     package var payload: TestPayload
 
-    /// Sends on `channel`.
     package init(channel: UInt8, length: UInt8, payload: TestPayload) {
         (self.channel, self.length, self.payload) = (channel, length, payload)
     }
@@ -33,12 +31,9 @@ package struct LETransmitterTestV2: HCICommand {
     package var channel: UInt8
     /// Octets of payload, 0 to 255.
     package var length: UInt8
-    /// What to send.
     package var payload: TestPayload
-    /// The PHY.
     package var phy: PHYAndCoding
 
-    /// Sends on `channel`.
     package init(channel: UInt8, length: UInt8, payload: TestPayload, phy: PHYAndCoding) {
         (self.channel, self.length, self.payload, self.phy) = (channel, length, payload, phy)
     }
@@ -57,16 +52,13 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
     package var channel: UInt8
     /// Octets of payload, 0 to 255.
     package var length: UInt8
-    /// What to send.
     package var payload: TestPayload
-    /// The PHY.
     package var phy: PHYAndCoding
     /// What follows each packet.
     package var toneExtension: TestToneExtension
     /// The antennas in the order of their use, 2 to 75.
     package var antennas: [UInt8]
 
-    /// Sends on `channel`.
     package init(
         channel: UInt8, length: UInt8, payload: TestPayload, phy: PHYAndCoding,
         toneExtension: TestToneExtension = TestToneExtension(), antennas: [UInt8] = []
@@ -88,7 +80,7 @@ package struct LETransmitterTestV4: HCICommand {
     /// The power that stands for the greatest that the controller has.
     package static let greatestPower: Int8 = 0x7f
 
-    /// What to send.
+    /// The parameters that the third version of the command has too.
     package var test: LETransmitterTestV3
     /// dBm, -127 to 20, of which the nearest is taken; `leastPower` or `greatestPower`.
     package var txPower: Int8

@@ -6,15 +6,13 @@ package struct Disconnect: HCICommand {
     package static let definition = command(.disconnect, "handle, reason", Self.init) {
         ($0.connection, $0.reason)
     }
-    /// Disconnection Complete follows.
+    /// Command Status, then Disconnection Complete when the connection is gone.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// The reason that the peer receives. Seven are allowed: 0x05, 0x13, 0x14, 0x15, 0x1a, 0x29 and 0x3b.
     package var reason: HCIStatus
 
-    /// Ends `connection`.
     package init(connection: ConnectionHandle, reason: HCIStatus = .remoteUserTerminatedConnection) {
         (self.connection, self.reason) = (connection, reason)
     }
@@ -29,7 +27,6 @@ package struct ReadRemoteVersionInformation: HCICommand {
     /// Read Remote Version Information Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// Asks the peer of `connection`.
@@ -43,10 +40,8 @@ package struct ReadRSSI: HCICommand {
     /// dBm, -127 to 20; 127 when it is not known.
     package typealias ReturnParameters = ReturnedForConnection<Int8>
 
-    /// The connection.
     package var connection: ConnectionHandle
 
-    /// Asks for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
@@ -59,23 +54,17 @@ package struct ReadTransmitPowerLevel: HCICommand {
     /// dBm, -30 to 20.
     package typealias ReturnParameters = ReturnedForConnection<Int8>
 
-    /// Which level.
     package struct Kind: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The kind of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The level now.
         package static let current = Kind(rawValue: 0x00)
-        /// The greatest level.
         package static let maximum = Kind(rawValue: 0x01)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
-    /// Which level.
     package var kind: Kind
 
     /// Asks for the level of `connection`.

@@ -10,7 +10,7 @@ package struct AdvertisingReport: Hashable, Sendable {
     package var advertiser: HCIAddress?
     /// What kind of advertising it is, and whether `data` are all.
     package var type: AdvertisingEventType
-    /// What it says.
+    /// The advertising or scan response data; empty in an LE Directed Advertising Report.
     package var data: [UInt8]
     /// How strong it arrived in dBm, where known.
     package var rssi: Int8?

@@ -70,7 +70,6 @@ package struct CommandStatus: HCIEventParameters {
     /// The command; `.none` when the event only grants credits.
     package var opcode: HCIOpcode
 
-    /// That status.
     package init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
         (self.status, self.credits, self.opcode) = (status, credits, opcode)
     }

@@ -5,10 +5,9 @@ package struct HardwareError: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.16.
     package static let definition = event(.hardwareError, "hardware code", Self.init) { $0.hardwareCode }
 
-    /// The maker's code.
+    /// Hardware_Code, whose meaning the manufacturer of the controller defines.
     package var hardwareCode: UInt8
 
-    /// That failure.
     package init(hardwareCode: UInt8) { self.hardwareCode = hardwareCode }
 }
 
@@ -22,7 +21,6 @@ package struct NumberOfCompletedPackets: HCIEventParameters {
     /// For each connection the packets since the last such event; at most 63 fit.
     package var completed: [CompletedPackets]
 
-    /// Those packets.
     package init(completed: [CompletedPackets]) { self.completed = completed }
 }
 
@@ -33,17 +31,13 @@ package struct DataBufferOverflow: HCIEventParameters {
 
     /// Which data were too many.
     package struct LinkType: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The type of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Synchronous data.
         package static let synchronous = LinkType(rawValue: 0x00)
-        /// ACL data.
         package static let acl = LinkType(rawValue: 0x01)
-        /// Isochronous data.
         package static let iso = LinkType(rawValue: 0x02)
     }
 

@@ -40,7 +40,7 @@ extension HCIEvent {
     /// Which event it is.
     package var code: HCIEventCode { content.code }
 
-    /// What it carries.
+    /// The event parameters, without the event code and the length.
     package var parameters: any PacketCodable { content.parameters }
 
     /// The event with its header.
@@ -89,7 +89,6 @@ extension HCIEvent {
 }
 
 extension HCIEvent: PacketCodable {
-    /// For errors.
     package static let packetName = "HCI event"
 
     /// Reads code, length and as many octets of parameters.

@@ -2,7 +2,6 @@ import BLECore
 
 /// The kind of an event (Core Specification 5.4, Vol 4, Part E, 7.7).
 package struct HCIEventCode: HCICode {
-    /// The code.
     package let rawValue: UInt8
 
     /// The event of that code.
@@ -10,17 +9,17 @@ package struct HCIEventCode: HCICode {
 }
 
 extension HCIEventCode {
-    /// Disconnection Complete, 7.7.5.
+    /// The event code of Disconnection Complete, 7.7.5.
     package static let disconnectionComplete = HCIEventCode(rawValue: 0x05)
     /// Encryption Change [v1], 7.7.8.
     package static let encryptionChange = HCIEventCode(rawValue: 0x08)
     /// Read Remote Version Information Complete, 7.7.12.
     package static let readRemoteVersionInformationComplete = HCIEventCode(rawValue: 0x0c)
-    /// Command Complete, 7.7.14.
+    /// The event code of Command Complete, 7.7.14.
     package static let commandComplete = HCIEventCode(rawValue: 0x0e)
-    /// Command Status, 7.7.15.
+    /// The event code of Command Status, 7.7.15.
     package static let commandStatus = HCIEventCode(rawValue: 0x0f)
-    /// Hardware Error, 7.7.16.
+    /// The event code of Hardware Error, 7.7.16.
     package static let hardwareError = HCIEventCode(rawValue: 0x10)
     /// Number Of Completed Packets, 7.7.19.
     package static let numberOfCompletedPackets = HCIEventCode(rawValue: 0x13)
@@ -28,13 +27,13 @@ extension HCIEventCode {
     package static let dataBufferOverflow = HCIEventCode(rawValue: 0x1a)
     /// Encryption Key Refresh Complete, 7.7.39.
     package static let encryptionKeyRefreshComplete = HCIEventCode(rawValue: 0x30)
-    /// LE Meta, 7.7.65.
+    /// The event code of LE Meta, 7.7.65.
     package static let leMeta = HCIEventCode(rawValue: 0x3e)
     /// Authenticated Payload Timeout Expired, 7.7.75.
     package static let authenticatedPayloadTimeoutExpired = HCIEventCode(rawValue: 0x57)
     /// Encryption Change [v2], 7.7.8.
     package static let encryptionChangeV2 = HCIEventCode(rawValue: 0x59)
-    /// Vendor, 5.4.4.
+    /// The event code that is reserved for vendors, 5.4.4.
     package static let vendor = HCIEventCode(rawValue: 0xff)
 }
 

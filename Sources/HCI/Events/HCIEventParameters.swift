@@ -15,7 +15,6 @@ extension HCIEventParameters {
         HCIDefinition(code: code, layout: HCILayout(names, make, fields))
     }
 
-    /// The event's number.
     package static var code: HCIEventCode { definition.code }
     /// The parameters in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }
@@ -40,7 +39,6 @@ extension LEEventParameters {
         HCIDefinition(code: code, layout: HCILayout(names, make, fields))
     }
 
-    /// The subevent's number.
     package static var subevent: LESubevent { definition.code }
     /// The parameters in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }

@@ -9,7 +9,6 @@ package struct LEAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.2.
     package static let definition = event(.advertisingReport, "reports", Self.init) { $0.reports }
 
-    /// One report.
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -20,12 +19,10 @@ package struct LEAdvertisingReports: LEEventParameters {
         ) {
             ($0.type, $0.address, Counted($0.data), $0.rssi)
         }
-        /// For errors.
         package static let packetName = "LE Advertising Report"
 
-        /// What was heard.
+        /// Event_Type: the kind of advertising PDU that the controller received.
         package struct Kind: HCICode {
-            /// The octet.
             package let rawValue: UInt8
 
             /// The type of that octet.
@@ -43,16 +40,14 @@ package struct LEAdvertisingReports: LEEventParameters {
             package static let scanResponse = Kind(rawValue: 0x04)
         }
 
-        /// What was heard.
         package var type: Kind
-        /// From whom.
+        /// The address of the advertiser.
         package var address: HCIAddress
         /// What it says, at most 31 octets.
         package var data: [UInt8]
         /// dBm, -127 to 20; 127 when it is not known.
         package var rssi: Int8
 
-        /// That report.
         package init(type: Kind, address: HCIAddress, data: [UInt8], rssi: Int8) {
             (self.type, self.address, self.data, self.rssi) = (type, address, data, rssi)
         }
@@ -70,25 +65,22 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
     package static let definition = event(.directedAdvertisingReport, "reports", Self.init) { $0.reports }
 
-    /// One report.
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("event type, address, direct address, RSSI", Self.init) {
             ($0.type, $0.address, $0.direct, $0.rssi)
         }
-        /// For errors.
         package static let packetName = "LE Directed Advertising Report"
 
         /// What was heard: always directed advertising.
         package var type: LEAdvertisingReports.Report.Kind
-        /// From whom.
+        /// The address of the advertiser.
         package var address: HCIAddress
-        /// At whom.
+        /// Direct_Address: the private address that the advertising is directed at.
         package var direct: HCIAddress
         /// dBm, -127 to 20; 127 when it is not known.
         package var rssi: Int8
 
-        /// That report.
         package init(
             type: LEAdvertisingReports.Report.Kind = .directed, address: HCIAddress, direct: HCIAddress,
             rssi: Int8
@@ -110,7 +102,6 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
     package static let definition = event(.extendedAdvertisingReport, "reports", Self.init) { $0.reports }
 
-    /// One report.
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -129,12 +120,10 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
                 $0.periodicInterval, $0.direct, Counted($0.data)
             )
         }
-        /// For errors.
         package static let packetName = "LE Extended Advertising Report"
 
-        /// What was heard.
         package var type: AdvertisingEventType
-        /// From whom.
+        /// The address of the advertiser; its type is `.anonymous` when the advertiser is anonymous.
         package var address: HCIAddress
         /// Where the advertising was announced.
         package var primaryPHY: PHY
@@ -153,7 +142,6 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         /// What it says, or a part of it, at most 229 octets.
         package var data: [UInt8]
 
-        /// That report.
         package init(
             type: AdvertisingEventType, address: HCIAddress, primaryPHY: PHY = .le1M,
             secondaryPHY: PHY = .none, sid: UInt8 = 0xff, txPower: Int8 = 127, rssi: Int8,
@@ -178,7 +166,6 @@ package struct LEScanTimeout: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.17.
     package static let definition = event(.scanTimeout, "", Self.init) { _ in }
 
-    /// The end.
     package init() {}
 }
 
@@ -194,7 +181,6 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
 
     /// Success when a connection was created; `.advertisingTimeout` or `.limitReached` else.
     package var status: HCIStatus
-    /// The advertising set.
     package var set: AdvertisingHandle
     /// The connection, after a success.
     package var connection: ConnectionHandle
@@ -220,11 +206,9 @@ package struct LEScanRequestReceived: LEEventParameters {
         ($0.set, $0.scanner)
     }
 
-    /// The advertising set.
     package var set: AdvertisingHandle
-    /// Who asked.
+    /// The address of the device that sent the scan request.
     package var scanner: HCIAddress
 
-    /// That question.
     package init(set: AdvertisingHandle, scanner: HCIAddress) { (self.set, self.scanner) = (set, scanner) }
 }

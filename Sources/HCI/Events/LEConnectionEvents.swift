@@ -16,11 +16,9 @@ package struct LEConnectionComplete: LEEventParameters {
 
     /// How it went; after a failure the rest means nothing.
     package var status: HCIStatus
-    /// The new connection.
     package var connection: ConnectionHandle
     /// Which side this device is.
     package var role: ConnectionRole
-    /// The other side.
     package var peer: HCIAddress
     /// The time between connection events.
     package var interval: ConnectionInterval
@@ -31,7 +29,6 @@ package struct LEConnectionComplete: LEEventParameters {
     /// The central's clock, for peripherals: 500, 250, 150, 100, 75, 50, 30 or 20 ppm for 0 to 7.
     package var clockAccuracy: UInt8
 
-    /// That connection.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, role: ConnectionRole, peer: HCIAddress,
         interval: ConnectionInterval, latency: UInt16, supervisionTimeout: Centiseconds,
@@ -72,7 +69,6 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
 
     /// How it went; after a failure the rest means nothing.
     package var status: HCIStatus
-    /// The new connection.
     package var connection: ConnectionHandle
     /// Which side this device is.
     package var role: ConnectionRole
@@ -91,7 +87,6 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
     /// The central's clock, as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
-    /// That connection.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, role: ConnectionRole, peer: HCIAddress,
         localResolvable: DeviceAddress = DeviceAddress(0, type: .random),
@@ -114,9 +109,7 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
         ($0.status, $0.connection, $0.interval, $0.latency, $0.supervisionTimeout)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// The time between connection events.
     package var interval: ConnectionInterval
@@ -125,7 +118,6 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
     /// How long the peer may be silent.
     package var supervisionTimeout: Centiseconds
 
-    /// That change.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, interval: ConnectionInterval,
         latency: UInt16, supervisionTimeout: Centiseconds
@@ -143,14 +135,11 @@ package struct LEReadRemoteFeaturesComplete: LEEventParameters {
         ($0.status, $0.connection, $0.features)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// The features that both controllers have, and some of the peer's own.
     package var features: LEFeatures
 
-    /// Those features.
     package init(status: HCIStatus = .success, connection: ConnectionHandle, features: LEFeatures) {
         (self.status, self.connection, self.features) = (status, connection, features)
     }
@@ -165,14 +154,12 @@ package struct LELongTermKeyRequest: LEEventParameters {
         ($0.connection, $0.random, $0.diversifier)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// Names the key together with `diversifier`; zero for a key of LE Secure Connections.
     package var random: UInt64
     /// Names the key together with `random`; zero for a key of LE Secure Connections.
     package var diversifier: UInt16
 
-    /// That question.
     package init(connection: ConnectionHandle, random: UInt64 = 0, diversifier: UInt16 = 0) {
         (self.connection, self.random, self.diversifier) = (connection, random, diversifier)
     }
@@ -187,7 +174,6 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
         ($0.connection, $0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// The least interval that it wants.
     package var intervalMin: ConnectionInterval
@@ -198,7 +184,6 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
     /// The supervision timeout that it wants.
     package var supervisionTimeout: Centiseconds
 
-    /// That question.
     package init(
         connection: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval,
         latency: UInt16, supervisionTimeout: Centiseconds
@@ -215,14 +200,12 @@ package struct LEDataLengthChange: LEEventParameters {
         ($0.connection, $0.transmit, $0.receive)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// Of what this side sends.
     package var transmit: DataLength
     /// Of what the peer sends.
     package var receive: DataLength
 
-    /// That change.
     package init(connection: ConnectionHandle, transmit: DataLength, receive: DataLength) {
         (self.connection, self.transmit, self.receive) = (connection, transmit, receive)
     }
@@ -235,16 +218,13 @@ package struct LEPHYUpdateComplete: LEEventParameters {
         ($0.status, $0.connection, $0.transmit, $0.receive)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
-    /// For sending.
+    /// The PHY on which this device sends.
     package var transmit: PHY
-    /// For receiving.
+    /// The PHY on which this device receives.
     package var receive: PHY
 
-    /// That change.
     package init(status: HCIStatus = .success, connection: ConnectionHandle, transmit: PHY, receive: PHY) {
         (self.status, self.connection, self.transmit, self.receive) = (status, connection, transmit, receive)
     }
@@ -257,12 +237,10 @@ package struct LEChannelSelectionAlgorithm: LEEventParameters {
         ($0.connection, $0.algorithm)
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// 0 for algorithm #1, 1 for algorithm #2.
     package var algorithm: UInt8
 
-    /// That algorithm.
     package init(connection: ConnectionHandle, algorithm: UInt8) {
         (self.connection, self.algorithm) = (connection, algorithm)
     }

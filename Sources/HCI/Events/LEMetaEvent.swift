@@ -26,7 +26,7 @@ package enum LEMetaEvent: Hashable, Sendable {
     case directedAdvertisingReports(LEDirectedAdvertisingReports)
     /// A connection has other PHYs.
     case phyUpdateComplete(LEPHYUpdateComplete)
-    /// What advertisers said.
+    /// Reports of extended and legacy advertising, received by extended scanning.
     case extendedAdvertisingReports(LEExtendedAdvertisingReports)
     /// A train of periodic advertising is followed, or is not.
     case periodicAdvertisingSyncEstablished(LEPeriodicAdvertisingSyncEstablished)
@@ -55,7 +55,6 @@ package enum LEMetaEvent: Hashable, Sendable {
 }
 
 extension LEMetaEvent: PacketCodable {
-    /// For errors.
     package static let packetName = "LE Meta"
 
     /// Reads the subevent code and its parameters. Bytes after them are the caller's.
@@ -119,7 +118,7 @@ extension LEMetaEvent: PacketCodable {
     /// Which event it is.
     package var subevent: LESubevent { content.subevent }
 
-    /// What it carries.
+    /// The event parameters after the subevent code.
     package var parameters: any HCIParameters { content.parameters }
 
     private var content: (subevent: LESubevent, parameters: any HCIParameters) {

@@ -8,14 +8,12 @@ package struct PeriodicTrain: HCIParameters, HCIField {
     ) {
         ($0.sync, $0.sid, $0.advertiser, $0.phy, $0.interval, $0.clockAccuracy)
     }
-    /// For errors.
     package static let packetName = "periodic train"
 
     /// The number of the train from now on.
     package var sync: SyncHandle
     /// The number of the advertising set, 0x00 to 0x0f.
     package var sid: UInt8
-    /// The advertiser.
     package var advertiser: HCIAddress
     /// On which PHY it is sent.
     package var phy: PHY
@@ -24,7 +22,6 @@ package struct PeriodicTrain: HCIParameters, HCIField {
     /// The advertiser's clock, as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
-    /// That train.
     package init(
         sync: SyncHandle, sid: UInt8, advertiser: HCIAddress, phy: PHY, interval: ConnectionInterval,
         clockAccuracy: UInt8 = 0
@@ -63,7 +60,6 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
 
     /// How complete the data are.
     package struct DataStatus: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The status of that octet.
@@ -77,7 +73,6 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
         package static let truncated = DataStatus(rawValue: 0x02)
     }
 
-    /// The train.
     package var sync: SyncHandle
     /// How strong it was sent in dBm, -127 to 20; 127 where it does not say so.
     package var txPower: Int8
@@ -90,7 +85,6 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
     /// What it says, at most 247 octets a report.
     package var data: [UInt8]
 
-    /// That packet.
     package init(
         sync: SyncHandle, txPower: Int8 = 127, rssi: Int8, toneExtension: UInt8 = 0xff,
         dataStatus: DataStatus = .complete, data: [UInt8]
@@ -105,7 +99,6 @@ package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.16.
     package static let definition = event(.periodicAdvertisingSyncLost, "sync handle", Self.init) { $0.sync }
 
-    /// The train.
     package var sync: SyncHandle
 
     /// The end of `sync`.
@@ -123,7 +116,7 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
 
     /// How it went: Success or Synchronization Timeout, for one.
     package var status: HCIStatus
-    /// The connection.
+    /// The connection to the peer that transferred the train.
     package var connection: ConnectionHandle
     /// The number that the peer's host gave.
     package var serviceData: UInt16

@@ -9,9 +9,8 @@ package struct LETransmitPowerReporting: LEEventParameters {
         ($0.status, $0.connection, $0.reason, $0.phy, $0.level, $0.flags, $0.delta)
     }
 
-    /// Why it comes.
+    /// Why the controller sent the event.
     package struct Reason: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The reason of that octet.
@@ -27,7 +26,6 @@ package struct LETransmitPowerReporting: LEEventParameters {
 
     /// Where a level stands among those that are possible.
     package struct Flags: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The flags of those bits.
@@ -39,13 +37,10 @@ package struct LETransmitPowerReporting: LEEventParameters {
         package static let greatest = Flags(rawValue: 1 << 1)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
-    /// Why it comes.
     package var reason: Reason
-    /// The PHY.
+    /// The PHY that the power level applies to.
     package var phy: PHYAndCoding
     /// dBm, -127 to 20; 126 when the peer does not manage it on this PHY, 127 when it is not known.
     package var level: Int8
@@ -54,7 +49,6 @@ package struct LETransmitPowerReporting: LEEventParameters {
     /// How much it has changed, in dB; 127 when that is not known.
     package var delta: Int8
 
-    /// That level.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, reason: Reason, phy: PHYAndCoding,
         level: Int8, flags: Flags = [], delta: Int8

@@ -7,12 +7,9 @@ package struct LEReadLocalP256PublicKeyComplete: LEEventParameters {
         ($0.status, $0.publicKey)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The public key.
     package var publicKey: P256PublicKey
 
-    /// That key.
     package init(status: HCIStatus = .success, publicKey: P256PublicKey) {
         (self.status, self.publicKey) = (status, publicKey)
     }
@@ -25,11 +22,8 @@ package struct LEGenerateDHKeyComplete: LEEventParameters {
         ($0.status, $0.key)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The key.
     package var key: DHKey
 
-    /// That key.
     package init(status: HCIStatus = .success, key: DHKey) { (self.status, self.key) = (status, key) }
 }

@@ -4,7 +4,6 @@ import BLECore
 /// The kind of a Low Energy event, the first octet of an LE Meta event (Core Specification 5.4, Vol 4,
 /// Part E, 7.7.65).
 package struct LESubevent: HCICode {
-    /// The code.
     package let rawValue: UInt8
 
     /// The subevent of that code.

@@ -9,14 +9,11 @@ package struct LERequestPeerSCAComplete: LEEventParameters {
         ($0.status, $0.connection, $0.clockAccuracy)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// The peer's clock, as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
-    /// That accuracy.
     package init(status: HCIStatus = .success, connection: ConnectionHandle, clockAccuracy: UInt8) {
         (self.status, self.connection, self.clockAccuracy) = (status, connection, clockAccuracy)
     }
@@ -32,9 +29,7 @@ package struct LESubrateChange: LEEventParameters {
         ($0.status, $0.connection, $0.factor, $0.latency, $0.continuation, $0.supervisionTimeout)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// One of so many connection events is used, 1 to 500.
     package var factor: UInt16
@@ -45,7 +40,6 @@ package struct LESubrateChange: LEEventParameters {
     /// How long the peer may be silent.
     package var supervisionTimeout: Centiseconds
 
-    /// That change.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, factor: UInt16, latency: UInt16 = 0,
         continuation: UInt16 = 0, supervisionTimeout: Centiseconds

@@ -9,7 +9,6 @@ package struct DisconnectionComplete: HCIEventParameters {
 
     /// Success, or why the connection is still there.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// Why it is gone.
     package var reason: HCIStatus
@@ -22,13 +21,12 @@ package struct DisconnectionComplete: HCIEventParameters {
 
 /// Whether a connection is encrypted (Core Specification 5.4, Vol 4, Part E, 7.7.8).
 package struct EncryptionMode: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The mode of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It is not.
+    /// The connection is not encrypted.
     package static let off = EncryptionMode(rawValue: 0x00)
     /// It is: with AES-CCM on Low Energy, with E0 on BR/EDR.
     package static let on = EncryptionMode(rawValue: 0x01)
@@ -43,14 +41,11 @@ package struct EncryptionChange: HCIEventParameters {
         ($0.status, $0.connection, $0.mode)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
-    /// What holds now.
+    /// Encryption_Enabled: whether and how the connection is encrypted.
     package var mode: EncryptionMode
 
-    /// That change.
     package init(status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode) {
         (self.status, self.connection, self.mode) = (status, connection, mode)
     }
@@ -65,17 +60,14 @@ package struct EncryptionChangeV2: HCIEventParameters {
         ($0.status, $0.connection, $0.mode, $0.keySize)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
-    /// What holds now.
+    /// Encryption_Enabled: whether and how the connection is encrypted.
     package var mode: EncryptionMode
     /// Octets of the key. On Low Energy it says nothing: a controller does not know how long a key was before the
     /// host filled it up with zeros.
     package var keySize: UInt8
 
-    /// That change.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, mode: EncryptionMode, keySize: UInt8
     ) {
@@ -90,9 +82,7 @@ package struct EncryptionKeyRefreshComplete: HCIEventParameters {
         ($0.status, $0.connection)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// A refresh on `connection`.
@@ -110,9 +100,7 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
         ($0.status, $0.connection, $0.version, $0.company, $0.subversion)
     }
 
-    /// How it went.
     package var status: HCIStatus
-    /// The connection.
     package var connection: ConnectionHandle
     /// The Core Specification that its link layer follows.
     package var version: CoreVersion
@@ -121,7 +109,6 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     /// The maker's own number.
     package var subversion: UInt16
 
-    /// That version.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, version: CoreVersion, company: UInt16,
         subversion: UInt16
@@ -138,7 +125,6 @@ package struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
         $0.connection
     }
 
-    /// The connection.
     package var connection: ConnectionHandle
 
     /// A timeout on `connection`.

@@ -30,7 +30,6 @@ package struct ReportAssembler: Sendable {
     /// The sources of unfinished chains, the oldest first.
     private var order: [Source] = []
 
-    /// No chains.
     package init() {}
 
     /// Takes a report; gives what is complete, or will never be, with it: nothing, or one report, and before

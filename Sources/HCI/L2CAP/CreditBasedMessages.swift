@@ -3,7 +3,6 @@ import BLECore
 /// How a request for credit based channels ended: of codes 0x15, 0x18 and 0x1a (Core Specification 5.4,
 /// Vol 3, Part A, 4.23, 4.26). Reconfiguration has numbers of its own, see `ReconfigureResult`.
 package struct CreditBasedResult: HCICode {
-    /// The number.
     package let rawValue: UInt16
     /// The result of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -12,7 +11,6 @@ package struct CreditBasedResult: HCICode {
     package static let success = CreditBasedResult(rawValue: 0x0000)
     /// Nothing listens on that SPSM.
     package static let spsmNotSupported = CreditBasedResult(rawValue: 0x0002)
-    /// Resources are short.
     package static let noResources = CreditBasedResult(rawValue: 0x0004)
     /// The link is not authenticated well enough.
     package static let insufficientAuthentication = CreditBasedResult(rawValue: 0x0005)
@@ -32,7 +30,6 @@ package struct CreditBasedResult: HCICode {
 
 /// How a reconfiguration ended (4.28).
 package struct ReconfigureResult: HCICode {
-    /// The number.
     package let rawValue: UInt16
     /// The result of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -2,19 +2,18 @@ import BLECore
 
 /// The number of an L2CAP channel (Core Specification 5.4, Vol 3, Part A, 2.1).
 package struct L2CAPChannelID: HCICode {
-    /// The number.
     package let rawValue: UInt16
 
     /// The channel of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// No channel.
+    /// The null identifier: the destination in a response that refuses a channel.
     package static let null = L2CAPChannelID(rawValue: 0x0000)
     /// L2CAP signalling on BR/EDR.
     package static let signaling = L2CAPChannelID(rawValue: 0x0001)
     /// Connectionless data on BR/EDR.
     package static let connectionless = L2CAPChannelID(rawValue: 0x0002)
-    /// The Attribute Protocol.
+    /// The fixed channel of the Attribute Protocol.
     package static let att = L2CAPChannelID(rawValue: 0x0004)
     /// L2CAP signalling on LE.
     package static let leSignaling = L2CAPChannelID(rawValue: 0x0005)
@@ -27,7 +26,6 @@ package struct L2CAPChannelID: HCICode {
 }
 
 extension L2CAPChannelID: Comparable, CustomStringConvertible {
-    /// Orders by number.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     /// The protocol of a fixed channel, "ATT", or the number, "0x0040".

@@ -20,7 +20,6 @@ package struct L2CAPFrame: Hashable, Sendable {
 }
 
 extension L2CAPFrame: PacketCodable {
-    /// For errors.
     package static let packetName = "L2CAP frame"
 
     /// Reads the header and the octets that it counts.

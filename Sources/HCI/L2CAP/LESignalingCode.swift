@@ -2,35 +2,34 @@ import BLECore
 
 /// The kind of a packet on the signalling channels (Core Specification 5.4, Vol 3, Part A, 4, table 4.2).
 package struct LESignalingCode: HCICode {
-    /// The code.
     package let rawValue: UInt8
 
     /// The packet of that code.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// L2CAP_COMMAND_REJECT_RSP, 4.1.
+    /// The L2CAP_COMMAND_REJECT_RSP packet, section 4.1.
     package static let commandReject = LESignalingCode(rawValue: 0x01)
-    /// L2CAP_DISCONNECTION_REQ, 4.6.
+    /// The L2CAP_DISCONNECTION_REQ packet, section 4.6.
     package static let disconnectionRequest = LESignalingCode(rawValue: 0x06)
-    /// L2CAP_DISCONNECTION_RSP, 4.7.
+    /// The L2CAP_DISCONNECTION_RSP packet, section 4.7.
     package static let disconnectionResponse = LESignalingCode(rawValue: 0x07)
-    /// L2CAP_CONNECTION_PARAMETER_UPDATE_REQ, 4.20.
+    /// The L2CAP_CONNECTION_PARAMETER_UPDATE_REQ packet, section 4.20.
     package static let connectionParameterUpdateRequest = LESignalingCode(rawValue: 0x12)
-    /// L2CAP_CONNECTION_PARAMETER_UPDATE_RSP, 4.21.
+    /// The L2CAP_CONNECTION_PARAMETER_UPDATE_RSP packet, section 4.21.
     package static let connectionParameterUpdateResponse = LESignalingCode(rawValue: 0x13)
-    /// L2CAP_LE_CREDIT_BASED_CONNECTION_REQ, 4.22.
+    /// The L2CAP_LE_CREDIT_BASED_CONNECTION_REQ packet, section 4.22.
     package static let leCreditBasedConnectionRequest = LESignalingCode(rawValue: 0x14)
-    /// L2CAP_LE_CREDIT_BASED_CONNECTION_RSP, 4.23.
+    /// The L2CAP_LE_CREDIT_BASED_CONNECTION_RSP packet, section 4.23.
     package static let leCreditBasedConnectionResponse = LESignalingCode(rawValue: 0x15)
-    /// L2CAP_FLOW_CONTROL_CREDIT_IND, 4.24.
+    /// The L2CAP_FLOW_CONTROL_CREDIT_IND packet, section 4.24.
     package static let flowControlCredit = LESignalingCode(rawValue: 0x16)
-    /// L2CAP_CREDIT_BASED_CONNECTION_REQ, 4.25.
+    /// The L2CAP_CREDIT_BASED_CONNECTION_REQ packet, section 4.25.
     package static let creditBasedConnectionRequest = LESignalingCode(rawValue: 0x17)
-    /// L2CAP_CREDIT_BASED_CONNECTION_RSP, 4.26.
+    /// The L2CAP_CREDIT_BASED_CONNECTION_RSP packet, section 4.26.
     package static let creditBasedConnectionResponse = LESignalingCode(rawValue: 0x18)
-    /// L2CAP_CREDIT_BASED_RECONFIGURE_REQ, 4.27.
+    /// The L2CAP_CREDIT_BASED_RECONFIGURE_REQ packet, section 4.27.
     package static let creditBasedReconfigureRequest = LESignalingCode(rawValue: 0x19)
-    /// L2CAP_CREDIT_BASED_RECONFIGURE_RSP, 4.28.
+    /// The L2CAP_CREDIT_BASED_RECONFIGURE_RSP packet, section 4.28.
     package static let creditBasedReconfigureResponse = LESignalingCode(rawValue: 0x1a)
 }
 

@@ -9,7 +9,6 @@ package struct CommandReject: LESignalingMessage {
 
     /// Why a request was rejected.
     package struct Reason: HCICode {
-        /// The number.
         package let rawValue: UInt16
         /// The reason of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -22,7 +21,6 @@ package struct CommandReject: LESignalingMessage {
         package static let invalidChannel = Reason(rawValue: 0x0002)
     }
 
-    /// Why.
     package var reason: Reason
     /// More about it, by the reason.
     package var data: [UInt8]
@@ -118,7 +116,7 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     }
 }
 
-/// The central's answer.
+/// The answer of the central to `ConnectionParameterUpdateRequest`.
 package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.21.
     package static let definition = message(.connectionParameterUpdateResponse, "result", Self.init) {
@@ -127,14 +125,13 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
 
     /// What the central will do.
     package struct Result: HCICode {
-        /// The number.
         package let rawValue: UInt16
         /// The result of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// It will change the parameters.
         package static let accepted = Result(rawValue: 0x0000)
-        /// It will not.
+        /// It will not change the parameters.
         package static let rejected = Result(rawValue: 0x0001)
     }
 

@@ -6,7 +6,6 @@ package struct LESignalingPDU: Hashable, Sendable {
     /// Octets before the data.
     package static let headerLength = 4
 
-    /// What it is.
     package let code: LESignalingCode
     /// Joins a response to its request; never 0.
     package let identifier: UInt8
@@ -58,7 +57,6 @@ extension LESignalingMessage {
         HCIDefinition(code: code, layout: HCILayout(names, make, fields))
     }
 
-    /// The packet's code.
     package static var code: LESignalingCode { definition.code }
     /// The fields in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }
@@ -67,7 +65,6 @@ extension LESignalingMessage {
 }
 
 extension LESignalingPDU: PacketCodable {
-    /// For errors.
     package static let packetName = "LE signalling packet"
 
     /// Reads the header and the octets that it counts.

@@ -17,17 +17,15 @@ package struct ACLPacket: Hashable, Sendable {
 
     /// Whom the data are for. LE links know point-to-point only.
     package enum Broadcast: UInt8, Hashable, Sendable {
-        /// The peer.
+        /// The data are for the peer of the connection.
         case pointToPoint = 0b00
         /// All peripherals of a piconet (BR/EDR).
         case broadcast = 0b01
         /// Reserved, or a former broadcast kind.
         case reserved2 = 0b10
-        /// Reserved.
         case reserved3 = 0b11
     }
 
-    /// The connection.
     package let handle: ConnectionHandle
     /// Where in a frame the data lie.
     package let boundary: Boundary
@@ -46,7 +44,6 @@ package struct ACLPacket: Hashable, Sendable {
 }
 
 extension ACLPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "ACL data"
 
     /// Reads the header and the octets that it counts.
@@ -75,7 +72,6 @@ extension ACLPacket: PacketCodable {
 /// let data = try reader.span(header.dataLength, "data")
 /// ```
 package struct ACLHeader: Hashable, Sendable {
-    /// The connection.
     package let handle: ConnectionHandle
     /// Where in a frame the data lie.
     package let boundary: ACLPacket.Boundary
@@ -84,7 +80,7 @@ package struct ACLHeader: Hashable, Sendable {
     /// How many octets of data follow.
     package let dataLength: Int
 
-    /// Reads the header.
+    /// Reads the four octets of the header and leaves the data to the caller.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = try reader.u16("handle")
         handle = ConnectionHandle(flags)

@@ -2,7 +2,6 @@ import BLECore
 
 /// A command: opcode, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.1).
 package struct HCICommandPacket: Hashable, Sendable {
-    /// What to do.
     package let opcode: HCIOpcode
     /// With what: at most 255 octets.
     package let parameters: [UInt8]
@@ -33,7 +32,6 @@ extension HCICommandPacket {
 }
 
 extension HCICommandPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "HCI command"
 
     /// Reads the header and the octets that it counts.

@@ -2,7 +2,6 @@ import BLECore
 
 /// An event: code, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.4).
 package struct HCIEventPacket: Hashable, Sendable {
-    /// What happened.
     package let code: HCIEventCode
     /// The details: at most 255 octets.
     package let parameters: [UInt8]
@@ -16,7 +15,6 @@ package struct HCIEventPacket: Hashable, Sendable {
 }
 
 extension HCIEventPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "HCI event"
 
     /// Reads the header and the octets that it counts.

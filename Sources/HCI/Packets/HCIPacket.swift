@@ -22,20 +22,14 @@ public struct HCIPacketType: HCICode {
     /// The type of that octet.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A command.
     package static let command = HCIPacketType(rawValue: 0x01)
-    /// ACL data.
     package static let acl = HCIPacketType(rawValue: 0x02)
-    /// Synchronous data.
     package static let synchronous = HCIPacketType(rawValue: 0x03)
-    /// An event.
     package static let event = HCIPacketType(rawValue: 0x04)
-    /// Isochronous data.
     package static let iso = HCIPacketType(rawValue: 0x05)
 }
 
 extension HCIPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "HCI packet"
 
     /// The octet that comes first on the UART transport.

@@ -17,7 +17,6 @@ package struct ISOPacket: Hashable, Sendable {
 }
 
 extension ISOPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "isochronous data"
 
     /// Reads the header and the octets that it counts. The two bits above the length are reserved.

@@ -7,11 +7,10 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     /// The status with that number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Done.
     package static let success = ManagementStatus(rawValue: 0x00)
     /// It failed; the kernel says no more.
     package static let failed = ManagementStatus(rawValue: 0x03)
-    /// The pairing failed.
+    /// The pairing with the peer failed.
     package static let authenticationFailed = ManagementStatus(rawValue: 0x05)
     /// The adapter is doing something else.
     package static let busy = ManagementStatus(rawValue: 0x0a)
@@ -24,7 +23,7 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
 }
 
 extension ManagementStatus: CustomStringConvertible {
-    /// BlueZ's text.
+    /// The text that BlueZ has for the status, or its number.
     public var description: String {
         let texts = [
             "success", "unknown command", "not connected", "failed", "connect failed",

@@ -3,7 +3,6 @@ import BLECore
 /// What a record of the Linux monitor channel is; the low half of the flags in btsnoop files of datalink
 /// 2001.
 package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
-    /// The number.
     package let rawValue: UInt16
 
     /// The opcode with that number.
@@ -13,9 +12,9 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     package static let newIndex = MonitorOpcode(rawValue: 0)
     /// An adapter is gone.
     package static let deleteIndex = MonitorOpcode(rawValue: 1)
-    /// HCI command.
+    /// An HCI command of the host.
     package static let command = MonitorOpcode(rawValue: 2)
-    /// HCI event.
+    /// An HCI event of the controller.
     package static let event = MonitorOpcode(rawValue: 3)
     /// ACL data of the host.
     package static let aclTransmit = MonitorOpcode(rawValue: 4)
@@ -41,9 +40,9 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     package static let controlOpen = MonitorOpcode(rawValue: 14)
     /// A mgmt socket was closed.
     package static let controlClose = MonitorOpcode(rawValue: 15)
-    /// mgmt command.
+    /// A command that a program sent over a mgmt socket.
     package static let controlCommand = MonitorOpcode(rawValue: 16)
-    /// mgmt event.
+    /// An event that the kernel sent over a mgmt socket.
     package static let controlEvent = MonitorOpcode(rawValue: 17)
     /// Isochronous data of the host.
     package static let isochronousTransmit = MonitorOpcode(rawValue: 18)

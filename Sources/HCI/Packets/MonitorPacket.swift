@@ -2,10 +2,8 @@ import BLECore
 
 /// A packet of the Linux monitor channel: what it is, which adapter it is about, then the rest.
 package struct MonitorPacket: PacketDecodable {
-    /// For errors.
     package static let packetName = "monitor packet"
 
-    /// What it is.
     package var opcode: MonitorOpcode
     /// The index of the adapter; 0xffff where it is about none.
     package var index: UInt16

@@ -2,7 +2,6 @@ import BLECore
 
 /// Voice data, passed through (Core Specification 5.4, Vol 4, Part E, 5.4.3).
 package struct SynchronousPacket: Hashable, Sendable {
-    /// The connection.
     package let handle: ConnectionHandle
     /// The four bits above the handle: packet status and reserved ones.
     package let flags: UInt8
@@ -17,7 +16,6 @@ package struct SynchronousPacket: Hashable, Sendable {
 }
 
 extension SynchronousPacket: PacketCodable {
-    /// For errors.
     package static let packetName = "synchronous data"
 
     /// Reads the header and the octets that it counts.

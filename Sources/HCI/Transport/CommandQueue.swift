@@ -28,7 +28,6 @@ package struct CommandQueue: Machine, Sendable {
 
     /// Names a command that was submitted; never used twice.
     package struct Ticket: Hashable, Sendable {
-        /// The command's opcode.
         package let opcode: HCIOpcode
         fileprivate let number: UInt64
     }

@@ -118,7 +118,7 @@ extension H4FramingError: CustomStringConvertible {
 }
 
 extension HCIPacketType {
-    /// All types.
+    /// The five packet types of the H4 transport.
     package static let all: Set<HCIPacketType> = [.command, .acl, .synchronous, .event, .iso]
     /// The types that a host sends.
     package static let fromHost = all.subtracting([.event])

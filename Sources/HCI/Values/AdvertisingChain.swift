@@ -9,7 +9,7 @@ package struct AdvertisingChain: Hashable, Sendable {
 
     /// AUX_ADV_IND or AUX_SCAN_RSP, and AUX_CHAIN_IND.
     package static let advertising = AdvertisingChain(first: 242, next: 248)
-    /// AUX_SYNC_IND, and AUX_CHAIN_IND.
+    /// The chain of periodic advertising: AUX_SYNC_IND, and AUX_CHAIN_IND.
     package static let periodic = AdvertisingChain(first: 247, next: 248)
 
     /// How many packets it takes to say so many octets.

@@ -2,7 +2,6 @@ import BLECore
 
 /// How to advertise with the legacy commands (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct AdvertisingType: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The type of that octet.
@@ -12,7 +11,7 @@ package struct AdvertisingType: HCICode {
     package static let connectable = AdvertisingType(rawValue: 0x00)
     /// Connectable, at one device, 1.28 s long as fast as can be (ADV_DIRECT_IND, high duty cycle).
     package static let directedHighDutyCycle = AdvertisingType(rawValue: 0x01)
-    /// Scannable undirected (ADV_SCAN_IND).
+    /// Scannable undirected, but not connectable (ADV_SCAN_IND).
     package static let scannable = AdvertisingType(rawValue: 0x02)
     /// Neither connectable nor scannable (ADV_NONCONN_IND).
     package static let nonconnectable = AdvertisingType(rawValue: 0x03)
@@ -22,7 +21,7 @@ package struct AdvertisingType: HCICode {
 
 /// A set of the three primary advertising channels.
 public struct AdvertisingChannels: OptionSet, HCICode {
-    /// The bits.
+    /// A bit for each channel: bit 0 for channel 37, 1 for 38, 2 for 39.
     public let rawValue: UInt8
 
     /// The channels of those bits.
@@ -40,7 +39,6 @@ public struct AdvertisingChannels: OptionSet, HCICode {
 
 /// Whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct AdvertisingFilterPolicy: OptionSet, HCICode {
-    /// The bits.
     package let rawValue: UInt8
 
     /// The policy of those bits.
@@ -54,21 +52,19 @@ package struct AdvertisingFilterPolicy: OptionSet, HCICode {
 
 /// Whether a scanner asks for scan responses (Core Specification 5.4, Vol 4, Part E, 7.8.10).
 package struct ScanType: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It only listens.
+    /// The scanner sends no scan requests.
     package static let passive = ScanType(rawValue: 0x00)
-    /// It asks.
+    /// The scanner sends scan requests to scannable advertisers.
     package static let active = ScanType(rawValue: 0x01)
 }
 
 /// Which advertising packets a scanner accepts (Core Specification 5.4, Vol 4, Part E, 7.8.10).
 package struct ScanFilterPolicy: OptionSet, HCICode {
-    /// The bits.
     package let rawValue: UInt8
 
     /// The policy of those bits.
@@ -82,7 +78,6 @@ package struct ScanFilterPolicy: OptionSet, HCICode {
 
 /// To whom an initiator connects (Core Specification 5.4, Vol 4, Part E, 7.8.12).
 package struct InitiatorFilterPolicy: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The policy of that octet.
@@ -122,7 +117,6 @@ package struct LegacyAdvertisingData: HCIField {
         octets = try reader.bytes(Self.capacity, "")
     }
 
-    /// 32.
     package var fieldWidth: Int { 1 + Self.capacity }
 
     /// Writes the length and 31 octets.

@@ -8,7 +8,6 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
     ) {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout, $0.eventMin, $0.eventMax)
     }
-    /// For errors.
     package static let packetName = "connection parameters"
 
     /// The least interval between connection events.
@@ -38,7 +37,6 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
 
 /// Which side of a connection a device is.
 package struct ConnectionRole: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The role of that octet.
@@ -46,7 +44,7 @@ package struct ConnectionRole: HCICode {
 
     /// It initiated the connection.
     package static let central = ConnectionRole(rawValue: 0x00)
-    /// It advertised.
+    /// It advertised, and accepted the connection.
     package static let peripheral = ConnectionRole(rawValue: 0x01)
 }
 
@@ -65,7 +63,6 @@ extension ConnectionRole: CustomStringConvertible {
 public struct DataLength: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout("octets, time", Self.init) { ($0.octets, $0.time) }
-    /// For errors.
     package static let packetName = "data length"
 
     /// Octets of payload in a packet, 27 to 251.
@@ -93,7 +90,7 @@ public struct ChannelMap: HCIField, RawRepresentable {
         (0..<37).contains(channel) && rawValue >> UInt64(channel) & 1 == 1
     }
 
-    /// Reads five octets.
+    /// Reads five octets, the least significant first.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining >= 5 else {
             throw reader.failure("", .truncated(needed: 5, available: reader.remaining))
@@ -102,10 +99,9 @@ public struct ChannelMap: HCIField, RawRepresentable {
         rawValue = UInt64(try reader.u8("")) << 32 | UInt64(low)
     }
 
-    /// 5.
     package var fieldWidth: Int { 5 }
 
-    /// Writes five octets.
+    /// Writes five octets, the least significant first.
     package func write(into output: inout OutputSpan<UInt8>) {
         output.u32(UInt32(truncatingIfNeeded: rawValue))
         output.u8(UInt8(truncatingIfNeeded: rawValue >> 32))
@@ -118,10 +114,8 @@ package struct CompletedPackets: HCIParameters, HCIField {
     package static let layout = HCILayout("handle, completed packets", Self.init) {
         ($0.connection, $0.count)
     }
-    /// For errors.
     package static let packetName = "completed packets"
 
-    /// The connection.
     package var connection: ConnectionHandle
     /// The number of packets.
     package var count: UInt16

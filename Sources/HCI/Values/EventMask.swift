@@ -28,7 +28,6 @@ extension EventMask {
 package struct HCIEventMask: EventMask {
     /// Bit 0 is Inquiry Complete.
     package static let firstCode: UInt8 = 0x01
-    /// The bits.
     package let rawValue: UInt64
 
     /// The mask of those bits.
@@ -45,7 +44,6 @@ package struct HCIEventMask: EventMask {
 package struct HCIEventMaskPage2: EventMask {
     /// Bit 0 is the former Physical Link Complete.
     package static let firstCode: UInt8 = 0x40
-    /// The bits.
     package let rawValue: UInt64
 
     /// The mask of those bits.
@@ -59,7 +57,6 @@ package struct HCIEventMaskPage2: EventMask {
 package struct LEEventMask: EventMask {
     /// Bit 0 is LE Connection Complete.
     package static let firstCode: UInt8 = 0x01
-    /// The bits.
     package let rawValue: UInt64
 
     /// The mask of those bits.

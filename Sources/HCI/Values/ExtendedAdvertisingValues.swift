@@ -2,7 +2,6 @@ import BLECore
 
 /// The number that a host gives an advertising set, 0x00 to 0xef.
 package struct AdvertisingHandle: HCICode {
-    /// The number.
     package let rawValue: UInt8
 
     /// The set of that number.
@@ -36,7 +35,6 @@ package struct AdvertisingEventType: OptionSet, HCICode {
         case moreToCome = 0b01
         /// The controller lost the rest.
         case truncated = 0b10
-        /// Reserved.
         case reserved = 0b11
     }
 

@@ -2,7 +2,6 @@ import BLECore
 
 /// What kind of address an address is that HCI names (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
 package struct HCIAddressType: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The type of that octet.
@@ -24,13 +23,12 @@ package struct HCIAddressType: HCICode {
 
 /// Whose address a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct OwnAddressType: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The public address.
+    /// The public device address of the controller.
     package static let `public` = OwnAddressType(rawValue: 0x00)
     /// The random address that the host has set.
     package static let random = OwnAddressType(rawValue: 0x01)
@@ -44,7 +42,6 @@ package struct OwnAddressType: HCICode {
 package struct HCIAddress: HCIField {
     /// What kind of address it is.
     package let type: HCIAddressType
-    /// The 48 bits.
     package let value: UInt64
 
     /// The address of the low 48 bits of `value`.
@@ -53,7 +50,7 @@ package struct HCIAddress: HCIField {
         self.type = type
     }
 
-    /// A device's address.
+    /// The HCI address with the type and value of `address`.
     package init(_ address: DeviceAddress) {
         self.init(address.value, type: address.type == .public ? .public : .random)
     }
@@ -76,7 +73,6 @@ package struct HCIAddress: HCIField {
         value = try reader.u48("")
     }
 
-    /// 7.
     package var fieldWidth: Int { 7 }
 
     /// Writes type and address.

@@ -2,7 +2,6 @@ import BLECore
 
 /// An octet that should be 0 or 1. Others are kept; a controller refuses them.
 package struct HCIFlag: HCICode, ExpressibleByBooleanLiteral {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The flag of that octet.

@@ -10,7 +10,6 @@ public struct LEFeatures: OptionSet, HCICode {
 /// What a controller can do on BR/EDR and how it combines it with Low Energy: page 0 of the LMP features
 /// (Core Specification 5.4, Vol 2, Part C, 3.3). Only the bits that concern Low Energy have names here.
 package struct LMPFeatures: OptionSet, HCICode {
-    /// The bits.
     package let rawValue: UInt64
 
     /// The features of those bits.
@@ -29,11 +28,8 @@ extension LEFeatures {
     public static let encryption = LEFeatures(rawValue: 1 << 0)
     /// Connection Parameters Request Procedure: a peripheral can ask by the link layer.
     public static let connectionParametersRequest = LEFeatures(rawValue: 1 << 1)
-    /// Extended Reject Indication.
     package static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
-    /// Peripheral-initiated Features Exchange.
     package static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
-    /// LE Ping.
     package static let ping = LEFeatures(rawValue: 1 << 4)
     /// LE Data Packet Length Extension.
     public static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
@@ -59,13 +55,9 @@ extension LEFeatures {
     package static let powerClass1 = LEFeatures(rawValue: 1 << 15)
     /// Minimum Number of Used Channels Procedure.
     package static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
-    /// Connection CTE Request.
     package static let connectionCTERequest = LEFeatures(rawValue: 1 << 17)
-    /// Connection CTE Response.
     package static let connectionCTEResponse = LEFeatures(rawValue: 1 << 18)
-    /// Connectionless CTE Transmitter.
     package static let connectionlessCTETransmitter = LEFeatures(rawValue: 1 << 19)
-    /// Connectionless CTE Receiver.
     package static let connectionlessCTEReceiver = LEFeatures(rawValue: 1 << 20)
     /// Antenna Switching During CTE Transmission (AoD).
     package static let antennaSwitchingTransmission = LEFeatures(rawValue: 1 << 21)
@@ -85,9 +77,7 @@ extension LEFeatures {
     package static let connectedIsochronousStreamCentral = LEFeatures(rawValue: 1 << 28)
     /// Connected Isochronous Stream - Peripheral.
     package static let connectedIsochronousStreamPeripheral = LEFeatures(rawValue: 1 << 29)
-    /// Isochronous Broadcaster.
     package static let isochronousBroadcaster = LEFeatures(rawValue: 1 << 30)
-    /// Synchronized Receiver.
     package static let synchronizedReceiver = LEFeatures(rawValue: 1 << 31)
     /// Connected Isochronous Stream (Host Support).
     package static let connectedIsochronousStreamHost = LEFeatures(rawValue: 1 << 32)
@@ -97,13 +87,10 @@ extension LEFeatures {
     package static let pathLossMonitoring = LEFeatures(rawValue: 1 << 35)
     /// Periodic Advertising ADI support.
     package static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
-    /// Connection Subrating.
     package static let connectionSubrating = LEFeatures(rawValue: 1 << 37)
     /// Connection Subrating (Host Support).
     package static let connectionSubratingHost = LEFeatures(rawValue: 1 << 38)
-    /// Channel Classification.
     package static let channelClassification = LEFeatures(rawValue: 1 << 39)
-    /// Advertising Coding Selection.
     package static let advertisingCodingSelection = LEFeatures(rawValue: 1 << 40)
     /// Advertising Coding Selection (Host Support).
     package static let advertisingCodingSelectionHost = LEFeatures(rawValue: 1 << 41)

@@ -38,17 +38,13 @@ extension Set<PHY> {
 
 /// A choice of physical layers, a bit for each.
 package struct PHYSet: OptionSet, HCICode {
-    /// The bits.
     package let rawValue: UInt8
 
     /// The PHYs of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// LE 1M.
     package static let le1M = PHYSet(rawValue: 1 << 0)
-    /// LE 2M.
     package static let le2M = PHYSet(rawValue: 1 << 1)
-    /// LE Coded.
     package static let leCoded = PHYSet(rawValue: 1 << 2)
 
     /// The set of those; a number that is no PHY is left out.
@@ -72,7 +68,6 @@ package struct PHYSet: OptionSet, HCICode {
 package struct PHYPreference: HCIParameters, HCIField {
     /// The directions for which the host has no preference.
     package struct Indifference: OptionSet, HCICode {
-        /// The bits.
         package let rawValue: UInt8
 
         /// The directions of those bits.
@@ -88,14 +83,13 @@ package struct PHYPreference: HCIParameters, HCIField {
     package static let layout = HCILayout("all PHYs, TX PHYs, RX PHYs", Self.init) {
         ($0.indifferent, $0.transmit, $0.receive)
     }
-    /// For errors.
     package static let packetName = "PHY preference"
 
     /// Where the sets below do not count.
     package var indifferent: Indifference
-    /// For sending.
+    /// The PHYs that the host prefers for sending.
     package var transmit: PHYSet
-    /// For receiving.
+    /// The PHYs that the host prefers for receiving.
     package var receive: PHYSet
 
     /// A preference for those sets; a direction without one is indifferent.

@@ -1,14 +1,11 @@
 /// A physical layer, with the codings of LE Coded distinguished (Core Specification 5.4, Vol 4, Part E, 7.8.117).
 package struct PHYAndCoding: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The PHY of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// LE 1M.
     package static let le1M = PHYAndCoding(rawValue: 0x01)
-    /// LE 2M.
     package static let le2M = PHYAndCoding(rawValue: 0x02)
     /// LE Coded, S=8, 125 kbit/s.
     package static let leCodedS8 = PHYAndCoding(rawValue: 0x03)
@@ -24,17 +21,16 @@ public struct PHYCoding: HCICode {
     /// The coding of those octets.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The controller chooses.
+    /// The host has no preferred coding, so the controller chooses.
     public static let any = PHYCoding(rawValue: 0)
-    /// S=2, 500 kbit/s.
+    /// The host prefers S=2 coding, at 500 kbit/s.
     public static let s2 = PHYCoding(rawValue: 1)
-    /// S=8, 125 kbit/s.
+    /// The host prefers S=8 coding, at 125 kbit/s.
     public static let s8 = PHYCoding(rawValue: 2)
 }
 
 /// How an advertiser codes on LE Coded (Core Specification 5.4, Vol 4, Part E, 7.8.53).
 package struct AdvertisingCoding: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The coding of that octet.
@@ -46,8 +42,8 @@ package struct AdvertisingCoding: HCICode {
     package static let prefersS2 = AdvertisingCoding(rawValue: 0x01)
     /// S=8 where it can be.
     package static let prefersS8 = AdvertisingCoding(rawValue: 0x02)
-    /// S=2.
+    /// The host requires S=2 coding, at 500 kbit/s.
     package static let requiresS2 = AdvertisingCoding(rawValue: 0x03)
-    /// S=8.
+    /// The host requires S=8 coding, at 125 kbit/s.
     package static let requiresS8 = AdvertisingCoding(rawValue: 0x04)
 }

@@ -2,7 +2,6 @@ import BLECore
 
 /// The number that a controller gives a train of periodic advertising that it follows, 0x0000 to 0x0eff.
 package struct SyncHandle: HCICode {
-    /// The number.
     package let rawValue: UInt16
 
     /// The train of that number.
@@ -12,7 +11,6 @@ package struct SyncHandle: HCICode {
 /// The packets of a periodic train with which a controller should not synchronise, by their constant tone
 /// extension (Core Specification 5.4, Vol 4, Part E, 7.8.67).
 package struct ExcludedToneExtensions: OptionSet, HCICode {
-    /// The bits.
     package let rawValue: UInt8
 
     /// The exclusions of those bits.
@@ -26,7 +24,7 @@ package struct ExcludedToneExtensions: OptionSet, HCICode {
     package static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
     /// Those with an extension of type 3, which is reserved.
     package static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
-    /// Those without one.
+    /// The packets without a constant tone extension.
     package static let none = ExcludedToneExtensions(rawValue: 1 << 4)
 }
 
@@ -35,7 +33,6 @@ package struct ExcludedToneExtensions: OptionSet, HCICode {
 package struct PeriodicAdvertiser: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout("advertiser address, SID", Self.init) { ($0.address, $0.sid) }
-    /// For errors.
     package static let packetName = "periodic advertiser"
 
     /// The advertiser: its public or random address, or its identity address.
@@ -54,12 +51,10 @@ package struct SyncTransferParameters: HCIParameters, HCIField {
     package static let layout = HCILayout("mode, skip, sync timeout, excluded CTE types", Self.init) {
         ($0.mode, $0.skip, $0.timeout, $0.excluded)
     }
-    /// For errors.
     package static let packetName = "sync transfer parameters"
 
     /// Whether to follow the train, and what to report of it.
     package struct Mode: HCICode {
-        /// The octet.
         package let rawValue: UInt8
 
         /// The mode of that octet.
@@ -84,7 +79,6 @@ package struct SyncTransferParameters: HCIParameters, HCIField {
     /// The packets with which not to synchronise.
     package var excluded: ExcludedToneExtensions
 
-    /// Those parameters.
     package init(mode: Mode, skip: UInt16 = 0, timeout: Centiseconds, excluded: ExcludedToneExtensions = []) {
         (self.mode, self.skip, self.timeout, self.excluded) = (mode, skip, timeout, excluded)
     }

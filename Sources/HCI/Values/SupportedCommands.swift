@@ -3,12 +3,9 @@ import BLECore
 /// Which commands a controller knows: 64 octets, a bit for each (Core Specification 5.4, Vol 4, Part E,
 /// 6.27).
 package struct SupportedCommands: HCIParameters, HCIField {
-    /// The 64 octets.
     package static let layout = HCILayout("supported commands", Self.init) { $0.octets }
-    /// For errors.
     package static let packetName = "supported commands"
 
-    /// The bits.
     package let octets: FixedOctets<64>
 
     /// The set of those bits.

@@ -1,7 +1,6 @@
 /// What a transmitter test sends (Core Specification 5.4, Vol 4, Part E, 7.8.29). Patterns begin with the
 /// first bit on air.
 package struct TestPayload: HCICode {
-    /// The octet.
     package let rawValue: UInt8
 
     /// The payload of that octet.
@@ -15,9 +14,7 @@ package struct TestPayload: HCICode {
     package static let oneZero = TestPayload(rawValue: 0x02)
     /// The pseudo-random sequence PRBS15.
     package static let prbs15 = TestPayload(rawValue: 0x03)
-    /// Ones.
     package static let ones = TestPayload(rawValue: 0x04)
-    /// Zeros.
     package static let zeros = TestPayload(rawValue: 0x05)
     /// 00001111 again and again.
     package static let fourZerosFourOnes = TestPayload(rawValue: 0x06)
@@ -29,7 +26,6 @@ package struct TestPayload: HCICode {
 package struct TestToneExtension: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout("CTE length, CTE type", Self.init) { ($0.length, $0.type) }
-    /// For errors.
     package static let packetName = "constant tone extension"
 
     /// In steps of 8 us, 2 to 20; 0 for none.

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reports which files appear in folders and disappear from them (inotify(7)), whichever process is the cause.
 package final class FolderWatch: Sendable {
-    /// What happened.
+    /// An event that the handler of `start` receives.
     package enum Event: Hashable, Sendable {
         /// A file or folder with that name has come, gone or been replaced.
         case changed(folder: Int32, name: String)

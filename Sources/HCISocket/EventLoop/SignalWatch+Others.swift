@@ -2,7 +2,7 @@
 /// something is drawn on it.
 extension SignalWatch {
     struct Others {
-        /// The process's watch.
+        /// The watch of this process, or nil while there is none.
         weak var watch: SignalWatch?
         var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
         /// What is done before the process ends by a signal.

@@ -4,7 +4,7 @@ import Glibc
 
 /// The time of day, for what people read and recordings keep. Deadlines count by the loop's clock.
 package enum WallClock {
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// The time of CLOCK_REALTIME in microseconds since 1970-01-01T00:00:00Z.
     package static var microseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -107,6 +107,5 @@ package struct HCIDeviceState: Hashable, Sendable {
     /// Whether the transport to the controller is open, by the kernel or by a user channel.
     package var isUp: Bool
 
-    /// A state.
     package init(address: UInt64, isUp: Bool) { (self.address, self.isUp) = (address, isUp) }
 }

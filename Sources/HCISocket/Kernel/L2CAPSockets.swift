@@ -105,7 +105,7 @@ package enum L2CAPSockets {
 }
 
 extension PacketSocket: L2CAPSocket {
-    /// The link's security.
+    /// Reads the socket option BT_SECURITY; `level` is nil for a number that is no `SecurityLevel`.
     package func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int) {
         var value = bt_security()
         try Sockets.get(descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")

@@ -25,7 +25,7 @@ package final class H4Port: PacketPort, @unchecked Sendable {
 
     /// A search for the place at which packets begin again.
     private struct Search {
-        /// Why it began.
+        /// The violation that started the search.
         let reason: PortError.Violation
         var recovery = H4Recovery()
         var resets = 0
@@ -71,7 +71,6 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         append(packet)
     }
 
-    /// Ends the port.
     package func close() {
         handlers = nil
         guard socket.isOpen else { return }

@@ -41,7 +41,6 @@ package final class LossyPort: PacketPort, @unchecked Sendable {
         if !loses(.hostToController, packet) { inner.send(packet) }
     }
 
-    /// Ends the port.
     package func close() { inner.close() }
 
     private func loses(_ direction: HCIDirection, _ packet: Span<UInt8>) -> Bool {

@@ -48,7 +48,6 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
         if isFirst { loop.execute { other.deliver() } }
     }
 
-    /// Ends the port.
     package func close() {
         guard !ended else { return }
         ended = true

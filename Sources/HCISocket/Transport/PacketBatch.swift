@@ -5,7 +5,7 @@ import SystemPackage
 /// Room for the packets that one system call takes from a socket which keeps packets apart: a busy socket then
 /// costs a fraction of a call for each, and a quiet one no second call that finds nothing.
 struct PacketBatch: ~Copyable {
-    /// The most packets.
+    /// The most packets that one system call takes.
     let capacity: Int
     /// The most octets of one.
     let maximumPacket: Int

@@ -95,7 +95,7 @@ public enum PortError: Error, Hashable, Sendable {
 }
 
 extension PortError.Violation: CustomStringConvertible {
-    /// A clause.
+    /// A clause such as "a packet of more than 255 octets came".
     public var description: String {
         switch self {
         case .oversized(let maximum): "a packet of more than \(maximum) octets came"

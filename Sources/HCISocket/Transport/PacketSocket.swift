@@ -75,7 +75,6 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         if socket.isOpen { socket.want([.read, .write]) }
     }
 
-    /// Ends the port.
     package func close() {
         handlers = nil
         rest?.set(nil)

@@ -12,7 +12,7 @@ public enum StreamAddress: Hashable, Sendable {
 }
 
 extension StreamAddress: CustomStringConvertible {
-    /// `tcp:127.0.0.1:9000` or `unix:/run/air`.
+    /// The address as text: `tcp:127.0.0.1:9000`, `tcp:[::1]:9000` or `unix:/run/air`.
     public var description: String {
         switch self {
         case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"

@@ -30,7 +30,7 @@ package final class TracingPort: PacketPort {
         try inner.start(mine)
     }
 
-    /// Sends one packet.
+    /// Traces one packet, and sends it to the inner port.
     package func send(_ packet: Span<UInt8>) {
         trace("-> \([UInt8](copying: packet).hex)")
         inner.send(packet)
@@ -42,7 +42,6 @@ package final class TracingPort: PacketPort {
     /// Hands out the packets that have come already.
     package func readNow() { inner.readNow() }
 
-    /// Ends the port.
     package func close() { inner.close() }
 
     /// Ends the port after the packets that have come already.

@@ -23,13 +23,13 @@ extension DecodedLayer {
         }
     }
 
-    /// An ATT PDU.
+    /// Decodes an ATT PDU. When that fails, the layer has a `problem`.
     package static func att(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { ATTOpcode($0).description } ?? "empty PDU"
         return decoded(.att, name, bytes) { () throws(DecodeError) in .att(try ATTPDU(bytes), of: nil) }
     }
 
-    /// An SMP packet.
+    /// Decodes an SMP packet. When that fails, the layer has a `problem`.
     package static func smp(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { SMPCode(rawValue: $0).description } ?? "empty packet"
         return decoded(.smp, name, bytes) { () throws(DecodeError) in .smp(try SMPCommand(bytes)) }

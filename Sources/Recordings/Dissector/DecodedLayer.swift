@@ -14,11 +14,9 @@ package struct DecodedLayer: Sendable {
         case l2cap
         /// L2CAP's own messages on LE.
         case signalling
-        /// The attribute protocol.
         case att
-        /// The security manager protocol.
         case smp
-        /// Advertising data.
+        /// Advertising data, with its AD structures.
         case adv
         /// What a monitor reports beside packets.
         case monitor
@@ -28,7 +26,7 @@ package struct DecodedLayer: Sendable {
 
     /// What the octets are.
     enum Content: Sendable {
-        /// No message.
+        /// Octets that could not be decoded.
         case octets
         /// Data, or a command or event without a type of its own.
         case packet(HCIPacket)
@@ -43,11 +41,9 @@ package struct DecodedLayer: Sendable {
         case note(MonitorNote)
     }
 
-    /// The protocol.
     package var layer: Layer
     /// What the specification calls the message; its number where it has no name.
     package var name: String
-    /// Its octets.
     package var bytes: [UInt8]
     /// What is wrong with it.
     package var problem: String?
@@ -65,7 +61,7 @@ package struct DecodedLayer: Sendable {
 }
 
 extension DecodedLayer {
-    /// What it says.
+    /// The fields of the message, decoded anew with each access.
     package var fields: DecodedFields {
         switch content {
         case .octets: hciParameters

@@ -19,7 +19,7 @@ package struct DecodedPacket: Sendable {
     package var attribute: DecodedAttribute?
     /// What this packet answers.
     package var request: AnsweredRequest?
-    /// The record itself.
+    /// The outermost layer, which is the whole record.
     package var outer: DecodedLayer
     /// The whole frame that this packet completes, and what is in it; none for data that only begins or
     /// continues a frame, and for what is no data.
@@ -41,7 +41,6 @@ package struct AnsweredRequest: Hashable, Sendable {
     /// What it was called.
     package var name: String
 
-    /// That request.
     package init(frame: Int, latency: Int64, name: String) {
         (self.frame, self.latency, self.name) = (frame, latency, name)
     }
@@ -49,9 +48,8 @@ package struct AnsweredRequest: Hashable, Sendable {
 
 /// An attribute of a recorded server, as far as discovery in the same recording reported it.
 package struct DecodedAttribute: Hashable, Sendable {
-    /// Its number.
     package var handle: AttributeHandle
-    /// Its type.
+    /// The type; nil where discovery has not reported it.
     package var uuid: BluetoothUUID?
     /// The characteristic that it is a descriptor of.
     package var characteristic: BluetoothUUID?

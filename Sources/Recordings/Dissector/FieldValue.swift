@@ -4,15 +4,12 @@ import HCI
 
 /// What a field of a decoded packet holds, in the kinds that JSON has.
 package indirect enum FieldValue: Hashable, Sendable {
-    /// Nothing.
+    /// The value of an optional field that is absent.
     case null
-    /// True or false.
     case bool(Bool)
-    /// A whole number.
     case number(Int)
     /// A text; octets and numbers that are too large for `number` are hexadecimal digits.
     case text(String)
-    /// Values in order.
     case list([FieldValue])
     /// Fields of its own.
     case fields(DecodedFields)
@@ -41,11 +38,9 @@ package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral
     package struct Field: Hashable, Sendable {
         /// The name, like a Swift property's.
         package var name: String
-        /// The value.
         package var value: FieldValue
     }
 
-    /// All of them.
     package private(set) var all: [Field]
 
     /// These fields, in this order.

@@ -9,7 +9,7 @@ struct PcapngInterface: Sendable {
     var snapLength: UInt32 = 0
     /// Units of a second: a power of ten, or of two with the highest bit set.
     private var resolution: UInt8 = 6
-    /// Seconds to add.
+    /// The seconds that are added to each timestamp.
     private var offset: Int64 = 0
 
     init(linkType: PcapLinkType?) { self.linkType = linkType }
@@ -53,11 +53,11 @@ struct PcapngOption {
     let value: [UInt8]
     private let bigEndian: Bool
 
-    /// if_tsresol, of interfaces.
+    /// The code of if_tsresol, an option of interface blocks.
     static let resolution: UInt16 = 9
-    /// if_tsoffset, of interfaces.
+    /// The code of if_tsoffset, an option of interface blocks.
     static let timeOffset: UInt16 = 14
-    /// epb_flags, of packets.
+    /// The code of epb_flags, an option of packet blocks.
     static let flags: UInt16 = 2
 
     /// The value as a number.

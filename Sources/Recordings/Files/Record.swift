@@ -6,7 +6,6 @@ package struct Record: Hashable, Sendable {
     /// Which way a packet went.
     package typealias Direction = HCIDirection
 
-    /// What was recorded.
     package enum Content: Hashable, Sendable {
         /// An HCI packet as H4 has it: the octet of its type, then the packet (Core Specification 5.4, Vol 4,
         /// Part A, 2).
@@ -15,11 +14,9 @@ package struct Record: Hashable, Sendable {
         case note(MonitorOpcode, [UInt8])
     }
 
-    /// When.
     package var time: RecordingTime
     /// The index of the adapter; 0 where the format has none.
     package var adapter: UInt16
-    /// What.
     package var content: Content
     /// Whether neither the file nor the packet itself gives the packet's direction. A `Dissector` can derive it from
     /// the packets before.

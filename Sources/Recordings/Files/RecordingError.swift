@@ -40,8 +40,7 @@ extension RecordingDamage: CustomStringConvertible {
 
 /// What a reader finds in a recording, one after another.
 package enum RecordingItem: Hashable, Sendable {
-    /// A record.
     case record(Record)
-    /// A gap.
+    /// A part of the file that could not be read.
     case damage(RecordingDamage)
 }

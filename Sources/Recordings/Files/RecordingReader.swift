@@ -113,7 +113,7 @@ extension RecordingReader {
     private enum Look {
         /// More octets are needed.
         case wait
-        /// Nothing is left.
+        /// The file ends at this position.
         case end
         case good(RecordHeader, end: Int)
         case bad(DecodeError)

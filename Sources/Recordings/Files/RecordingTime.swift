@@ -16,7 +16,6 @@ package struct RecordingTime: Hashable, Comparable, Sendable {
     /// Microseconds since btsnoop's year 0, as its files have them.
     package var btsnoop: Int64 { microseconds &+ Self.btsnoopEpoch }
 
-    /// Orders by time.
     package static func < (left: RecordingTime, right: RecordingTime) -> Bool {
         left.microseconds < right.microseconds
     }

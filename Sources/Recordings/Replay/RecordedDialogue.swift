@@ -26,7 +26,7 @@ package struct RecordedDialogue: Sendable {
 
     /// Whose database was used.
     package let server: Server
-    /// What happened.
+    /// What happened on all links, in the order of the recording.
     package fileprivate(set) var turns: [Turn] = []
     /// The number of the packet that each turn is, in the recording.
     package fileprivate(set) var frames: [Int] = []

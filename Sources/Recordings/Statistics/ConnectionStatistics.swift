@@ -6,12 +6,11 @@ import HCI
 package struct ConnectionStatistics: Sendable {
     /// Traffic in one direction.
     package struct Traffic: Hashable, Sendable {
-        /// ACL packets.
+        /// The number of ACL data packets.
         package var packets = 0
         /// Octets of attribute values in them.
         package var valueOctets = 0
 
-        /// That much.
         package init(packets: Int = 0, valueOctets: Int = 0) {
             (self.packets, self.valueOctets) = (packets, valueOctets)
         }
@@ -26,7 +25,6 @@ package struct ConnectionStatistics: Sendable {
         /// Milliseconds of silence that end the connection.
         package var timeout: Int
 
-        /// Those parameters.
         package init(interval: Int64, latency: Int, timeout: Int) {
             (self.interval, self.latency, self.timeout) = (interval, latency, timeout)
         }
@@ -34,9 +32,8 @@ package struct ConnectionStatistics: Sendable {
 
     /// Which adapter it was on.
     package var adapter: UInt16
-    /// Its number.
     package var handle: ConnectionHandle
-    /// The other side.
+    /// The address of the peer; nil where the recording lacks the connection's beginning.
     package var peer: DeviceAddress?
     /// What the recorded side was.
     package var role: ConnectionRole?

@@ -10,7 +10,6 @@ package struct LatencyHistogram: Hashable, Sendable {
     private var sum: Int64 = 0
     private var counts = [Int](repeating: 0, count: 64 * 8)
 
-    /// Nothing yet.
     package init() {}
 
     /// Adds a time in microseconds; one below zero counts as none.

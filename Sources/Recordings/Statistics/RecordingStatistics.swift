@@ -30,7 +30,6 @@ package struct RecordingStatistics: Sendable {
     /// More names than there are messages come from damage; they are counted together.
     private static let nameLimit = 2000
 
-    /// Nothing yet.
     package init() {}
 
     /// Adds the next packet.

@@ -37,7 +37,6 @@ package struct LocalIdentity: Hashable, Sendable {
     /// What its resolvable addresses are made with.
     package var identityKey: UInt128
 
-    /// An identity.
     package init(address: DeviceAddress, identityKey: UInt128) {
         self.address = address
         self.identityKey = identityKey

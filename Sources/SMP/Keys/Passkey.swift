@@ -30,7 +30,7 @@ public struct Passkey: Hashable, Sendable {
 }
 
 extension Passkey: CustomStringConvertible {
-    /// All six digits.
+    /// The six digits, leading zeros included.
     public var description: String {
         let digits = String(value)
         return String(repeating: "0", count: 6 - digits.count) + digits

@@ -8,7 +8,7 @@ package struct PairingFeatures: Hashable, Sendable {
     package var ioCapability: IOCapability
     /// Whether it has out-of-band data of the peer.
     package var oobData: OOBData
-    /// What it demands.
+    /// The AuthReq field of the packet.
     package var authentication: AuthenticationRequirements
     /// The longest key it takes: 7 to 16 octets.
     package var maximumKeySize: UInt8
@@ -33,7 +33,6 @@ package struct PairingFeatures: Hashable, Sendable {
 }
 
 extension PairingFeatures: PacketCodable {
-    /// Pairing features.
     package static var packetName: String { "Pairing features" }
 
     /// Reads the six octets.
@@ -46,7 +45,6 @@ extension PairingFeatures: PacketCodable {
         responderKeys = KeyDistribution(rawValue: try reader.u8("responder key distribution"))
     }
 
-    /// Six octets.
     package var encodedCount: Int { 6 }
 
     /// Writes the six octets.
@@ -93,15 +91,12 @@ extension IOCapability: CustomStringConvertible {
 
 /// Whether a device has out-of-band data of its peer (3.5.1, Table 3.5).
 package struct OOBData: RawRepresentable, Hashable, Sendable {
-    /// The value.
     package let rawValue: UInt8
 
     /// The flag with that value.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It has none.
     package static let notPresent = OOBData(rawValue: 0x00)
-    /// It has some.
     package static let present = OOBData(rawValue: 0x01)
 }
 
@@ -113,11 +108,11 @@ package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     /// The requirements with these bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Keys are kept.
+    /// The device keeps the keys after the pairing.
     package static let bonding = AuthenticationRequirements(rawValue: 0x01)
     /// Protection against a third party in between.
     package static let mitm = AuthenticationRequirements(rawValue: 0x04)
-    /// LE Secure Connections.
+    /// The device supports LE Secure Connections pairing.
     package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     /// Key presses are reported while a passkey is entered.
     package static let keypress = AuthenticationRequirements(rawValue: 0x10)

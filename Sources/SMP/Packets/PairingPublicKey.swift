@@ -17,9 +17,7 @@ package struct PairingPublicKey: Hashable, Sendable {
         }
     }
 
-    /// The X coordinate.
     package var x: Coordinate
-    /// The Y coordinate.
     package var y: Coordinate
 
     /// The key at that point.
@@ -30,7 +28,6 @@ package struct PairingPublicKey: Hashable, Sendable {
 }
 
 extension PairingPublicKey: PacketCodable {
-    /// Public key.
     package static var packetName: String { "Public key" }
 
     /// Reads 64 octets, X before Y, each least significant octet first.
@@ -39,7 +36,6 @@ extension PairingPublicKey: PacketCodable {
         y = try Coordinate(decoding: &reader, "Y")
     }
 
-    /// 64 octets.
     package var encodedCount: Int { 64 }
 
     /// Writes the 64 octets.

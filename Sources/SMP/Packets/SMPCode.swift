@@ -3,39 +3,38 @@ import BLECore
 /// The first octet of an SMP packet, which says what the rest is (Core Specification 5.4, Vol 3, Part H,
 /// 3.3, Table 3.3).
 package struct SMPCode: RawRepresentable, Hashable, Sendable {
-    /// The code.
     package let rawValue: UInt8
 
     /// The code with that number.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Pairing Request, 3.5.1.
+    /// The code of Pairing Request (3.5.1).
     package static let pairingRequest = SMPCode(rawValue: 0x01)
-    /// Pairing Response, 3.5.2.
+    /// The code of Pairing Response (3.5.2).
     package static let pairingResponse = SMPCode(rawValue: 0x02)
-    /// Pairing Confirm, 3.5.3.
+    /// The code of Pairing Confirm (3.5.3).
     package static let pairingConfirm = SMPCode(rawValue: 0x03)
-    /// Pairing Random, 3.5.4.
+    /// The code of Pairing Random (3.5.4).
     package static let pairingRandom = SMPCode(rawValue: 0x04)
-    /// Pairing Failed, 3.5.5.
+    /// The code of Pairing Failed (3.5.5).
     package static let pairingFailed = SMPCode(rawValue: 0x05)
-    /// Encryption Information, 3.6.2.
+    /// The code of Encryption Information (3.6.2).
     package static let encryptionInformation = SMPCode(rawValue: 0x06)
-    /// Central Identification, 3.6.3.
+    /// The code of Central Identification (3.6.3).
     package static let centralIdentification = SMPCode(rawValue: 0x07)
-    /// Identity Information, 3.6.4.
+    /// The code of Identity Information (3.6.4).
     package static let identityInformation = SMPCode(rawValue: 0x08)
-    /// Identity Address Information, 3.6.5.
+    /// The code of Identity Address Information (3.6.5).
     package static let identityAddressInformation = SMPCode(rawValue: 0x09)
-    /// Signing Information, 3.6.6.
+    /// The code of Signing Information (3.6.6).
     package static let signingInformation = SMPCode(rawValue: 0x0a)
-    /// Security Request, 3.6.7.
+    /// The code of Security Request (3.6.7).
     package static let securityRequest = SMPCode(rawValue: 0x0b)
-    /// Pairing Public Key, 3.5.6.
+    /// The code of Pairing Public Key (3.5.6).
     package static let pairingPublicKey = SMPCode(rawValue: 0x0c)
-    /// Pairing DHKey Check, 3.5.7.
+    /// The code of Pairing DHKey Check (3.5.7).
     package static let pairingDHKeyCheck = SMPCode(rawValue: 0x0d)
-    /// Pairing Keypress Notification, 3.5.8.
+    /// The code of Pairing Keypress Notification (3.5.8).
     package static let pairingKeypressNotification = SMPCode(rawValue: 0x0e)
 
     /// Each code's name, and the octets of its packet, the code included: SMP packets never vary in length.

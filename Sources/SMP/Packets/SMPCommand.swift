@@ -56,7 +56,6 @@ extension SMPCommand {
 }
 
 extension SMPCommand: PacketCodable {
-    /// SMP packet.
     package static var packetName: String { "SMP packet" }
 
     /// Reads one packet. A code that is reserved for future use is an invalid value of the field "code".
@@ -96,7 +95,6 @@ extension SMPCommand: PacketCodable {
     /// Octets of the packet: 2 to 65.
     package var encodedCount: Int { code.octets ?? 1 }
 
-    /// Writes the packet.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(code.rawValue)
         switch self {

@@ -19,7 +19,7 @@ struct Pairing: Sendable {
         case dhKeyCheck
         /// The link layer is to encrypt.
         case encryption
-        /// Keys are distributed.
+        /// The two ends distribute their keys.
         case keys
     }
 

@@ -11,7 +11,6 @@ package struct PairingAttempts: Hashable, Sendable {
     package private(set) var count = 0
     private var latest = Instant.zero
 
-    /// No attempts.
     package init() {}
 
     /// When the next pairing may begin, if that is later than `now`.
@@ -21,7 +20,7 @@ package struct PairingAttempts: Hashable, Sendable {
         return end > now ? end : nil
     }
 
-    /// A pairing begins.
+    /// Counts an attempt, after taking one off the count for each hour since the latest.
     package mutating func begin(at now: Instant) {
         let hours = latest.duration(until: now) / .seconds(3600)
         count = max(0, min(count, Self.maximumDoublings + 1) - Int(hours)) + 1

@@ -43,7 +43,7 @@ extension PairingFailure: CustomStringConvertible {
 }
 
 extension PairingImpossible: CustomStringConvertible {
-    /// One phrase.
+    /// The reason as a phrase of text.
     public var description: String {
         switch self {
         case .busy: "another pairing is under way on this link"

@@ -29,7 +29,7 @@ package enum PairingMethod: Hashable, Sendable {
         }
     }
 
-    /// Table 2.8.
+    /// Chooses the method by the IO capabilities (Table 2.8).
     private init(_ initiator: IOCapability, _ responder: IOCapability, _ isSecure: Bool) {
         if isSecure, initiator.comparesNumbers, responder.comparesNumbers {
             self = .numericComparison

@@ -63,7 +63,6 @@ package struct PairingRequirements: Hashable, Sendable {
     /// Whether it is LE Secure Connections, with a key of 16 octets.
     package var isSecureConnections: Bool
 
-    /// Requirements.
     package init(isAuthenticated: Bool = false, isSecureConnections: Bool = false) {
         self.isAuthenticated = isAuthenticated
         self.isSecureConnections = isSecureConnections
@@ -71,9 +70,9 @@ package struct PairingRequirements: Hashable, Sendable {
 
     /// Level 2: any key.
     package static let encryption = PairingRequirements()
-    /// Level 3.
+    /// Level 3: third parties are kept out.
     package static let authenticated = PairingRequirements(isAuthenticated: true)
-    /// Level 4.
+    /// Level 4: as level 3, by LE Secure Connections with a key of 16 octets.
     package static let secureConnections = PairingRequirements(
         isAuthenticated: true, isSecureConnections: true)
 }

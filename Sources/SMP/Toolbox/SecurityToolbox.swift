@@ -43,7 +43,7 @@ extension SecurityToolbox {
 }
 
 extension RandomNumberGenerator {
-    /// 128 random bits.
+    /// Returns a random number of 128 bits.
     mutating func number() -> UInt128 { UInt128(next()) << 64 | UInt128(next()) }
 }
 

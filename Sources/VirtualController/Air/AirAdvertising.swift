@@ -30,7 +30,7 @@ extension AirSignal {
         package var knowsAlgorithm2: Bool
         /// The periodic train of the set, if there is one.
         package var train: Train?
-        /// What it says.
+        /// The advertising data; the scan response data when `isResponse` is true.
         package var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` are only a beginning.
         package var isCut = false
@@ -39,11 +39,9 @@ extension AirSignal {
         package var isLegacy: Bool { properties.contains(.legacy) }
     }
 
-    /// SCAN_REQ or AUX_SCAN_REQ.
+    /// A scan request: SCAN_REQ or AUX_SCAN_REQ.
     package struct ScanRequest: Hashable, Sendable {
-        /// Who asks.
         package var scanner: DeviceAddress
-        /// Whom.
         package var advertiser: DeviceAddress
         /// Which of the advertiser's sets.
         package var set: AdvertisingHandle?

@@ -7,11 +7,11 @@ package enum AirSignal: Hashable, Sendable {
     /// An advertising event on all its channels: ADV_IND, ADV_DIRECT_IND, ADV_SCAN_IND, ADV_NONCONN_IND, or
     /// ADV_EXT_IND with AUX_ADV_IND and its chain.
     case advertising(Advertising)
-    /// SCAN_REQ or AUX_SCAN_REQ.
+    /// A scan request: SCAN_REQ or AUX_SCAN_REQ.
     case scanRequest(ScanRequest)
     /// SCAN_RSP, or AUX_SCAN_RSP with its chain.
     case scanResponse(Advertising)
-    /// CONNECT_IND or AUX_CONNECT_REQ.
+    /// A connection request: CONNECT_IND or AUX_CONNECT_REQ.
     case connectionRequest(ConnectionRequest)
     /// AUX_SYNC_IND with its chain.
     case train(TrainPacket)
@@ -22,9 +22,7 @@ package enum AirSignal: Hashable, Sendable {
     package struct ConnectionRequest: Hashable, Sendable {
         /// The connection that it makes.
         package var link: AirLinkID
-        /// Who wants it.
         package var initiator: DeviceAddress
-        /// With whom.
         package var advertiser: DeviceAddress
         /// Which of the advertiser's sets.
         package var set: AdvertisingHandle?
@@ -41,7 +39,6 @@ package enum AirSignal: Hashable, Sendable {
 
 /// Names a connection on the air, for both of its ends: an access address.
 package struct AirLinkID: Hashable, Sendable {
-    /// The central.
     package let central: VirtualController.ID
     /// The central's count of its connections.
     package let serial: UInt64
@@ -65,29 +62,29 @@ package enum LinkSignal: Hashable, Sendable {
     case data(isStart: Bool, [UInt8])
     /// The peer's host has taken the oldest fragment that it had not taken yet.
     case acknowledged
-    /// LL_TERMINATE_IND.
+    /// LL_TERMINATE_IND with the reason for the end.
     case terminate(HCIStatus)
-    /// LL_CONNECTION_UPDATE_IND.
+    /// LL_CONNECTION_UPDATE_IND with the new timing of the link.
     case update(LinkTiming)
     /// The instant of an update has passed at the peripheral.
     case updated(LinkTiming)
-    /// LL_CONNECTION_PARAM_REQ.
+    /// LL_CONNECTION_PARAM_REQ with the parameters that the sender requests.
     case parameterRequest(LEConnectionParameters)
     /// LL_REJECT_EXT_IND or LL_UNKNOWN_RSP for that.
     case parametersRejected(HCIStatus)
-    /// LL_CHANNEL_MAP_IND.
+    /// LL_CHANNEL_MAP_IND with the new channel map.
     case channels(ChannelMap)
-    /// LL_FEATURE_REQ or LL_PERIPHERAL_FEATURE_REQ.
+    /// LL_FEATURE_REQ of a central or LL_PERIPHERAL_FEATURE_REQ of a peripheral.
     case featureRequest
-    /// LL_FEATURE_RSP.
+    /// LL_FEATURE_RSP with the features of the sender.
     case features(LEFeatures)
     /// LL_VERSION_IND that asks for the peer's.
     case versionRequest
-    /// LL_VERSION_IND that answers.
+    /// LL_VERSION_IND that answers the peer's request.
     case version(CoreVersion, company: UInt16, subversion: UInt16)
-    /// LL_LENGTH_REQ.
+    /// LL_LENGTH_REQ with the sender's limits for sending and receiving.
     case lengthRequest(transmit: DataLength, receive: DataLength)
-    /// LL_LENGTH_RSP.
+    /// LL_LENGTH_RSP with the sender's limits for sending and receiving.
     case lengths(transmit: DataLength, receive: DataLength)
     /// LL_PHY_REQ: what the sender likes to send and to receive on.
     case phyRequest(PHYPreference)
@@ -95,7 +92,7 @@ package enum LinkSignal: Hashable, Sendable {
     case phyResponse(PHYPreference)
     /// LL_PHY_UPDATE_IND: what central and peripheral send on from now on.
     case phys(central: PHY, peripheral: PHY)
-    /// LL_UNKNOWN_RSP to LL_PHY_REQ.
+    /// LL_UNKNOWN_RSP that answers an LL_PHY_REQ.
     case physUnknown
     /// What starts, pauses and refuses encryption.
     case encryption(EncryptionSignal)
@@ -108,7 +105,6 @@ package enum LinkSignal: Hashable, Sendable {
 package struct Transmission: Hashable, Sendable {
     /// The controller that is meant; nil for all.
     package var receiver: VirtualController.ID?
-    /// What is sent.
     package var signal: AirSignal
     /// How strong it is sent, in dBm.
     package var power: Int8 = 0

@@ -13,7 +13,6 @@ extension AirSignal {
     /// What an advertising event says of the set's periodic train: SyncInfo (Core Specification 5.4, Vol 6,
     /// Part B, 2.3.4.6).
     package struct Train: Hashable, Sendable {
-        /// Which train.
         package let id: AirTrainID
         /// The time from packet to packet.
         package let interval: ConnectionInterval
@@ -23,7 +22,6 @@ extension AirSignal {
 
     /// AUX_SYNC_IND with its chain.
     package struct TrainPacket: Hashable, Sendable {
-        /// Of which train.
         package var train: AirTrainID
         /// Counts the packets of the train.
         package var event: UInt64
@@ -31,7 +29,7 @@ extension AirSignal {
         package var dataID: UInt16?
         /// How strong it is sent, where it says so.
         package var txPower: Int8?
-        /// What it says.
+        /// The periodic advertising data of the whole chain.
         package var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` are only a beginning.
         package var isCut = false

@@ -4,7 +4,7 @@ import HCI
 protocol ChainedSignal {
     /// How its data are split; nil for a single packet.
     var chain: AdvertisingChain? { get }
-    /// What it says.
+    /// The data of all packets of the chain.
     var data: [UInt8] { get set }
     /// Whether packets of the chain were lost, so that `data` are only a beginning.
     var isCut: Bool { get set }

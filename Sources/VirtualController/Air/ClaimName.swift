@@ -9,12 +9,11 @@ import HCI
 /// no UTF-8 or is longer than 200 octets. The command sets nothing: LE Set Random Address does. A controller
 /// keeps its name until it leaves the air or claims another; a reset does not matter.
 package struct ClaimName: Hashable, Sendable {
-    /// 0xfc01.
+    /// The opcode 0xfc01, in the vendor-specific group 0x3f.
     package static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x001)
     /// The most octets of a name.
     package static let maximumLength = 200
 
-    /// The name.
     package let name: String
 
     /// A claim for `name`; an empty one for a new address. Nil when the name is too long.
@@ -30,7 +29,6 @@ package struct ClaimName: Hashable, Sendable {
 
     /// What the air returns, status included.
     package struct Answer: PacketCodable, Hashable {
-        /// For errors.
         package static let packetName = "Claim Name return parameters"
 
         /// Success, Command Disallowed (0x0c) for a name in use, or Invalid HCI Command Parameters (0x12).
@@ -54,7 +52,6 @@ package struct ClaimName: Hashable, Sendable {
             holder = try reader.u32("holder's process")
         }
 
-        /// 11.
         package var encodedCount: Int { 11 }
 
         /// Writes the three fields.

@@ -7,13 +7,13 @@ package enum EncryptionSignal: Hashable, Sendable {
     case request(random: UInt64, diversifier: UInt16, half: UInt64)
     /// LL_ENC_RSP: the peripheral's half.
     case response(half: UInt64)
-    /// LL_START_ENC_REQ.
+    /// LL_START_ENC_REQ, sent by the peripheral once its host has given the key.
     case start
     /// LL_START_ENC_RSP, the first packet of each end that is encrypted. The proof stands for its MIC.
     case started(proof: UInt128)
-    /// LL_PAUSE_ENC_REQ.
+    /// LL_PAUSE_ENC_REQ, sent by the central before an encrypted link gets a new key.
     case pause
-    /// LL_PAUSE_ENC_RSP.
+    /// LL_PAUSE_ENC_RSP, sent by the peripheral and then by the central.
     case paused
     /// LL_REJECT_EXT_IND or LL_REJECT_IND for LL_ENC_REQ.
     case rejected(HCIStatus)

@@ -42,7 +42,7 @@ public struct VirtualAir: Sendable {
             self.packetsPerConnectionEvent = packetsPerConnectionEvent.map { max($0, 1) }
         }
 
-        /// Whether nothing arrives.
+        /// Whether all signals are lost.
         var isDead: Bool { loss >= 1 }
     }
 

@@ -25,7 +25,6 @@ struct AdvertisingPayload: Sendable {
     /// Takes all at once.
     mutating func set(_ octets: [UInt8]) { self = AdvertisingPayload(octets: octets) }
 
-    /// Forgets all.
     mutating func discard() { self = AdvertisingPayload() }
 
     init() {}

@@ -13,6 +13,6 @@ extension VirtualController.ID: Comparable, CustomStringConvertible {
     /// `#1`, in the order in which controllers join.
     package var description: String { "#\(number)" }
 
-    /// Orders by age.
+    /// Orders controllers by when they joined the air.
     package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }

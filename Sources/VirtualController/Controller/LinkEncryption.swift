@@ -49,9 +49,9 @@ struct LinkEncryption: Sendable {
         private static let responseTimeout = Duration.seconds(40)
     }
 
-    /// What is awaited.
+    /// What a procedure waits for next.
     enum Step: Sendable {
-        /// LL_PAUSE_ENC_RSP.
+        /// By either end: LL_PAUSE_ENC_RSP of the peer.
         case pause
         /// By the peripheral: LL_ENC_REQ.
         case request
@@ -61,7 +61,7 @@ struct LinkEncryption: Sendable {
         case key
         /// By the central: LL_START_ENC_REQ.
         case start
-        /// LL_START_ENC_RSP.
+        /// By either end: LL_START_ENC_RSP of the peer.
         case started
     }
 }

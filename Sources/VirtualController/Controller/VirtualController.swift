@@ -147,9 +147,9 @@ extension VirtualController {
 enum HostPacket: Sendable {
     /// A Command Complete or Command Status event.
     case answer([UInt8])
-    /// Another event.
+    /// An event that is neither an answer nor an advertising report.
     case event([UInt8])
-    /// An advertising report.
+    /// An advertising report, of a periodic train as well; only a limited number waits.
     case report([UInt8])
     /// Data of a link, if the host has room.
     case data(DataForHost)

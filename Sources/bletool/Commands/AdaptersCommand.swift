@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import BLECore
 
-/// `bletool adapters`.
 struct AdaptersCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",

@@ -3,7 +3,6 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// `bletool advertise`.
 struct AdvertiseCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Advertise: a name, services, a beacon, or any packet.",

@@ -5,7 +5,6 @@ import HCISocket
 import SystemPackage
 import VirtualController
 
-/// `bletool air`.
 struct AirCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "air",
@@ -138,7 +137,7 @@ struct AirCommand: ToolCommand {
 
 /// The first line of `air`: from now on controllers can join.
 struct AirReadyEvent: Event {
-    /// Where they can.
+    /// The addresses on which the air accepts H4 connections.
     var places: [StreamAddress]
 
     var json: JSONValue {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 
-/// `bletool`.
 struct BLETool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bletool",

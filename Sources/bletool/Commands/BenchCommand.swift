@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import BLECore
 
-/// `bletool bench`.
 struct BenchCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",

@@ -3,7 +3,6 @@ import BLE
 import BLECore
 import SMP
 
-/// `bletool bonds`.
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",

@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import Glibc
 
-/// `bletool bonds export`.
 struct BondsExportCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "export",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 
-/// `bletool bonds import`.
 struct BondsImportCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Take over bonds that `bonds export` has written.",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 
-/// `bletool bonds list`.
 struct BondsListCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "list",

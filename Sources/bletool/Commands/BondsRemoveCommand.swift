@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 
-/// `bletool bonds remove`.
 struct BondsRemoveCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Forget devices: their keys and all that is kept of them.",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 
-/// `bletool bonds show`.
 struct BondsShowCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all that is kept of devices; keys only with --keys.")

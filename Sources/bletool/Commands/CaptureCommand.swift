@@ -6,7 +6,6 @@ import HCISocket
 import Logging
 import Recordings
 
-/// `bletool capture`.
 struct CaptureCommand: ToolCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "capture", abstract: "Record packets, as btsnoop.",
@@ -78,7 +77,6 @@ struct CaptureCommand: ToolCommand, Sendable {
         return try global.time.limit()
     }
 
-    /// What is recorded.
     private enum Source {
         /// The kernel's adapters, or one of them.
         case monitor(AdapterSpecification.KernelAdapter?)

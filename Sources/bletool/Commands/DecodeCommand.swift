@@ -2,7 +2,6 @@ import ArgumentParser
 import BLECore
 import Recordings
 
-/// `bletool decode`.
 struct DecodeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Explain the packets of a recording, or one packet.",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 
-/// `bletool doctor`.
 struct DoctorCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

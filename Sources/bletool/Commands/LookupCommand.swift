@@ -2,7 +2,6 @@ import ArgumentParser
 import AssignedNumbers
 import BLECore
 
-/// `bletool lookup`.
 struct LookupCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Look up assigned numbers: by number, or by part of the name.",
@@ -88,9 +87,9 @@ struct LookupCommand: ToolCommand {
 
 /// `lookup`: a number and its name.
 enum AssignedNumberEvent: Event {
-    /// A company's identifier.
+    /// A company identifier and the name of the company.
     case company(UInt16, String)
-    /// A UUID.
+    /// A UUID and its assigned name.
     case uuid(BluetoothUUID, String)
     /// What a device looks like.
     case appearance(UInt16, String)

@@ -3,7 +3,6 @@ import BLE
 import BLECore
 import HCISocket
 
-/// `bletool maintain DEVICE`.
 struct MaintainCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "maintain",

@@ -4,7 +4,6 @@ import BLECore
 import GATTServer
 import HCISocket
 
-/// `bletool pair DEVICE`.
 struct PairCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Pair with a device, so that its links are encrypted from now on.",
@@ -69,7 +68,6 @@ struct PairCommand: RadioCommand {
 
 /// Two devices are paired, or were already.
 struct PairedEvent: Event {
-    /// The other.
     var peer: DeviceAddress
     /// What their link is worth.
     var security: LinkSecurity

@@ -5,7 +5,6 @@ import BLECore
 import GATTServer
 import Recordings
 
-/// `bletool replay`.
 struct ReplayCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",

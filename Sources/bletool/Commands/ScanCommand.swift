@@ -3,7 +3,6 @@ import BLE
 import BLECore
 import HCISocket
 
-/// `bletool scan`.
 struct ScanCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Scan: show what advertises nearby.",

@@ -5,7 +5,6 @@ import GATTServer
 import HCI
 import HCISocket
 
-/// `bletool serve`.
 struct ServeCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run a GATT server from a file, and advertise it.",
@@ -217,7 +216,7 @@ struct ServeCommand: RadioCommand {
     }
 }
 
-/// What `--example` prints.
+/// The result of `serve --example`: a sample configuration.
 private struct ExampleEvent: Event {
     var json: JSONValue { ["event": "example", "configuration": JSONValue(ServeConfiguration.example)] }
 

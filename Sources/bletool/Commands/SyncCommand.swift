@@ -3,7 +3,6 @@ import BLE
 import BLECore
 import HCISocket
 
-/// `bletool sync`.
 struct SyncCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Follow the periodic advertising of a device.",

@@ -9,7 +9,7 @@ struct TimeLimitOptions: ParsableArguments {
 }
 
 extension TimeLimitOptions {
-    /// The time limit.
+    /// Returns the time limit, or nil when `--timeout` is not given.
     func limit() throws(Failure) -> Duration? { try duration(timeout, of: "--timeout") }
 
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 
 /// A command that does something: its options say what, and `perform` does it.
 protocol ToolCommand: ParsableCommand {
-    /// How it speaks.
     var output: OutputOptions { get }
 
     /// Does it; what it finds goes to the console, why it could not is thrown.

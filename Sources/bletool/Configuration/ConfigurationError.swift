@@ -1,6 +1,6 @@
 /// A place in a file, as editors count.
 struct SourcePosition: Hashable, Sendable {
-    /// From 1.
+    /// The number of the line, from 1.
     var line: Int
     /// From 1, in characters.
     var column: Int

@@ -1,7 +1,7 @@
 import BLE
 import BLECore
 
-/// CONFIG.yaml.
+/// The top level of CONFIG.yaml, as `serve` reads it.
 extension ServeConfiguration {
     private enum Key: String, CaseIterable {
         case name, advertise, beacons, security, connection, mtu, prepareQueue, strict, standardServices,
@@ -70,7 +70,7 @@ extension ServeConfiguration {
 extension SecurityConfiguration {
     private enum Key: String, CaseIterable { case io, bonding, secureConnectionsOnly }
 
-    /// `security:`.
+    /// Reads the mapping under `security:`.
     fileprivate init(_ node: YAMLNode) throws(ConfigurationError) {
         let fields = try YAMLFields<Key>(node, "security")
         io = try fields[.io]?.word(InputOutput.self) ?? io
@@ -82,7 +82,7 @@ extension SecurityConfiguration {
 extension ConnectionParameters {
     private enum Key: String, CaseIterable { case interval, latency, supervision }
 
-    /// `connection:`.
+    /// Reads the mapping under `connection:`, and checks the values together.
     fileprivate init(_ node: YAMLNode) throws(ConfigurationError) {
         let fields = try YAMLFields<Key>(node, "connection")
         self.init()

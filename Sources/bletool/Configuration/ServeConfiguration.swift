@@ -10,7 +10,6 @@ struct ServeConfiguration: Hashable, Sendable {
     var advertising = AdvertiseSettings()
     /// What is advertised beside the server.
     var beacons: [AdvertiseSettings] = []
-    /// How centrals pair.
     var security = SecurityConfiguration()
     /// How links should keep time, which the GAP service says.
     var connection: ConnectionParameters?
@@ -53,7 +52,7 @@ struct SecurityConfiguration: Hashable, Sendable {
         case displayYesNo
         /// A passkey can be entered.
         case keyboard
-        /// Both.
+        /// Can show a passkey, and one can be entered.
         case keyboardDisplay
     }
 
@@ -65,15 +64,12 @@ struct SecurityConfiguration: Hashable, Sendable {
     var isSecureConnectionsOnly = false
 }
 
-/// A service.
 struct ServiceConfiguration: Hashable, Sendable {
-    /// Its UUID.
     var uuid: BluetoothUUID
     /// Whether it is a primary one.
     var isPrimary = true
     /// The handle of its declaration.
     var handle: AttributeHandle
-    /// Its last handle.
     var endHandle: AttributeHandle
     /// The services that it includes.
     var includes: [Include] = []
@@ -82,7 +78,6 @@ struct ServiceConfiguration: Hashable, Sendable {
     /// Whether nothing of it may contradict itself.
     var isStrict = true
 
-    /// An included service.
     struct Include: Hashable, Sendable {
         /// The handle of the include declaration.
         var handle: AttributeHandle
@@ -91,9 +86,7 @@ struct ServiceConfiguration: Hashable, Sendable {
     }
 }
 
-/// A characteristic.
 struct CharacteristicConfiguration: Hashable, Sendable {
-    /// Its UUID.
     var uuid: BluetoothUUID
     /// The handle of its declaration.
     var handle: AttributeHandle
@@ -117,9 +110,7 @@ struct CharacteristicConfiguration: Hashable, Sendable {
 
 /// A descriptor of a characteristic.
 struct DescriptorConfiguration: Hashable, Sendable {
-    /// Its UUID.
     var uuid: BluetoothUUID
-    /// Its handle.
     var handle: AttributeHandle
     /// Who may read and write it; nil for what its kind implies.
     var permissions: PermissionConfiguration?

@@ -1,7 +1,6 @@
 import AssignedNumbers
 import BLECore
 
-/// Characteristics.
 extension ServiceReader {
     private enum Key: String, CaseIterable {
         case uuid, handle, valueHandle, properties, permissions, value, length, read, write, notify,

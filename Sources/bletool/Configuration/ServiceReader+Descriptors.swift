@@ -1,7 +1,6 @@
 import AssignedNumbers
 import BLECore
 
-/// Descriptors.
 extension ServiceReader {
     private enum Key: String, CaseIterable { case uuid, handle, permissions, value, length }
 

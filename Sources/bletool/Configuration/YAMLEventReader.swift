@@ -10,9 +10,9 @@ enum YAMLEvent: Hashable {
     case mapping(YAMLProperties)
     /// The end of the innermost list or mapping.
     case end
-    /// `*name`.
+    /// The alias `*name`, without the asterisk.
     case alias(String)
-    /// A document begins.
+    /// The start of a document; its end is no event.
     case document
     /// There is no more.
     case endOfStream
@@ -20,9 +20,9 @@ enum YAMLEvent: Hashable {
 
 /// What may stand before a node.
 struct YAMLProperties: Hashable {
-    /// `&name`.
+    /// The name in `&name`; nil without an anchor.
     var anchor: String?
-    /// `!tag`, in full.
+    /// The tag in full, not its short form `!tag`; nil without a tag.
     var tag: String?
 }
 

@@ -2,7 +2,6 @@
 struct YAMLFields<Key: RawRepresentable & CaseIterable> where Key.RawValue == String {
     /// What the mapping describes, as in "a service".
     let what: String
-    /// Where it begins.
     let position: SourcePosition
     private let entries: [String: YAMLNode.Entry]
 

@@ -9,7 +9,7 @@ extension YAMLNode {
         return text
     }
 
-    /// `true` or `false`.
+    /// Returns whether the plain scalar is `true`. Anything but `true` and `false` is an error.
     func bool() throws(ConfigurationError) -> Bool {
         switch content {
         case .scalar("true", isPlain: true): return true
@@ -52,7 +52,6 @@ extension YAMLNode {
         return entries
     }
 
-    /// A duration.
     func duration() throws(ConfigurationError) -> Duration {
         let text = try text("a duration")
         return try located { try Duration(text: text) }

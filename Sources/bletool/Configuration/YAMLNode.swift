@@ -3,14 +3,12 @@
 struct YAMLNode: Hashable, Sendable {
     /// Where it begins; for the target of an alias, where the target does.
     var position: SourcePosition
-    /// What it is.
     var content: Content
 
     /// What a node is.
     enum Content: Hashable, Sendable {
         /// Text; `isPlain` when it has no quotes and is no block.
         case scalar(String, isPlain: Bool)
-        /// A list.
         case sequence([YAMLNode])
         /// Keys and their values, in the order of the file, each key once.
         case mapping([Entry])
@@ -18,11 +16,9 @@ struct YAMLNode: Hashable, Sendable {
 
     /// A key and its value.
     struct Entry: Hashable, Sendable {
-        /// The key's text.
         var key: String
         /// Where the key begins.
         var position: SourcePosition
-        /// The value.
         var value: YAMLNode
     }
 

@@ -4,7 +4,6 @@ import Recordings
 
 /// `decode` of a recording: one pass, in memory that does not grow with it.
 struct Decoding: Sendable {
-    /// What is shown.
     enum Output: Sendable {
         /// A line for each packet.
         case lines

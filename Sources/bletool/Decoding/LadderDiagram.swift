@@ -16,7 +16,7 @@ struct LadderDiagram {
         case peer(Int)
     }
 
-    /// An arrow.
+    /// An arrow of the diagram, from one party to another.
     struct Row: Hashable {
         var frame: Int
         /// Microseconds since the recording began.

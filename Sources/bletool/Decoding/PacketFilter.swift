@@ -7,7 +7,7 @@ import Recordings
 struct PacketFilter {
     /// A moment of a recording.
     enum Moment: Hashable {
-        /// Microseconds since 1970.
+        /// Microseconds since 1970-01-01 00:00 UTC.
         case absolute(Int64)
         /// Microseconds since the recording's first packet.
         case relative(Int64)

@@ -10,7 +10,6 @@ struct DoctorReport: Hashable, Sendable {
         case ok
         /// Worth knowing; nothing is missing.
         case note
-        /// Something is missing.
         case problem
     }
 
@@ -22,7 +21,6 @@ struct DoctorReport: Hashable, Sendable {
         var subject: String?
         /// How it came out.
         var status: Status
-        /// What was found.
         var message: String
         /// The command, or what else, that mends it.
         var fix: String?
@@ -32,13 +30,12 @@ struct DoctorReport: Hashable, Sendable {
 
     /// Something that the tool can do, and whether this process may.
     struct Ability: Hashable, Sendable {
-        /// What: `scan`.
+        /// The name of the ability, as in `scan`.
         var name: String
         /// What is missing for it; empty: it may.
         var missing: [String]
     }
 
-    /// The checks.
     var checks: [Check]
     /// The abilities on kernel adapters, and those that need none.
     var abilities: [Ability]

@@ -19,9 +19,8 @@ struct ClonedConfiguration: Sendable {
         case moved(String)
     }
 
-    /// The configuration.
     let node: CommentedNode
-    /// How near it is.
+    /// How near the configuration comes to the image.
     let fidelity: Fidelity
 
     /// The nearest that `serve` accepts; throws the reason when it accepts none.

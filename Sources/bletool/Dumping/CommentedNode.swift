@@ -6,11 +6,9 @@ indirect enum CommentedNode: Hashable, Sendable {
     case word(String)
     /// Any text, in quotes.
     case text(String)
-    /// A number.
     case number(Int)
-    /// A handle: 0x0012.
+    /// A handle: `0x0012` in YAML, its number in JSON.
     case handle(AttributeHandle)
-    /// true or false.
     case flag(Bool)
     /// A list on one line.
     case row([CommentedNode])
@@ -23,11 +21,9 @@ indirect enum CommentedNode: Hashable, Sendable {
 
     /// A key, its value, and what stands behind them.
     struct Field: Hashable, Sendable {
-        /// The key.
         var key: String
-        /// The value.
         var value: CommentedNode
-        /// For people.
+        /// The YAML comment of this field; JSON has none.
         var comment: String?
 
         /// A key and its value.
@@ -48,7 +44,7 @@ indirect enum CommentedNode: Hashable, Sendable {
 }
 
 extension CommentedNode {
-    /// Without the comments.
+    /// The node as JSON, without the comments.
     var json: JSONValue {
         switch self {
         case .word(let text), .text(let text): JSONValue(text)

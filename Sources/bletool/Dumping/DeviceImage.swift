@@ -34,13 +34,11 @@ struct DeviceImage: Sendable {
         }
     }
 
-    /// The device.
     var address: DeviceAddress
-    /// What it advertises; nil when that is not known.
+    /// What the device advertises; nil when that is not known.
     var advertised: Advertised?
-    /// The ATT_MTU that it agreed to; nil where this host offered less than the most.
+    /// The ATT_MTU that the device agreed to; nil where this host offered less than the most.
     var mtu: Int?
-    /// Its services.
     var database: RemoteDatabase
     /// What attributes show, by handle.
     var shown: [AttributeHandle: Shown] = [:]
@@ -72,14 +70,11 @@ struct DeviceImage: Sendable {
 
 /// An attribute as discovery shows it.
 struct LayoutRow: Hashable, Sendable {
-    /// Its handle.
     var handle: AttributeHandle
-    /// Its type.
     var uuid: BluetoothUUID
     /// What can be done with it, when it is a characteristic's value.
     var properties: CharacteristicProperties?
 
-    /// An attribute.
     init(
         _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties? = nil
     ) {

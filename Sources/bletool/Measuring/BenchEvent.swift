@@ -3,7 +3,6 @@ import BLECore
 
 /// `bench`: what a link carried, and how long each operation took.
 struct BenchEvent: Event {
-    /// What was measured.
     enum Operation: String, Hashable, Sendable {
         /// From a request to its answer.
         case read, write
@@ -21,11 +20,9 @@ struct BenchEvent: Event {
         }
     }
 
-    /// What was measured.
     var operation: Operation
-    /// The attribute.
     var handle: AttributeHandle
-    /// Its type.
+    /// The type of the attribute, where it is known.
     var uuid: BluetoothUUID?
     /// How many were done.
     var operations: Int

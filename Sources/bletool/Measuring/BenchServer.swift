@@ -10,7 +10,7 @@ struct BenchServer: Sendable {
     /// What it is found by, and what it has. The UUIDs are of this tool, and its own.
     enum Attribute {
         static let service: BluetoothUUID = 0xb1e7_0000_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
-        /// Takes any value.
+        /// A characteristic that accepts writes of any value.
         static let sink: BluetoothUUID = 0xb1e7_0001_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
         /// Notifies without a pause; a value begins with its number, four octets.
         static let source: BluetoothUUID = 0xb1e7_0002_93c5_4c1b_a7f4_2d8e_1f6a_b0c3

@@ -15,9 +15,9 @@ struct LatencyProfile: Hashable, Sendable {
 
     /// How many there are.
     var count: Int { sorted.count }
-    /// The shortest.
+    /// The shortest sample; nil without samples.
     var minimum: Duration? { sorted.first }
-    /// The longest.
+    /// The longest sample; nil without samples.
     var maximum: Duration? { sorted.last }
 
     /// The least sample that so many percent of all, 1 to 100, do not exceed (nearest rank).

@@ -6,7 +6,6 @@ enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     case auto
     /// Also into pipes and files.
     case always
-    /// Nowhere.
     case never
 
     /// Whether to colour what goes to a descriptor.
@@ -21,13 +20,9 @@ enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
 
 /// The few looks that output for people has.
 enum Style: String, Hashable, Sendable {
-    /// Headings.
     case bold = "1"
-    /// What matters less.
     case dim = "2"
-    /// What is selected.
     case reversed = "7"
-    /// What went wrong.
     case red = "31"
     /// What one looks for, as names and addresses.
     case cyan = "36"

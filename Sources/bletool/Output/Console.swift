@@ -9,9 +9,9 @@ struct Console: Sendable {
     var color = ColorPolicy.auto
     /// The line of a script whose answers these are.
     var line: Int?
-    /// Results.
+    /// Where results are written, stdout by default.
     var output = LineWriter.output
-    /// Messages.
+    /// Where messages are written, stderr by default.
     var errors = LineWriter.errors
 
     /// Whether results are coloured.

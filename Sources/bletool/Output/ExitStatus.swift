@@ -1,6 +1,5 @@
 /// How the process ends: what scripts may rely on.
 enum ExitStatus: Int32, Hashable, Sendable {
-    /// Done.
     case done = 0
     /// A usage error, or bad input.
     case badInput = 1

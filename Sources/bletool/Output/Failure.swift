@@ -7,7 +7,6 @@ struct Failure: Error, Hashable, Sendable {
         case usage
         /// A value, a file or a configuration makes no sense.
         case input
-        /// Nothing was found.
         case notFound
         /// The time limit passed.
         case timeout
@@ -40,7 +39,6 @@ struct Failure: Error, Hashable, Sendable {
     var kind: Kind
     /// What failed: an option, a file and its line, a device.
     var what: String
-    /// Why.
     var why: String
     /// What to do about it, where there is something to do.
     var hint: String?
@@ -49,7 +47,6 @@ struct Failure: Error, Hashable, Sendable {
     /// Whether the results say it already, so that with `--json` no further object does.
     var isShown = false
 
-    /// A failure.
     init(
         _ kind: Kind, _ what: String, _ why: String, hint: String? = nil, number: Int? = nil,
         isShown: Bool = false

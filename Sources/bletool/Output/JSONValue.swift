@@ -2,24 +2,17 @@ import BLECore
 
 /// A JSON value to print. Objects keep the order of their members, since lines are read by people too.
 indirect enum JSONValue: Hashable, Sendable {
-    /// `null`.
     case null
-    /// `true` or `false`.
     case bool(Bool)
     /// A number by its digits, so that none is lost.
     case number(String)
-    /// A string.
     case string(String)
-    /// An array.
     case array([JSONValue])
-    /// An object.
     case object([Member])
 
     /// A name and its value.
     struct Member: Hashable, Sendable {
-        /// The name.
         var name: String
-        /// The value.
         var value: JSONValue
 
         /// A name and its value.
@@ -46,10 +39,8 @@ extension JSONValue {
         self = .number(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
     }
 
-    /// An integer.
     init(_ value: some BinaryInteger) { self = .number(String(value)) }
 
-    /// A string.
     init(_ value: some StringProtocol) { self = .string(String(value)) }
 
     /// A string of hexadecimal digits.

@@ -19,9 +19,7 @@ final class LineWriter: Sendable {
         isTerminal = isatty(descriptor) == 1
     }
 
-    /// Lines to stdout.
     static let output = LineWriter(STDOUT_FILENO)
-    /// Lines to stderr.
     static let errors = LineWriter(STDERR_FILENO)
 
     /// The errno that ended the writing: EPIPE when the reader has gone, which is not a failure.

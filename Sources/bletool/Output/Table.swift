@@ -2,9 +2,7 @@
 struct Table {
     /// How a column stands.
     enum Alignment {
-        /// Text.
         case left
-        /// Numbers.
         case right
     }
 

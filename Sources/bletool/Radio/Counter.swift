@@ -1,6 +1,6 @@
 import HCISocket
 
-/// Counts across tasks.
+/// A counter that several tasks increment.
 final class Counter: Sendable {
     private let count = Lock(0)
 

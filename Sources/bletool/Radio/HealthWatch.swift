@@ -8,7 +8,6 @@ final class HealthWatch: Sendable {
     private let isAmongResults = Lock(false)
     private let watch = Lock<Task<Void, Never>?>(nil)
 
-    /// Watches `adapter`.
     init(_ adapter: Adapter, console: Console) {
         self.console = console
         let stream = adapter.health()

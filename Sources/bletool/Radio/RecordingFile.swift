@@ -72,10 +72,9 @@ final class RecordingFile: Sendable {
         return count
     }
 
-    /// Records so far.
+    /// The number of records so far. Lost ones do not count.
     var count: Int { state.withLock { $0.records } }
 
-    /// Files so far.
     var files: Int { state.withLock { $0.number } }
 
     /// Writes what waits; a sentence when not all packets are in the file.

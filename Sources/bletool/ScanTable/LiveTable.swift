@@ -41,7 +41,7 @@ actor LiveTable {
         draw()
     }
 
-    /// Takes a packet.
+    /// Adds a packet to the table, which is drawn soon.
     func note(_ event: AdvertisementEvent) {
         table.note(event)
         drawSoon()

@@ -3,7 +3,7 @@ import BLECore
 
 /// A device, or one of its advertising sets, as a table of a scan remembers it.
 struct ScanRow: Sendable {
-    /// Distinguishes devices.
+    /// Distinguishes devices and their advertising sets.
     struct Key: Hashable, Sendable {
         var address: DeviceAddress?
         var set: UInt8?
@@ -37,7 +37,7 @@ struct ScanRow: Sendable {
         (self.key, self.first, self.event) = (key, first, event)
     }
 
-    /// Takes a packet.
+    /// Adds a packet. Of more than `history`, the oldest is forgotten.
     mutating func note(_ event: AdvertisementEvent) {
         self.event = event
         count += 1

@@ -46,7 +46,7 @@ struct ScanTable {
     /// The last message, shown until the next key.
     var message: String?
 
-    /// Takes a packet.
+    /// Adds a packet to its device's row. While the table is paused, the packet is only counted.
     mutating func note(_ event: AdvertisementEvent) {
         packets += 1
         guard !isPaused else {
@@ -64,7 +64,7 @@ struct ScanTable {
     /// How many devices are remembered.
     var count: Int { rows.count }
 
-    /// `3 devices`.
+    /// The number of devices in words, as in `3 devices`.
     var devices: String { count == 1 ? "1 device" : "\(count) devices" }
 
     /// The selected device, shown or not.

@@ -5,7 +5,7 @@ import HCISocket
 
 /// The values that have come and that no `wait` has taken yet, in their order. One waits at a time.
 final class Arrivals: Sendable {
-    /// What came.
+    /// A notification or indication that was received.
     struct Arrival: Hashable, Sendable {
         var handle: AttributeHandle
         var isIndication: Bool
@@ -22,7 +22,7 @@ final class Arrivals: Sendable {
 
     private let state = Lock(State())
 
-    /// One has come.
+    /// Adds a value, or ends the `take` that waits for it.
     func add(_ arrival: Arrival) {
         let waiter = state.withLock { state -> CheckedContinuation<BLEError?, Never>? in
             if let waiter = state.waiter, waiter.isMeant(arrival) {

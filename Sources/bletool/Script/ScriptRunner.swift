@@ -138,9 +138,8 @@ actor ScriptRunner {
 
 /// `subscribe`: from now on values come.
 struct SubscribedEvent: Event {
-    /// The characteristic's value.
+    /// The handle of the characteristic's value.
     var handle: AttributeHandle
-    /// The characteristic.
     var uuid: BluetoothUUID
     /// Whether the values are indications, each of which is confirmed to the server.
     var isForIndications: Bool
@@ -159,7 +158,6 @@ struct SubscribedEvent: Event {
 
 /// `wait disconnection`: the link is gone.
 struct LinkEndEvent: Event {
-    /// Why.
     var reason: DisconnectReason
 
     var json: JSONValue {

@@ -8,7 +8,7 @@ enum ScriptStep: Sendable {
     case verb(any GATTVerb)
     /// Shows what a characteristic sends from now on, while the script goes on.
     case subscribe(SubscribeStep)
-    /// Ends that.
+    /// Ends the subscription to the characteristic that the text names.
     case unsubscribe(String)
     /// Waits for something to come.
     case wait(WaitStep)
@@ -104,25 +104,21 @@ enum ScriptStep: Sendable {
     }
 }
 
-/// `subscribe ATTR [--indicate]`.
 struct SubscribeStep: ParsableArguments {
     @Argument var attribute: String
     @Flag var indicate = false
 }
 
-/// `unsubscribe ATTR`.
 private struct UnsubscribeStep: ParsableArguments {
     @Argument var attribute: String
 }
 
-/// `sleep DURATION`.
 private struct SleepStep: ParsableArguments {
     @Argument var duration: String
 }
 
 /// `wait notification|indication|disconnection [ATTR] [--within DURATION]`.
 struct WaitStep: ParsableArguments {
-    /// What may come.
     enum Awaited: String, CaseIterable, ExpressibleByArgument, Sendable {
         case notification, indication, disconnection
     }
@@ -140,6 +136,6 @@ struct WaitStep: ParsableArguments {
         _ = try ConnectedDevice.paths([attribute])
     }
 
-    /// How long.
+    /// Returns the time limit, or nil when `--within` is not given.
     func limit() throws(Failure) -> Duration? { try duration(within, of: "--within") }
 }

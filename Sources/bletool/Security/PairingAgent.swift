@@ -67,12 +67,9 @@ struct PairingAgent: PairingDelegate {
 
 /// What a user is shown while devices pair.
 struct PairingEvent: Event {
-    /// With whom.
     var peer: DeviceAddress
-    /// What.
     var what: What
 
-    /// What is shown.
     enum What: Sendable {
         /// The passkey to type on the peer.
         case display(Passkey)

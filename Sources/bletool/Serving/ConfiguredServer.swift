@@ -20,7 +20,6 @@ struct ConfiguredServer: Sendable {
         runners = Dictionary(uniqueKeysWithValues: withPrograms.map { ($0.valueHandle, ProgramRunner()) })
     }
 
-    /// Publishes the services.
     func publish() async throws(BLEError) {
         let services = configuration.services.map { service in
             GATTService(service, among: configuration.services, handlers)

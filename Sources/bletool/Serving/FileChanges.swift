@@ -16,7 +16,6 @@ final class FileChanges: Sendable {
     private let loop: EventLoop
     private let name: String
 
-    /// Begins to watch.
     init(of path: String, on loop: EventLoop) throws(PortError) {
         self.loop = loop
         let slash = path.lastIndex(of: "/")

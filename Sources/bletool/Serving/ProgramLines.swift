@@ -25,7 +25,7 @@ struct ProgramLines: ~Copyable {
     /// How long a program that has closed its output may run on.
     private static let grace = Duration.seconds(1)
 
-    /// Starts the program.
+    /// Starts the program. Its output goes to a pipe, its errors to stderr.
     init(of program: Program, on loop: EventLoop) throws(PortError) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .system(.current, during: "pipe") }

@@ -195,7 +195,7 @@ extension Program {
         }
     }
 
-    /// For messages.
+    /// The program in messages: the quoted shell line, or the quoted first argument.
     var name: String {
         switch self {
         case .shell(let line): line.quoted

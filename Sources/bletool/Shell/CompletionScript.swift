@@ -3,7 +3,7 @@ import ArgumentParser
 /// The scripts that complete command lines of bletool in bash, zsh and fish. The parser makes them, and knows verbs of
 /// `gatt` before the device only; a line with the device first is put in that order before they look at it.
 struct CompletionScript {
-    /// The parser's script.
+    /// The script that the argument parser generates.
     let generated: String
 
     /// The script with that added.

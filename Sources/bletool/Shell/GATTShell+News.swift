@@ -9,7 +9,7 @@ extension GATTShell {
         case keys([TerminalKey]?)
         /// The command that ran has ended.
         case done(Failure?)
-        /// `connect` has connected.
+        /// The `connect` command has made a link.
         case connected(Peripheral)
         /// A link has ended.
         case lost(number: Int, DisconnectReason)

@@ -17,7 +17,6 @@ struct LineEditor: Hashable, Sendable {
     /// The longest line, in characters; what is typed beyond that is not taken.
     static let limit = 4096
 
-    /// The line.
     private(set) var text: [Character] = []
     /// How many characters are before the cursor.
     private(set) var cursor = 0
@@ -31,7 +30,7 @@ struct LineEditor: Hashable, Sendable {
     /// What stands before the cursor.
     var beforeCursor: String { String(text[..<cursor]) }
 
-    /// Takes a key.
+    /// Handles a key. Returns nil while the line is still being edited.
     mutating func take(_ key: TerminalKey) -> Outcome? {
         if search != nil, takeSearching(key) { return nil }
         switch key {

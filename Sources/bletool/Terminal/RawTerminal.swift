@@ -57,7 +57,7 @@ final class RawTerminal: Sendable {
         }
     }
 
-    /// Gives it back.
+    /// Restores the terminal as it was before `take`.
     func release() {
         SignalWatch.unwatch(Self.signals)
         end()

@@ -5,7 +5,7 @@ import HCISocket
 struct TransferProgress: Hashable, Sendable {
     /// What is done, in octets.
     var done: Int
-    /// All, in octets.
+    /// The size of the whole transfer, in octets.
     var total: Int
     /// Since the first octet.
     var elapsed: Duration

@@ -5,7 +5,6 @@ struct AddressPrefixes {
     struct Entry: Hashable {
         /// The prefix in hexadecimal digits, upper-case: 6 (MA-L), 7 (MA-M) or 9 (MA-S and IAB).
         var digits: String
-        /// Who has it.
         var organization: String
     }
 

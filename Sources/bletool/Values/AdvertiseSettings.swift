@@ -120,7 +120,7 @@ extension CompanyIdentifier {
 }
 
 extension ManufacturerData {
-    /// `ID:HEX`.
+    /// Reads the form `ID:HEX`, as in `0xffff:0102`.
     init(text: some StringProtocol) throws(BadInput) {
         let (company, data) = try text.halves("ID:HEX, as in 0xffff:0102")
         self.init(try CompanyIdentifier(text: company), try [UInt8](hexText: data))
@@ -128,7 +128,7 @@ extension ManufacturerData {
 }
 
 extension ServiceData {
-    /// `UUID:HEX`.
+    /// Reads the form `UUID:HEX`, as in `feaa:0102`.
     init(text: some StringProtocol, names: UUIDNames) throws(BadInput) {
         let (uuid, data) = try text.halves("UUID:HEX, as in feaa:0102")
         self.init(try BluetoothUUID(text: uuid, names: names), try [UInt8](hexText: data))
@@ -158,7 +158,7 @@ extension AdvertisedURI {
 }
 
 extension IBeacon {
-    /// `UUID,MAJOR,MINOR,POWER`.
+    /// Reads the form `UUID,MAJOR,MINOR,POWER`. The power is that at one meter, in dBm.
     init(text: some StringProtocol) throws(BadInput) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4 else {
@@ -179,7 +179,7 @@ extension IBeacon {
 }
 
 extension EddystoneURL {
-    /// The web address.
+    /// Encodes a web address. One that does not fit an Eddystone-URL is refused.
     init(text: some StringProtocol) throws(BadInput) {
         do {
             self = try EddystoneURL(String(text))

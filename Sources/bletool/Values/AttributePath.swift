@@ -37,7 +37,7 @@ enum AttributePath: Hashable, Sendable {
 }
 
 extension AttributePath: CustomStringConvertible {
-    /// The text form.
+    /// The path in the form that `init(text:names:)` reads.
     var description: String {
         switch self {
         case .handle(let handle): "\(handle)"

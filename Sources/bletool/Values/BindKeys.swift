@@ -8,7 +8,6 @@ struct BindKeys: Hashable, Sendable {
     /// Those of one sensor each, by its address.
     private var own: [UInt64: UInt128] = [:]
 
-    /// No keys.
     init() {}
 
     /// The keys that texts spell: `HEX`, or `ADDRESS=HEX`.

@@ -30,7 +30,7 @@ enum DeviceSelector: Hashable, Sendable {
 }
 
 extension DeviceSelector: CustomStringConvertible {
-    /// The text form.
+    /// The device in the form that `init(text:)` reads.
     var description: String {
         switch self {
         case .address(let address): "\(address)"

@@ -8,13 +8,12 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case hex
     /// Text; what would act on a terminal, line ends among it, as `\u{a}`.
     case utf8
-    /// Integers, little-endian.
+    /// Integers of 8 to 32 bits, little-endian.
     case u8, u16, u32, i8, i16, i32
     /// An IEEE 754 single.
     case f32
     /// IEEE 11073, two and four octets.
     case sfloat, float
-    /// JSON text.
     case json
     /// The octets as they are, with nothing between values; for what is read only.
     case raw

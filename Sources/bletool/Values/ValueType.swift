@@ -3,7 +3,7 @@ import BLECore
 
 /// What a value means, as far as `--format auto` knows it.
 enum ValueType: Hashable {
-    /// UTF-8.
+    /// Text that is encoded in UTF-8.
     case text
     /// A number; integers count in steps of ten to the power of `exponent`. `unit` may be empty.
     case number(NumberCoding, exponent: Int, unit: String)
@@ -79,7 +79,6 @@ extension ValueType {
 
     /// What a value says.
     enum Reading: Hashable {
-        /// Text.
         case text(String)
         /// A number in decimal, and its unit, which may be empty.
         case number(String, unit: String)

@@ -11,20 +11,17 @@ public struct BatteryLevel: Hashable, PacketCodable {
         self.percent = UInt8(percent)
     }
 
-    /// For errors.
     package static let packetName = "Battery Level"
 
-    /// Reads one octet.
+    /// Reads one octet; more than 100 is an error.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u8("level")
         guard value <= 100 else { throw reader.invalid("level", value: value, width: 1) }
         percent = value
     }
 
-    /// 1.
     package var encodedCount: Int { 1 }
 
-    /// Writes one octet.
     package func encode(into output: inout OutputSpan<UInt8>) { output.u8(percent) }
 }
 
@@ -40,7 +37,7 @@ extension BatteryLevel: ExpressibleByIntegerLiteral {
 }
 
 extension BatteryLevel: CustomStringConvertible {
-    /// `80 %`.
+    /// The level as text: `80 %`.
     public var description: String { "\(percent) %" }
 }
 

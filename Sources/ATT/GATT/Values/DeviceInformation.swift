@@ -83,20 +83,18 @@ public struct SystemID: Hashable, PacketCodable {
         self.organization = organization
     }
 
-    /// For errors.
     package static let packetName = "System ID"
 
-    /// Reads eight octets.
+    /// Reads 64 bits: `manufacturer` in the low 40, `organization` in the high 24.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u64("system ID")
         manufacturer = value & 0xff_ffff_ffff
         organization = UInt32(value >> 40)
     }
 
-    /// 8.
     package var encodedCount: Int { 8 }
 
-    /// Writes eight octets.
+    /// Writes 64 bits: `manufacturer` in the low 40, `organization` in the high 24.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u64(UInt64(organization) << 40 | manufacturer & 0xff_ffff_ffff)
     }
@@ -121,10 +119,9 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
         self.version = version
     }
 
-    /// For errors.
     package static let packetName = "PnP ID"
 
-    /// Reads seven octets.
+    /// Reads the fields in order, seven octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         vendorSource = try reader.u8("vendor ID source")
         vendor = try reader.u16("vendor ID")
@@ -132,10 +129,9 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
         version = try reader.u16("version")
     }
 
-    /// 7.
     package var encodedCount: Int { 7 }
 
-    /// Writes seven octets.
+    /// Writes the fields in order, seven octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(vendorSource)
         for value in [vendor, product, version] { output.u16(value) }

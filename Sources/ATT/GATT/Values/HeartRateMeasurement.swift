@@ -11,7 +11,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
     /// The times between beats since the last measurement, the oldest first, in 1/1024 s.
     public var intervals: [UInt16]
 
-    /// Creates a measurement.
+    /// Creates a measurement; nil and an empty list leave the field out of the encoding.
     public init(
         beatsPerMinute: UInt16, hasContact: Bool? = nil, energyExpended: UInt16? = nil,
         intervals: [UInt16] = []
@@ -34,7 +34,6 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
         static let intervals = Flags(rawValue: 1 << 4)
     }
 
-    /// For errors.
     package static let packetName = "Heart Rate Measurement"
 
     /// Reads the fields in order; the intervals are all that is left.

@@ -4,9 +4,9 @@ import BLECore
 public struct TemperatureMeasurement: Hashable, PacketCodable {
     /// The unit of the temperature.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
-        /// Degrees Celsius.
+        /// The temperature is in degrees Celsius.
         case celsius = "°C"
-        /// Degrees Fahrenheit.
+        /// The temperature is in degrees Fahrenheit.
         case fahrenheit = "°F"
     }
 
@@ -49,7 +49,6 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         static let site = Flags(rawValue: 1 << 2)
     }
 
-    /// For errors.
     package static let packetName = "Temperature Measurement"
 
     /// Reads the fields in order.
@@ -99,10 +98,9 @@ public struct CalendarTime: Hashable, PacketCodable {
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }
 
-    /// For errors.
     package static let packetName = "Date Time"
 
-    /// Reads seven octets.
+    /// Reads the fields in order, seven octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         year = try reader.u16("year")
         month = try reader.u8("month")
@@ -112,10 +110,9 @@ public struct CalendarTime: Hashable, PacketCodable {
         second = try reader.u8("second")
     }
 
-    /// 7.
     package var encodedCount: Int { 7 }
 
-    /// Writes seven octets.
+    /// Writes the fields in order, seven octets.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(year)
         for part in [month, day, hour, minute, second] { output.u8(part) }

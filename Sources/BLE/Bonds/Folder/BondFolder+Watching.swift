@@ -7,7 +7,7 @@ extension BondFolder {
     /// Which folder a number of the watch names.
     struct Watching {
         let watch: FolderWatch
-        /// `bonds`.
+        /// The watch's number of the folder `bonds`.
         let root: Int32
         var locals: [Int32: DeviceAddress] = [:]
     }

@@ -7,7 +7,6 @@ import SMP
 extension BondRecord {
     static let kind = "bond"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("peer", "\(bond.peer)")
@@ -28,7 +27,6 @@ extension BondRecord {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var parts = Parts()
         for line in section.lines { try parts.read(line) }

@@ -6,7 +6,6 @@ import GATTClient
 extension RemoteDatabase {
     static let kind = "database"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("hash", ifThere: hash?.hex)
@@ -31,7 +30,6 @@ extension RemoteDatabase {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var hash: [UInt8]?
         var services: [RemoteService] = []

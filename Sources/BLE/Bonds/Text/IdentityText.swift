@@ -5,7 +5,6 @@ import SMP
 extension LocalIdentity {
     static let kind = "identity"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("address", "\(address)")
@@ -13,7 +12,6 @@ extension LocalIdentity {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var (address, key): (DeviceAddress?, UInt128?)
         for line in section.lines {

@@ -4,18 +4,15 @@ import BLECore
 struct StaticAddress: Hashable, Sendable {
     static let kind = "address"
 
-    /// The adapter's name.
     var adapter: String
     /// A random static address.
     var address: DeviceAddress
 
-    /// An adapter's address.
     init(_ address: DeviceAddress, of adapter: String) {
         self.adapter = adapter
         self.address = address
     }
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("adapter", TextValue.escaped(adapter))
@@ -23,7 +20,6 @@ struct StaticAddress: Hashable, Sendable {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var (adapter, address): (String?, DeviceAddress?)
         for line in section.lines {

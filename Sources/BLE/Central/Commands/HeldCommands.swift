@@ -19,7 +19,7 @@ final class HeldCommands: Sendable {
 
     var count: Int { state.withLock { $0.commands.count } }
 
-    /// Adds a command.
+    /// Adds a command. Throws when `limit` commands are held, and after the end.
     func add(_ octets: [UInt8]) throws(BLEError) -> PendingCommand {
         let command = PendingCommand(octets)
         let refusal = state.withLock { state -> BLEError? in

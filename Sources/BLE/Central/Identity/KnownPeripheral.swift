@@ -24,7 +24,7 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
 
 /// How a device is connected to this process.
 public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
-    /// Not at all.
+    /// There is no link, and no request waits for one.
     case disconnected
     /// A request waits for a link.
     case connecting

@@ -8,9 +8,9 @@ public enum ManagerState: String, Hashable, Sendable, CaseIterable {
     case unsupported
     /// This process may not use it.
     case unauthorized
-    /// It is off.
+    /// The adapter is off, blocked by rfkill, or closed.
     case poweredOff
-    /// It is ready.
+    /// The controller is set up and can be used.
     case poweredOn
 }
 

@@ -219,7 +219,7 @@ struct KeptAdvertising: Sendable {
         self.number = number
     }
 
-    /// It was stopped.
+    /// Forgets the advertisement, which was stopped, and waits for the disk.
     func stopped() async {
         restoration.forget(number)
         await restoration.save()

@@ -3,7 +3,6 @@ import BLECore
 
 /// Packets to advertise, as a file has them, among other lines.
 extension AdvertisingPlan {
-    /// Writes the lines.
     func write(to writer: inout TextWriter) {
         writer.line("data", TextValue.text(data))
         writer.line("scan-response", TextValue.text(scanResponse))
@@ -28,7 +27,6 @@ extension AdvertisingPlan {
         private var overflow: [Overflow] = []
         private var name: String?
 
-        /// The plan.
         var plan: AdvertisingPlan {
             AdvertisingPlan(
                 data: data, scanResponse: scanResponse, extended: extended, limit: limit, fields: fields,

@@ -6,7 +6,6 @@ import HCI
 extension RestoredAdvertising {
     static let kind = "advertising"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("maximum-links", "\(maximumLinks)")
@@ -34,7 +33,6 @@ extension RestoredAdvertising {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var plan = AdvertisingPlan.Parts()
         self.init(request: AdvertisingRequest(.empty), maximumLinks: 1)

@@ -5,7 +5,6 @@ import HCISocket
 
 /// What a link shall be like, as a file has it, among other lines.
 extension ConnectionOptions {
-    /// Writes the lines.
     func write(to writer: inout TextWriter) {
         writer.line("mtu", "\(mtu.octets)")
         writer.line("security", security.kernelName)

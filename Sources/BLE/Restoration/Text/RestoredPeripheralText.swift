@@ -5,7 +5,6 @@ import BLECore
 extension RestoredPeripheral {
     static let kind = "peripheral"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("address", "\(id.address)")
@@ -21,7 +20,6 @@ extension RestoredPeripheral {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         var (address, state): (DeviceAddress?, PeripheralState?)
         var options = ConnectionOptions()

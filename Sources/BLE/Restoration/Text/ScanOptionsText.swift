@@ -6,7 +6,6 @@ import HCI
 extension ScanOptions {
     static let kind = "scan"
 
-    /// The text.
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         for service in services { writer.line("service", "\(service)") }
@@ -30,7 +29,6 @@ extension ScanOptions {
         return writer.octets
     }
 
-    /// Reads the text.
     init(_ section: TextSection) throws(TextError) {
         self.init()
         phys = []

@@ -17,7 +17,7 @@ extension ServiceRecord {
         return writer.octets
     }
 
-    /// Reads the text.
+    /// Reads a service, and the values that its section has, by handle.
     static func read(
         _ section: TextSection
     ) throws(TextError) -> (record: ServiceRecord, values: [AttributeHandle: [UInt8]]) {

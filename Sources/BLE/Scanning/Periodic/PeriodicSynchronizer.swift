@@ -23,7 +23,7 @@ struct PeriodicSyncID: Hashable, Sendable {
 /// while let event = synchronizer.nextEvent() { … }
 /// ```
 struct PeriodicSynchronizer: Sendable {
-    /// Which train.
+    /// A periodic train, identified by its advertiser and its Advertising SID.
     struct Train: Hashable, Sendable {
         let advertiser: DeviceAddress
         let set: UInt8
@@ -35,7 +35,6 @@ struct PeriodicSynchronizer: Sendable {
         case ended(PeriodicSyncID, BLEError)
         /// A search has ended, or a command was answered: what had to wait for that may go on.
         case changed
-        /// For the log.
         case log(String)
     }
 
@@ -358,7 +357,6 @@ extension PeriodicSynchronizer {
 // MARK: - What the controller reports
 
 extension PeriodicSynchronizer {
-    /// The next event.
     mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// A search has an outcome. `isShared`: others use the controller as well. A train that is found is then another

@@ -110,7 +110,7 @@ final class DiskClaim: @unchecked Sendable {
         isAsking = true
     }
 
-    /// The thread's work.
+    /// Waits for the lock of the file, on a thread of its own.
     private func wait() {
         var code: CInt = 0
         while flock(descriptor, LOCK_EX) != 0, code == 0 { code = errno == EINTR ? 0 : errno }

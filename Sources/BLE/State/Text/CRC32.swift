@@ -5,7 +5,6 @@ struct CRC32 {
     /// The checksum of what was added.
     var value: UInt32 { ~register }
 
-    /// Adds octets.
     mutating func update(_ octets: some Sequence<UInt8>) {
         for octet in octets {
             register = register >> 8 ^ Self.table[Int(UInt8(truncatingIfNeeded: register) ^ octet)]

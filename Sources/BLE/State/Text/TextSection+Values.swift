@@ -59,10 +59,10 @@ enum TextValue {
         return Bits(word, radix: 16)
     }
 
-    /// A handle, `0x0012`.
+    /// Returns the handle that `0x` and four hexadecimal digits spell.
     static func handle(_ word: Substring) -> AttributeHandle? { bits(word).map { AttributeHandle($0) } }
 
-    /// Seconds, exactly: `0.0075`.
+    /// Returns the time in seconds without rounding, as in `0.0075`.
     static func text(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         guard attoseconds != 0 else { return "\(seconds)" }
@@ -91,10 +91,9 @@ enum TextValue {
         return text(value) == word ? value : nil
     }
 
-    /// Yes or no.
     static func text(_ flag: Bool) -> String { flag ? "yes" : "no" }
 
-    /// Yes or no.
+    /// Returns the flag that `yes` or `no` spells; nil for another word.
     static func flag(_ word: Substring) -> Bool? { ["yes": true, "no": false][word] }
 
     /// Octets as hexadecimal digits; `-` is none.

@@ -12,13 +12,12 @@ struct TextSection {
     /// The only version of all kinds so far.
     static let version = 1
 
-    /// A line.
     struct Line {
-        /// Its number in the whole text, from 1.
+        /// The number of the line in the whole text, from 1.
         let number: Int
-        /// The first word.
+        /// The first word of the line.
         let key: Substring
-        /// What stands behind it.
+        /// What follows the key and a space.
         let rest: Substring
 
         /// The words of `rest`.

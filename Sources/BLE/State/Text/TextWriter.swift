@@ -1,13 +1,12 @@
 import BLECore
 
-/// Writes a section.
+/// Writes the text of a `TextSection`.
 struct TextWriter {
     private var text: String
 
     /// Begins with the heading.
     init(_ kind: String) { text = "bletool \(kind) \(TextSection.version)\n" }
 
-    /// Adds a line.
     mutating func line(_ key: String, _ values: String...) {
         text += ([key] + values).joined(separator: " ") + "\n"
     }

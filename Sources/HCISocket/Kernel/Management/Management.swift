@@ -6,7 +6,6 @@ import BLECore
 package enum Management {
     /// What an adapter can be, and is, set to.
     package struct Settings: OptionSet, Hashable, Sendable {
-        /// The kernel's bits.
         package let rawValue: UInt32
         /// The settings with those bits.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -17,15 +16,14 @@ package enum Management {
         package static let connectable = Settings(rawValue: 1 << 1)
         /// Other devices may find it.
         package static let discoverable = Settings(rawValue: 1 << 3)
-        /// Pairing makes bonds.
+        /// Pairing creates bonds; otherwise the kernel refuses peers that request one.
         package static let bondable = Settings(rawValue: 1 << 4)
         /// Secure Simple Pairing is on, without which a dual-mode adapter has no LE Secure Connections.
         package static let secureSimplePairing = Settings(rawValue: 1 << 6)
         /// Bluetooth Classic is on.
         package static let classic = Settings(rawValue: 1 << 7)
-        /// LE is on.
         package static let lowEnergy = Settings(rawValue: 1 << 9)
-        /// The kernel advertises.
+        /// The kernel advertises on this adapter.
         package static let advertising = Settings(rawValue: 1 << 10)
         /// LE Secure Connections are on.
         package static let secureConnections = Settings(rawValue: 1 << 11)
@@ -37,20 +35,19 @@ package enum Management {
 
     /// What the kernel knows of an adapter.
     package struct Information: Hashable, Sendable, PacketDecodable {
-        /// For errors.
         package static let packetName = "Read Controller Information"
 
         /// The public address; all zeros when there is none.
         package var address: UInt64
-        /// The HCI version.
+        /// The HCI version of the adapter's controller.
         package var version: UInt8
         /// The manufacturer's company identifier.
         package var manufacturer: UInt16
         /// What can be set.
         package var supported: Settings
-        /// What is set.
+        /// The settings that are on.
         package var current: Settings
-        /// The name.
+        /// The name, up to the first zero of its 249 octets.
         package var name: String
 
         /// Reads the fields in order.
@@ -68,19 +65,17 @@ package enum Management {
 
     /// A packet of the socket.
     package struct Packet: Hashable, Sendable, PacketCodable {
-        /// For errors.
         package static let packetName = "management packet"
         /// The index of packets that are about no adapter.
         package static let noIndex: UInt16 = 0xffff
 
         /// A command's or event's code.
         package var code: UInt16
-        /// The adapter.
+        /// The index of the adapter, or `noIndex`.
         package var index: UInt16
         /// What follows the header.
         package var parameters: [UInt8]
 
-        /// A packet.
         package init(code: UInt16, index: UInt16, parameters: [UInt8]) {
             self.code = code
             self.index = index

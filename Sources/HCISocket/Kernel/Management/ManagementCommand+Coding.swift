@@ -1,7 +1,6 @@
 import BLECore
 
 extension ManagementCommand {
-    /// The command's code.
     package var opcode: Management.Opcode {
         let code: UInt16 =
             switch self {
@@ -88,7 +87,7 @@ extension ManagementCommand: PacketEncodable {
         }
     }
 
-    /// Writes the parameters.
+    /// Writes the parameters, without the header of the packet.
     package func encode(into output: inout OutputSpan<UInt8>) {
         switch self {
         case .readIndexList, .readInformation, .getConnections: break

@@ -7,13 +7,13 @@ package enum ManagementCommand: Hashable, Sendable {
     case readIndexList
     /// Reads address, settings and name of an adapter.
     case readInformation
-    /// Switches power.
+    /// Turns the radio of the adapter on or off.
     case setPowered(Bool)
     /// Whether pairing makes bonds; while it does not, the kernel refuses peers that want one.
     case setBondable(Bool)
     /// Switches Secure Simple Pairing, without which dual-mode adapters have no LE Secure Connections.
     case setSecureSimplePairing(Bool)
-    /// Switches LE.
+    /// Turns LE of the adapter on or off.
     case setLowEnergy(Bool)
     /// Replaces all long term keys that the kernel has of an adapter.
     case loadLongTermKeys([Management.LongTermKey])
@@ -45,9 +45,7 @@ package enum ManagementCommand: Hashable, Sendable {
 }
 
 extension Management {
-    /// A command's code.
     package struct Opcode: RawRepresentable, Hashable, Sendable {
-        /// The number.
         package let rawValue: UInt16
         /// The command with that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -55,7 +53,7 @@ extension Management {
 
     /// What Set Secure Connections sets.
     package enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
-        /// LE legacy pairing.
+        /// The adapter pairs by LE legacy pairing only.
         case off = 0
         /// Where the peer has them too.
         case on = 1

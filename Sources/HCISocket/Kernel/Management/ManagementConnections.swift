@@ -3,7 +3,6 @@ import BLECore
 extension Management {
     /// What Get Connections answers: the devices that there are links to.
     package struct Connections: Hashable, Sendable, PacketDecodable {
-        /// For errors.
         package static let packetName = "Get Connections"
 
         /// How many there are, those of BR/EDR too.
@@ -11,7 +10,7 @@ extension Management {
         /// The devices of LE.
         package var peers: [DeviceAddress]
 
-        /// Reads the list.
+        /// Reads the list, and keeps the LE devices of it.
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
             peers = []
             count = Int(try reader.u16("count"))

@@ -8,7 +8,7 @@ package enum ManagementEvent: Hashable, Sendable {
     case added
     /// The adapter has gone.
     case removed
-    /// Its settings changed.
+    /// The settings of the adapter have changed to these.
     case settings(Management.Settings)
     /// A pairing has made a key; `isKept`: it is for the next link too. The kernel sends this event, and those that
     /// follow, to trusted sockets only, whose owner has CAP_NET_ADMIN.
@@ -33,7 +33,7 @@ package enum ManagementEvent: Hashable, Sendable {
     case suspended
     /// The system has slept.
     case resumed
-    /// Another event.
+    /// An event that is about a BR/EDR device or not used by this host: its code.
     case other(UInt16)
 
     /// Reads an event. Octets behind those that are known are left for later kernels.

@@ -6,7 +6,6 @@ extension Management {
     package struct LongTermKey: Hashable, Sendable {
         /// How a key came about.
         package struct Kind: RawRepresentable, Hashable, Sendable {
-            /// The number.
             package let rawValue: UInt8
             /// The kind with that number.
             package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -23,7 +22,7 @@ extension Management {
             package static let debugP256 = Kind(rawValue: 4)
         }
 
-        /// The peer's identity.
+        /// The identity address of the peer.
         package var peer: DeviceAddress
         /// How it came about.
         package var kind: Kind
@@ -35,7 +34,6 @@ extension Management {
         package var ediv: UInt16
         /// The other half of that name.
         package var random: UInt64
-        /// The key.
         package var value: UInt128
 
         /// A key with these values.
@@ -55,9 +53,8 @@ extension Management {
 
     /// What a device's resolvable addresses are made with.
     package struct IdentityKey: Hashable, Sendable {
-        /// The device's identity.
+        /// The identity address of the device.
         package var peer: DeviceAddress
-        /// The key.
         package var value: UInt128
 
         /// A key with these values.
@@ -69,13 +66,12 @@ extension Management {
 
     /// A key that writes are signed with.
     package struct SigningKey: Hashable, Sendable {
-        /// The peer's identity.
+        /// The identity address of the peer.
         package var peer: DeviceAddress
         /// Whether this host signs with it; else the peer does.
         package var isLocal: Bool
         /// Whether the pairing that made it was authenticated.
         package var isAuthenticated: Bool
-        /// The key.
         package var value: UInt128
 
         /// A key with these values.
@@ -89,7 +85,6 @@ extension Management {
 }
 
 extension Management.LongTermKey: PacketCodable {
-    /// For errors.
     package static var packetName: String { "long term key of the kernel" }
     static let encodedCount = 36
     /// As many as one Load Long Term Keys takes: the parameters have 16 bits for their length.
@@ -111,7 +106,6 @@ extension Management.LongTermKey: PacketCodable {
         value = try reader.u128("value")
     }
 
-    /// Always 36.
     package var encodedCount: Int { Self.encodedCount }
 
     /// Writes the fields in order.
@@ -127,7 +121,6 @@ extension Management.LongTermKey: PacketCodable {
 }
 
 extension Management.IdentityKey: PacketCodable {
-    /// For errors.
     package static var packetName: String { "identity key of the kernel" }
     static let encodedCount = 23
     /// As many as one Load Identity Resolving Keys takes.
@@ -144,7 +137,6 @@ extension Management.IdentityKey: PacketCodable {
         value = try reader.u128("value")
     }
 
-    /// Always 23.
     package var encodedCount: Int { Self.encodedCount }
 
     /// Writes the fields in order.
@@ -155,7 +147,6 @@ extension Management.IdentityKey: PacketCodable {
 }
 
 extension Management.SigningKey: PacketDecodable {
-    /// For errors.
     package static var packetName: String { "signing key of the kernel" }
 
     /// Reads the fields in order.

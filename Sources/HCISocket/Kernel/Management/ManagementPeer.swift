@@ -24,7 +24,7 @@ extension ByteReader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Seven octets.
+    /// Writes the six octets of the address and its type: 1 for public, 2 for random.
     mutating func peer(_ address: DeviceAddress) {
         u48(address.value)
         u8(address.type.rawValue + 1)

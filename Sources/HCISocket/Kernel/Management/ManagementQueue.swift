@@ -10,7 +10,7 @@ package struct ManagementQueue: Machine {
         let number: UInt64
     }
 
-    /// What happened.
+    /// The result of a command, or something else that came from the socket.
     package enum Event: Equatable, Sendable {
         /// The command was answered; on success, with these octets.
         case answered(Ticket, ManagementStatus, [UInt8])

@@ -11,7 +11,7 @@ import HCI
 struct ManagementForm: Sendable {
     /// What BlueZ calls it.
     let name: String
-    /// Its parameters.
+    /// The fields of the parameters, in the notation above.
     let parameters: String
     /// What Command Complete returns.
     let returned: String
@@ -20,7 +20,7 @@ struct ManagementForm: Sendable {
         (self.name, self.parameters, self.returned) = (name, parameters, returned)
     }
 
-    /// Reads the parameters.
+    /// Reads the fields that `parameters` describes.
     func fields(_ reader: inout ByteReader) throws(DecodeError) -> DecodedFields {
         try reader.fields(parameters)
     }

@@ -5,7 +5,6 @@ import HCISocket
 
 /// `adapters`: one of them, or with `--watch` what happened to it.
 struct AdapterEvent: Event {
-    /// The adapter.
     var adapter: AdapterDescription
     /// With `--watch`: `added`, `changed` or `removed`.
     var change: String?

@@ -4,7 +4,6 @@ import BLE
 struct AdvertisingEndedEvent: Event {
     /// Its place on the command line, from 0.
     var set: Int
-    /// How it ended.
     var end: AdvertisingEnd
 
     var json: JSONValue {

@@ -9,7 +9,6 @@ struct BondEvent: Event {
     private let isWhole: Bool
     private let showsKeys: Bool
 
-    /// A bond.
     init(_ record: BondRecord, isWhole: Bool = false, showsKeys: Bool = false) {
         self.record = record
         self.isWhole = isWhole
@@ -98,7 +97,7 @@ struct BondEvent: Event {
             + (strength.keySize < 16 ? ", \(strength.keySize) octets" : "")
     }
 
-    /// Bonds as rows.
+    /// Returns the table of `bonds list`, with a row for each bond.
     static func table(_ records: [BondRecord]) -> Table {
         Table(
             columns: ["DEVICE", "NAME", "ADAPTER", "PAIRING", "LAST USED"].map { ($0, .left) },

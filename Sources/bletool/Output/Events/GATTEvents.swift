@@ -34,13 +34,11 @@ struct ValueEvent: Event {
 
 /// `gatt … read --to`: a value was written to a file.
 struct SavedValueEvent: Event {
-    /// The attribute.
     var handle: AttributeHandle
-    /// Its type, where it is known.
+    /// The type of the attribute, where it is known.
     var uuid: BluetoothUUID?
     /// The number of octets.
     var count: Int
-    /// The file.
     var file: String
 
     var json: JSONValue {
@@ -58,9 +56,8 @@ struct SavedValueEvent: Event {
 
 /// `gatt … notify`: values came faster than the lines were taken.
 struct ValueLossEvent: Event {
-    /// The characteristic's value.
+    /// The handle of the characteristic's value.
     var handle: AttributeHandle
-    /// The characteristic.
     var uuid: BluetoothUUID
     /// The number of values that are missing before the next one.
     var count: Int
@@ -81,15 +78,13 @@ struct ValueLossEvent: Event {
 struct NotificationEvent: Event {
     /// Whether the server wanted to know that it arrived.
     var isIndication: Bool
-    /// The characteristic's value.
+    /// The handle of the characteristic's value.
     var handle: AttributeHandle
-    /// The characteristic.
     var uuid: BluetoothUUID
     /// The value as text for people.
     var text: String
     /// The value for scripts.
     var value: JSONValue
-    /// When it arrived.
     var time: Timestamp
 
     /// A value in a format.
@@ -119,9 +114,7 @@ struct NotificationEvent: Event {
 
 /// `gatt … write`: it is written, as far as the way of writing confirms that.
 struct WrittenEvent: Event {
-    /// Where.
     var handle: AttributeHandle
-    /// What.
     var value: [UInt8]
 
     var json: JSONValue {

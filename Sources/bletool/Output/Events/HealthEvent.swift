@@ -3,9 +3,7 @@ import HCI
 
 /// What an adapter notices about its controller, or does about it.
 struct HealthEvent {
-    /// What happened.
     var event: AdapterHealthEvent
-    /// When.
     var time: Timestamp
 
     /// The object, among a command's results.
@@ -18,7 +16,6 @@ struct HealthEvent {
         ]
     }
 
-    /// The message.
     var text: String { "\(event)" }
 
     /// Whether it only reports that nothing is received.

@@ -2,7 +2,7 @@ import BLECore
 
 /// The values that several objects have, each written in one way.
 extension JSONValue {
-    /// `AA:BB:CC:DD:EE:FF`, or `null`.
+    /// Creates the string `AA:BB:CC:DD:EE:FF`, or `null` for nil.
     init(_ address: DeviceAddress?) { self.init(address?.text) }
 
     /// `public` or `random`, or `null`.
@@ -17,7 +17,6 @@ extension JSONValue {
     /// UUIDs in their shortest forms.
     init(_ uuids: [BluetoothUUID]) { self = .array(uuids.map { JSONValue($0) }) }
 
-    /// A truth.
     init(_ value: Bool) { self = .bool(value) }
 
     /// Milliseconds, with a fraction where there is one; or `null`.

@@ -5,7 +5,6 @@ import BLECore
 /// `gatt … info`: what a link is, and who is at its other end. Nil is what the controller or the kernel does
 /// not report.
 struct LinkEvent: Event {
-    /// The device.
     var address: DeviceAddress
     /// What the link was negotiated to be.
     var parameters: BLE.LinkParameters
@@ -15,7 +14,7 @@ struct LinkEvent: Event {
     var power: TransmitPower?
     /// The data channels in use.
     var channels: ChannelMap?
-    /// Its controller.
+    /// The version of the device's controller.
     var version: RemoteVersion?
     /// What its controller can do.
     var features: LEFeatures?

@@ -3,9 +3,7 @@ import BLECore
 
 /// What becomes of a link that is maintained.
 struct MaintainEvent: Event {
-    /// The device.
     var device: DeviceAddress
-    /// What happened.
     var what: MaintenanceEvent
 
     var json: JSONValue {

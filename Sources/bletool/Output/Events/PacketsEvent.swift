@@ -4,9 +4,7 @@ import BLECore
 
 /// `advertise --dry-run`: the packets, what takes how many octets, and what had to give way.
 struct PacketsEvent: Event {
-    /// The packets.
     var plan: AdvertisingPlan
-    /// The periodic train.
     var periodic: PeriodicAdvertisingTrain?
 
     var json: JSONValue {

@@ -3,7 +3,6 @@ import BLECore
 
 /// `sync`: what one event of a periodic train said.
 struct PeriodicEvent: Event {
-    /// What was heard.
     var packet: PeriodicAdvertisement
     /// When it was received.
     var time: Timestamp

@@ -6,11 +6,9 @@ import BLECore
 struct ReadyEvent: Event {
     /// What is on air.
     struct Advertised: Hashable, Sendable {
-        /// The packets.
         var plan: AdvertisingPlan
-        /// How strong the controller sends them, in dBm, where it reports that.
+        /// The power at which the controller sends, in dBm, where it reports that.
         var power: Int8?
-        /// The periodic train.
         var periodic: PeriodicAdvertisingTrain?
 
         /// The transmit power that was asked for.
@@ -38,9 +36,8 @@ struct ReadyEvent: Event {
 
     /// The adapter, as `--adapter` names it.
     var adapter: String
-    /// The adapter's address.
     var address: DeviceAddress
-    /// The one that is on air in its place, at first.
+    /// The private address that is on air in place of `address`, at first.
     var privateAddress: DeviceAddress?
     /// What is advertised: the first, then what is on air beside it; none with `--no-advertise`.
     var sets: [Advertised] = []

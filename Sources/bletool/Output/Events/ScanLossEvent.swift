@@ -11,7 +11,7 @@ struct ScanLossEvent {
     /// The object, behind those of the advertisements.
     var json: JSONValue { ["event": "loss", "dropped": JSONValue(dropped), "evicted": JSONValue(evicted)] }
 
-    /// The messages.
+    /// The messages for people, one for each kind of loss.
     var notes: [String] {
         var notes: [String] = []
         if dropped > 0 { notes.append("scan: \(dropped) advertisements came too fast to be shown") }

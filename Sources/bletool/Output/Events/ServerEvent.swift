@@ -2,12 +2,9 @@ import BLECore
 
 /// `serve`: something that a central did, or that was done for it.
 struct ServerEvent: Event {
-    /// The central.
     var central: DeviceAddress
-    /// What happened.
     var what: What
 
-    /// What happened.
     enum What: Sendable {
         /// A link came about.
         case connected(LinkParameters)
@@ -57,7 +54,7 @@ struct ServerEvent: Event {
         /// The most octets in a packet of the link layer, each way.
         var dataLength: DataLength?
 
-        /// Octets.
+        /// The greatest packets of the link layer, in octets.
         struct DataLength: Hashable, Sendable {
             /// Of what this host sends.
             var transmit: Int

@@ -20,7 +20,6 @@ struct TreeEvent: Event {
         }
     }
 
-    /// A service.
     struct Service: Hashable, Sendable {
         var uuid: BluetoothUUID
         var handle: AttributeHandle
@@ -37,7 +36,6 @@ struct TreeEvent: Event {
         var endHandle: AttributeHandle
     }
 
-    /// A characteristic.
     struct Characteristic: Hashable, Sendable {
         var uuid: BluetoothUUID
         var handle: AttributeHandle
@@ -49,7 +47,6 @@ struct TreeEvent: Event {
         var descriptors: [Descriptor] = []
     }
 
-    /// A descriptor.
     struct Descriptor: Hashable, Sendable {
         var uuid: BluetoothUUID
         var handle: AttributeHandle
@@ -57,11 +54,9 @@ struct TreeEvent: Event {
         var value: Value?
     }
 
-    /// The server.
     var address: DeviceAddress
     /// The ATT_MTU of the connection.
     var mtu: Int
-    /// What it has.
     var services: [Service]
     /// The name of a UUID.
     var name: @Sendable (BluetoothUUID) -> String?
