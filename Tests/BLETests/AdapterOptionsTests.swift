@@ -74,8 +74,8 @@ import VirtualController
             _ = try await PeripheralManager(lamp).advertise(.beacon("Lamp"))
             let central = CentralManager(scanner)
             await bed.move(scanner, to: AirPosition(x: 1, y: 2))
-            for (metres, rssi) in [(1.0, -40), (10, -60), (100, -80)] as [(Double, Int8)] {
-                await bed.move(lamp, to: AirPosition(x: 1, y: 2, z: metres))
+            for (meters, rssi) in [(1.0, -40), (10, -60), (100, -80)] as [(Double, Int8)] {
+                await bed.move(lamp, to: AirPosition(x: 1, y: 2, z: meters))
                 #expect(try await central.first(within: .seconds(5)) { $0.name == "Lamp" }.rssi == rssi)
             }
             await bed.move(lamp, to: AirPosition(x: 2000))

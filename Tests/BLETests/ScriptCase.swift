@@ -7,7 +7,7 @@ import Testing
 struct ScriptCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let opcode: HCIOpcode
-    let behaviour: ScriptedPort.Behaviour
+    let behavior: ScriptedPort.Behavior
     let times: Int
     /// What the operation throws; nil: it works all the same.
     let problem: BLEError?
@@ -18,19 +18,19 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 
     /// What the host does: it works.
     init(
-        _ text: String, _ opcode: HCIOpcode, _ behaviour: ScriptedPort.Behaviour, times: Int = .max,
+        _ text: String, _ opcode: HCIOpcode, _ behavior: ScriptedPort.Behavior, times: Int = .max,
         health: [AdapterHealthEvent] = []
     ) {
-        self.init(text, opcode, behaviour, times: times, throws: nil, health: health)
+        self.init(text, opcode, behavior, times: times, throws: nil, health: health)
     }
 
     /// What the host does: it throws.
     init(
-        _ text: String, _ opcode: HCIOpcode, _ behaviour: ScriptedPort.Behaviour, times: Int = .max,
+        _ text: String, _ opcode: HCIOpcode, _ behavior: ScriptedPort.Behavior, times: Int = .max,
         throws problem: BLEError?, health: [AdapterHealthEvent] = []
     ) {
         testDescription = "\(opcode): \(text)"
-        (self.opcode, self.behaviour, self.times) = (opcode, behaviour, times)
+        (self.opcode, self.behavior, self.times) = (opcode, behavior, times)
         (self.problem, self.health) = (problem, health)
     }
 
@@ -39,7 +39,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         on host: ScriptedHost, sourceLocation: SourceLocation = #_sourceLocation,
         _ operation: @Sendable () async throws -> Void
     ) async {
-        host.port.script(opcode, behaviour, times: times)
+        host.port.script(opcode, behavior, times: times)
         do {
             try await operation()
             #expect(problem == nil, sourceLocation: sourceLocation)

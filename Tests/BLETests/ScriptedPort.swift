@@ -11,7 +11,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     private let shared = Lock(Shared())
 
     /// What the controller does with a command.
-    enum Behaviour: Sendable {
+    enum Behavior: Sendable {
         /// Nothing, and it says nothing.
         case silence
         /// It carries it out and answers later.
@@ -24,14 +24,14 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         /// It answers twice.
         static let twice = answers { [$0, $0] }
         /// It refuses it, with the status alone.
-        static func refuses(_ opcode: HCIOpcode, _ status: HCIStatus) -> Behaviour {
+        static func refuses(_ opcode: HCIOpcode, _ status: HCIStatus) -> Behavior {
             says([CommandComplete(opcode, status: status).packet])
         }
     }
 
     private struct Rule {
         let opcode: HCIOpcode
-        let behaviour: Behaviour
+        let behavior: Behavior
         /// How often it still holds.
         var times: Int
     }
@@ -41,14 +41,14 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         var heard: [HCIOpcode] = []
         var handlers: PacketPortHandlers?
         /// Commands whose answers a rule meddles with.
-        var meddled: [(opcode: HCIOpcode, behaviour: Behaviour)] = []
+        var meddled: [(opcode: HCIOpcode, behavior: Behavior)] = []
     }
 
     init(_ inner: any PacketPort, on loop: EventLoop) { (self.inner, self.loop) = (inner, loop) }
 
     /// The next `times` commands of that number are met so.
-    func script(_ opcode: HCIOpcode, _ behaviour: Behaviour, times: Int = .max) {
-        shared.withLock { $0.rules.append(Rule(opcode: opcode, behaviour: behaviour, times: times)) }
+    func script(_ opcode: HCIOpcode, _ behavior: Behavior, times: Int = .max) {
+        shared.withLock { $0.rules.append(Rule(opcode: opcode, behavior: behavior, times: times)) }
     }
 
     /// All commands are met as they should be from now on.
@@ -79,18 +79,18 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
 
     func send(_ packet: Span<UInt8>) {
         guard let command = Self.command(packet) else { return inner.send(packet) }
-        let behaviour = shared.withLock { shared -> Behaviour? in
+        let behavior = shared.withLock { shared -> Behavior? in
             shared.heard.append(command.opcode)
             guard let index = shared.rules.firstIndex(where: { $0.opcode == command.opcode && $0.times > 0 })
             else { return nil }
             shared.rules[index].times -= 1
-            return shared.rules[index].behaviour
+            return shared.rules[index].behavior
         }
-        switch behaviour {
+        switch behavior {
         case .silence?: break
         case .says(let events)?: for event in events { say(event) }
         case .late?, .answers?:
-            if let behaviour { shared.withLock { $0.meddled.append((command.opcode, behaviour)) } }
+            if let behavior { shared.withLock { $0.meddled.append((command.opcode, behavior)) } }
             inner.send(packet)
         case nil: inner.send(packet)
         }
@@ -102,10 +102,10 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     }
 
     private func received(_ packet: Span<UInt8>) {
-        guard let event = Self.answer(packet), let behaviour = meddling(with: event.opcode) else {
+        guard let event = Self.answer(packet), let behavior = meddling(with: event.opcode) else {
             return shared.withLock { $0.handlers }?.receive(packet) ?? ()
         }
-        switch behaviour {
+        switch behavior {
         case .late(let time):
             Task(executorPreference: loop) { [self] in
                 if await loop.sleep(for: time) { deliver(event.packet) }
@@ -115,9 +115,9 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         }
     }
 
-    private func meddling(with opcode: HCIOpcode) -> Behaviour? {
+    private func meddling(with opcode: HCIOpcode) -> Behavior? {
         shared.withLock { shared in
-            shared.meddled.firstIndex { $0.opcode == opcode }.map { shared.meddled.remove(at: $0).behaviour }
+            shared.meddled.firstIndex { $0.opcode == opcode }.map { shared.meddled.remove(at: $0).behavior }
         }
     }
 

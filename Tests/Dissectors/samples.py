@@ -1,4 +1,4 @@
-"""A recording of what the others lack: each packet of SMP and of LE signalling once."""
+"""A recording of what the others lack: each packet of SMP and of LE signaling once."""
 import pathlib
 import struct
 

@@ -43,7 +43,7 @@ struct CaptureTests {
     @Test func theRobotIsAsItsReadmeSays() throws {
         let packets = try RecordedFile.capture("pongbot").packets
         #expect(packets.count == 1741)
-        // The README counts ATT PDUs together with the ten packets of LE signalling.
+        // The README counts ATT PDUs together with the ten packets of LE signaling.
         #expect(packets.compactMap(\.inner.last).count == 397)
         let names = Self.attNames(packets)
         #expect(names.values.reduce(0, +) == 387)

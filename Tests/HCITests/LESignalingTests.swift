@@ -218,7 +218,7 @@ import Testing
         ("14 07 0a00 8000 4000 1700 f900 0100", "15070a0000000000000000000200"),
         ("17 07 0c00 2700 4000 4100 0100 4000 4100", "18070c00" + "0000000000000200" + "00000000"),
         ("19 07 0600 4000 4100 4200", "1a0702000300"), ("06 07 0400 4100 4200", "01070600" + "020041004200"),
-        // The signalling MTU.
+        // The signaling MTU.
         ("42 07 1400 " + String(repeating: "00", count: 20), "01070400" + "01001700"),
     ])
     func refusals(_ frame: String, _ answer: String) {
@@ -248,7 +248,7 @@ import Testing
         #expect(side.events().count { $0 == .flooded(limit: LESignaling.responseLimit) } == 4)
     }
 
-    @Test func framesFitTheSignallingMTU() {
+    @Test func framesFitTheSignalingMTU() {
         var random = SplitMix64(seed: 7)
         var side = LESignaling(role: .central)
         for _ in 0..<3000 {

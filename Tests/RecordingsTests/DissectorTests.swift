@@ -108,7 +108,7 @@ func attPDUsAreNamed(index: Int) throws {
     #expect(layer.message?.encoded == layer.bytes)
 }
 
-/// What SMP and signalling packets say, each in a whole frame.
+/// What SMP and signaling packets say, each in a whole frame.
 private let frames: [(hex: String, layer: DecodedLayer.Layer, name: String, fields: String)] = [
     (
         "0700 0600 01 03 00 0d 10 01 02", .smp, "Pairing Request",
@@ -129,14 +129,14 @@ private let frames: [(hex: String, layer: DecodedLayer.Layer, name: String, fiel
     ),
     ("0200 0600 0e 04", .smp, "Pairing Keypress Notification", "type=4"),
     (
-        "0c00 0500 12 07 0800 0600 0c00 0000 f401", .signalling, "Connection Parameter Update Request",
+        "0c00 0500 12 07 0800 0600 0c00 0000 f401", .signaling, "Connection Parameter Update Request",
         "identifier=7 intervalMin=6 intervalMax=12 latency=0 supervisionTimeout=500"
     ),
     (
-        "0600 0500 13 07 0200 0100", .signalling, "Connection Parameter Update Response",
+        "0600 0500 13 07 0200 0100", .signaling, "Connection Parameter Update Response",
         "identifier=7 result=1"
     ),
-    ("0500 0500 7f 01 0100 aa", .signalling, "0x7f", "identifier=1 data=aa"),
+    ("0500 0500 7f 01 0100 aa", .signaling, "0x7f", "identifier=1 data=aa"),
     ("0200 4000 abcd", .l2cap, "L2CAP frame", "channel=0x0040 octets=2"),
 ]
 
@@ -177,7 +177,7 @@ func framesAreTakenApart(index: Int) throws {
         (DecodedLayer.att([0x77]), "opcode 0x77", "ATT PDU: opcode at octet 0 has the invalid value 0x77"),
         (DecodedLayer.smp([0x0f]), "0x0f", "SMP packet: code at octet 0 has the invalid value 0xf"),
         (
-            DecodedLayer.signalling([0x13, 1, 0, 0]), "Connection Parameter Update Response",
+            DecodedLayer.signaling([0x13, 1, 0, 0]), "Connection Parameter Update Response",
             "Connection Parameter Update Response: result at octet 0 needs 2 octets, 0 left"
         ),
         (

@@ -89,13 +89,13 @@ struct FieldWordsTests {
         #expect(line(layer.fields) == packets[index].words)
     }
 
-    @Test func signallingHasThemToo() {
-        let request = DecodedLayer.signalling(octets("12 07 0800 0600 0c00 0000 f401"))
+    @Test func signalingHasThemToo() {
+        let request = DecodedLayer.signaling(octets("12 07 0800 0600 0c00 0000 f401"))
         #expect(
             line(request.fields)
                 == "identifier=7 intervalMin=7.5 ms intervalMax=15 ms latency=0 supervisionTimeout=5 s")
         #expect(
-            line(DecodedLayer.signalling(octets("13 07 0200 0100")).fields) == "identifier=7 result=rejected")
+            line(DecodedLayer.signaling(octets("13 07 0200 0100")).fields) == "identifier=7 result=rejected")
     }
 
     @Test func theNumberIsStillThere() {

@@ -9,11 +9,11 @@ import VirtualController
         arguments: [
             (0.0, -20), (0.1, -20), (1, -40), (2, -46), (10, -60), (100, -80), (999, -100),
         ] as [(Double, Int8)])
-    func distances(_ metres: Double, _ rssi: Int8) {
+    func distances(_ meters: Double, _ rssi: Int8) {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.air.setPosition(AirPosition(x: 3, y: 4, z: -1), of: scanner, at: bench.now)
-        bench.air.setPosition(AirPosition(x: 3, y: 4, z: metres - 1), of: advertiser, at: bench.now)
+        bench.air.setPosition(AirPosition(x: 3, y: 4, z: meters - 1), of: advertiser, at: bench.now)
         bench.make(Bench.parameters(0, []), on: advertiser)
         bench.scanExtended(on: scanner)
         bench.enable(on: advertiser)

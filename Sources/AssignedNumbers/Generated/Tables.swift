@@ -3,7 +3,7 @@
 // One literal a table: thousands of literals would take the compiler minutes.
 
 extension NumberTable {
-    /// Company identifiers: 3413 lines.
+    /// Company identifiers, by their numbers: 3413 lines.
     static let companies = NumberTable(
         digits: 4,
         text: """
@@ -78,7 +78,7 @@ extension NumberTable {
         0d48Vemcon GmbH\n0d49Refrigerated Transport Electronics, Inc.\n0d4aRockpile Solutions, LLC\n0d4bSoundwave Hearing, LLC\n0d4cIotGizmo Corporation\n0d4dOptec, LLC\n0d4eNIKAT SOLUTIONS PRIVATE LIMITED\n0d4fMovano Inc.\n0d50Ningbo Fotile Marketing Co.,Ltd.\n0d51Genetus inc.\n0d52DIVAN TRADING CO., LTD.\n0d53Luxottica Group S.p.A\nffffBluetooth SIG Specification Reserved Default Vendor ID for Remote Devices Without Device ID Service Record.
         """)
 
-    /// Services of the Bluetooth SIG: 62 lines.
+    /// Services of the Bluetooth SIG, by their numbers: 62 lines.
     static let services = NumberTable(
         digits: 4,
         text: """
@@ -86,21 +86,21 @@ extension NumberTable {
         184aConstant Tone Extension\n184bTelephone Bearer\n184cGeneric Telephone Bearer\n184dMicrophone Control\n184eAudio Stream Control\n184fBroadcast Audio Scan\n1850Published Audio Capabilities\n1851Basic Audio Announcement\n1852Broadcast Audio Announcement\n1853Common Audio\n1854Hearing Access\n1855TMAS
         """)
 
-    /// Declarations: 4 lines.
+    /// Declarations, by their numbers: 4 lines.
     static let declarations = NumberTable(
         digits: 4,
         text: """
         2800Primary Service\n2801Secondary Service\n2802Include\n2803Characteristic
         """)
 
-    /// Descriptors: 16 lines.
+    /// Descriptors, by their numbers: 16 lines.
     static let descriptors = NumberTable(
         digits: 4,
         text: """
         2900Characteristic Extended Properties\n2901Characteristic User Descriptor\n2902Client Characteristic Configuration\n2903Server Characteristic Configuration\n2904Characteristic Presentation Format\n2905Characteristic Aggregate Format\n2906Valid Range\n2907External Report Reference\n2908Report Reference\n2909Number of Digitals\n290aValue Trigger Setting\n290bEnvironmental Sensing Configuration\n290cEnvironmental Sensing Measurement\n290dEnvironmental Sensing Trigger Setting\n290eTime Trigger Setting\n290fComplete BR-EDR Transport Block Data
         """)
 
-    /// Characteristics of the Bluetooth SIG: 428 lines.
+    /// Characteristics of the Bluetooth SIG, by their numbers: 428 lines.
     static let characteristics = NumberTable(
         digits: 4,
         text: """
@@ -115,7 +115,7 @@ extension NumberTable {
         2bc9Sink PAC\n2bcaSink Audio Locations\n2bcbSource PAC\n2bccSource Audio Locations\n2bcdAvailable Audio Contexts\n2bceSupported Audio Contexts\n2bcfAmmonia Concentration\n2bd0Carbon Monoxide Concentration\n2bd1Methane Concentration\n2bd2Nitrogen Dioxide Concentration\n2bd3Non-Methane Volatile Organic Compounds Concentration\n2bd4Ozone Concentration\n2bd5Particulate Matter - PM1 Concentration\n2bd6Particulate Matter - PM2.5 Concentration\n2bd7Particulate Matter - PM10 Concentration\n2bd8Sulfur Dioxide Concentration\n2bd9Sulfur Hexafluoride Concentration\n2bdaHearing Aid Features\n2bdbHearing Aid Preset Control Point\n2bdcActive Preset Index\n2be9Battery Critical Status\n2beaBattery Health Status\n2bebBattery Health Information\n2becBattery Information\n2bedBattery Level Status\n2beeBattery Time Status\n2befEstimated Service Date\n2bf0Battery Energy Status
         """)
 
-    /// Services of members: 667 lines.
+    /// Services of members, by their numbers: 667 lines.
     static let members = NumberTable(
         digits: 4,
         text: """
@@ -135,14 +135,14 @@ extension NumberTable {
         feffGN Netcom\nffefWi-Fi Direct Specification\nfff0Public Key Open Credential (PKOC)\nfff1ICCE Digital Key\nfff2Aliro\nfff3FiRa Consortium\nfff4FiRa Consortium\nfff5Car Connectivity Consortium, LLC\nfff6Matter Profile ID\nfff7Zigbee Direct\nfff8Mopria Alliance BLE\nfff9FIDO2 secure client-to-authenticator transport\nfffaASTM Remote ID\nfffbDirect Thread Commissioning\nfffcWireless Power Transfer (WPT)\nfffdUniversal Second Factor Authenticator\nfffeWireless Power Transfer
         """)
 
-    /// Services with UUIDs of 128 bits: 48 lines.
+    /// Services with UUIDs of 128 bits, by their numbers: 48 lines.
     static let vendorServices = NumberTable(
         digits: 32,
         text: """
         000015231212efde1523785feabcd123Nordic LED and Button Service\n000015301212efde1523785feabcd123Legacy DFU Service\n000016231212efde1623785feabcd123LEGO® Wireless Protocol v3 Hub Service\n000016251212efde1623785feabcd123LEGO® Wireless Protocol v3 Bootloader Service\n0fda92b244a24af284f5fa682baa2b8dHelium Hotspot Custom Service\n54220000f6a54007a371722f4ebd8436Memfault Diagnostic Service\n57a70000935011eda1eb0242ac120002Nordic Status Message Service\n6e400001b5a3f393e0a9e50e24dcca9eNordic UART Service\n7905f431b5ce4e99a40f4b1e122d00d0Apple Notification Center Service\n7dfc60007d1c495186aa8d9728f8d66cApple Reserved Service\n7dfc70007d1c495186aa8d9728f8d66cApple Reserved Service\n7dfc80007d1c495186aa8d9728f8d66cApple Reserved Service\n7dfc90007d1c495186aa8d9728f8d66cApple Reserved Service\n89d3502b0f36433a8ef4c502ad55f8dcApple Media Service\n8d53dc1d1db74cd3868b8a527460aa84SMP Service\n8e400001f3154f609fb8838830daea50Experimental Buttonless DFU Service\n932c32bd000047a2835aa8d455b859ddPhilips Hue Light Control Service\na3c875008ed34bdf8a39a01bebede295Eddystone Configuration Service\nadaf0100c33242a893bd25e905756cb8Adafruit Temperature Service\nadaf0200c33242a893bd25e905756cb8Adafruit Accelerometer Service\nadaf0300c33242a893bd25e905756cb8Adafruit Light Service\nadaf0400c33242a893bd25e905756cb8Adafruit Gyroscope Service\nadaf0500c33242a893bd25e905756cb8Adafruit Magnetometer Service\nadaf0600c33242a893bd25e905756cb8Adafruit Button Service\nadaf0700c33242a893bd25e905756cb8Adafruit Humidity Service\nadaf0800c33242a893bd25e905756cb8Adafruit Barometric Service\nadaf0900c33242a893bd25e905756cb8Adafruit Addressable Service\nadaf0a00c33242a893bd25e905756cb8Adafruit Color Service\nadaf0b00c33242a893bd25e905756cb8Adafruit Sound Service\nadaf0c00c33242a893bd25e905756cb8Adafruit Tone Service\nadaf0d00c33242a893bd25e905756cb8Adafruit Quaternion Service\nadaf0e00c33242a893bd25e905756cb8Adafruit Proximity Service\nb8843add00004aa18794c3f462030bdaPhilips Hue Light Update Service\ne2a00001ec314ec3a97a1c34d87e9878Edge Impulse Remote Management Service\ne95d0753251d470aa062fa1922dfa9a8micro:bit Accelerometer Service\ne95d127b251d470aa062fa1922dfa9a8micro:bit IO Pin Service\ne95d6100251d470aa062fa1922dfa9a8micro:bit Temperature Service\ne95d93af251d470aa062fa1922dfa9a8micro:bit Event Service\ne95d93b0251d470aa062fa1922dfa9a8micro:bit DFU Control Service\ne95d9882251d470aa062fa1922dfa9a8micro:bit Button Service\ne95dd91d251d470aa062fa1922dfa9a8micro:bit LED Service\ne95df2d8251d470aa062fa1922dfa9a8micro:bit Magnetometer Service\nef6801009b3549339b1052ffa9740042Thingy Configuration Service\nef6802009b3549339b1052ffa9740042Thingy Weather Station Service\nef6803009b3549339b1052ffa9740042Thingy UI Service\nef6804009b3549339b1052ffa9740042Thingy Motion Service\nef6805009b3549339b1052ffa9740042Thingy Sound Service\nf000ffc004514000b000000000000000Texas Instruments Over-the-Air Download (OAD) Service
         """)
 
-    /// Characteristics with UUIDs of 128 bits: 178 lines.
+    /// Characteristics with UUIDs of 128 bits, by their numbers: 178 lines.
     static let vendorCharacteristics = NumberTable(
         digits: 32,
         text: """

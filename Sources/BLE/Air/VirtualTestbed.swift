@@ -78,8 +78,8 @@ public struct VirtualTestbed: Sendable {
     }
 
     /// Puts a host somewhere, or moves it at once. How strong it and others that have a position receive each other
-    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a metre and -60 dBm over
-    /// ten, and not at all beyond a kilometre. Others it receives as before; a level that `setRSSI` sets holds until one
+    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a meter and -60 dBm over
+    /// ten, and not at all beyond a kilometer. Others it receives as before; a level that `setRSSI` sets holds until one
     /// of the two moves.
     public func move(_ adapter: Adapter, to position: AirPosition) async {
         await air.setPosition(position, of: await adapter.address)

@@ -40,7 +40,7 @@ extension Adapter {
     /// Whether a peripheral may ask by the Connection Parameters Request procedure: both controllers must
     /// have it.
     private func requestsByLinkLayer(_ id: LinkID) async throws(BLEError) -> Bool {
-        // The kernel's L2CAP channel for signalling is out of reach: there the controller alone can ask.
+        // The kernel's L2CAP channel for signaling is out of reach: there the controller alone can ask.
         guard kernel == nil else { return true }
         let needed: LEFeatures = [.connectionParametersRequest, .peripheralInitiatedFeaturesExchange]
         guard capabilities.features.isSuperset(of: needed) else { return false }
@@ -51,7 +51,7 @@ extension Adapter {
         }
     }
 
-    /// Asks the central by L2CAP signalling. Its no ends this, and after its yes the change, which is an event;
+    /// Asks the central by L2CAP signaling. Its no ends this, and after its yes the change, which is an event;
     /// there is none when all is as wanted already.
     private func request(_ parameters: LEConnectionParameters, on id: LinkID) async throws(BLEError) {
         try await run(.timing, by: .request(parameters), on: id)
@@ -66,7 +66,7 @@ extension Adapter {
         pumpSoon(link)
     }
 
-    /// Handles an event of a link's signalling channel.
+    /// Handles an event of a link's signaling channel.
     func handle(_ event: LESignaling.Event, of link: Link) {
         let id = link.id
         switch event {
@@ -79,7 +79,7 @@ extension Adapter {
         case .requestTimedOut:
             let limit = link.signaling.timeLimit
             end(.timing, on: id, .failure(.timedOut(.parameterRequest, after: limit)))
-        default: log.debug("signalling of \(link.peer): \(event)")
+        default: log.debug("signaling of \(link.peer): \(event)")
         }
     }
 

@@ -39,7 +39,7 @@ public struct Connection: Sendable {
 extension Connection {
     /// Asks for other connection parameters: a central changes them, a peripheral asks the central, through
     /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
-    /// signalling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
+    /// signaling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
     ///
     /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is out of range,
     /// and nothing is sent; `parametersRefused` is the peer's no.

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// A procedure that a command begins, or a request of L2CAP signalling, and an event ends.
+/// A procedure that a command begins, or a request of L2CAP signaling, and an event ends.
 enum LinkProcedure: Hashable, Sendable {
     case timing
     case phys

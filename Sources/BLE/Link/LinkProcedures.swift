@@ -22,7 +22,7 @@ struct LinkProcedures: Sendable {
     indirect enum Start: Sendable {
         /// A command, whose answer comes to `answered`.
         case command(MachineCommand)
-        /// A request for connection parameters over L2CAP signalling.
+        /// A request for connection parameters over L2CAP signaling.
         case request(LEConnectionParameters)
         /// The command that encrypts the link with a key, which is worth that.
         case encryption(LongTermKey, GivenKey)

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What becomes of connection parameters that a peer asks for, by L2CAP signalling (Core Specification 5.4,
+/// What becomes of connection parameters that a peer asks for, by L2CAP signaling (Core Specification 5.4,
 /// Vol 3, Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Those that the specification does not
 /// allow are refused in any case. On kernel adapters the kernel answers.
 public enum ParameterRequestPolicy: Sendable {

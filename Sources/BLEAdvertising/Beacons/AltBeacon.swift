@@ -7,7 +7,7 @@ public struct AltBeacon: Hashable, Sendable {
     package var company: CompanyIdentifier
     /// Which beacon it is, as a number of 20 octets: most use 16 for a group and two times two within it.
     public let identifier: [UInt8]
-    /// Signal strength at one metre, in dBm.
+    /// Signal strength at one meter, in dBm.
     public var referenceRSSI: Int8
     /// An octet of the company's own.
     public var reserved: UInt8

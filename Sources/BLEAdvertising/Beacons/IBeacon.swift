@@ -8,7 +8,7 @@ public struct IBeacon: Hashable, Sendable {
     public var major: UInt16
     /// Which beacon of the group.
     public var minor: UInt16
-    /// Signal strength at one metre, in dBm.
+    /// Signal strength at one meter, in dBm.
     public var measuredPower: Int8
 
     /// Creates a beacon of these numbers.

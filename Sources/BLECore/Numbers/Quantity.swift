@@ -49,7 +49,7 @@ public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
     /// The ampere, a unit of electric current.
     case ampere = "A"
     /// Micrograms per cubic meter, a unit of concentration.
-    case microgramPerCubicMetre = "µg/m³"
+    case microgramPerCubicMeter = "µg/m³"
     /// Parts per million, a unit of concentration.
     case partsPerMillion = "ppm"
     /// The degree, a unit of angle.
@@ -59,27 +59,27 @@ public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
     /// Revolutions per minute, a unit of the rate of turn.
     case revolutionPerMinute = "rpm"
     /// The millimeter, a unit of length.
-    case millimetre = "mm"
+    case millimeter = "mm"
     /// The meter, a unit of length.
-    case metre = "m"
+    case meter = "m"
     /// The second, a unit of time.
     case second = "s"
     /// Meters per second, a unit of speed.
-    case metrePerSecond = "m/s"
+    case meterPerSecond = "m/s"
     /// Meters per second squared, a unit of acceleration.
-    case metrePerSecondSquared = "m/s²"
+    case meterPerSecondSquared = "m/s²"
     /// Acceleration, 9.806 65 m/s².
     case standardGravity = "g"
     /// The liter, a unit of volume.
-    case litre = "L"
+    case liter = "L"
     /// The milliliter, a unit of volume.
-    case millilitre = "mL"
+    case milliliter = "mL"
     /// The cubic meter, a unit of volume.
-    case cubicMetre = "m³"
+    case cubicMeter = "m³"
     /// Cubic meters per hour, a unit of volume flow rate.
-    case cubicMetrePerHour = "m³/h"
+    case cubicMeterPerHour = "m³/h"
     /// Microsiemens per centimeter, a unit of conductivity.
-    case microsiemensPerCentimetre = "µS/cm"
+    case microsiemensPerCentimeter = "µS/cm"
     /// Radio power, in relation to a milliwatt.
     case decibelMilliwatt = "dBm"
 }
@@ -103,22 +103,22 @@ extension PhysicalUnit: CustomStringConvertible {
         case .watt: "W"
         case .volt: "V"
         case .ampere: "A"
-        case .microgramPerCubicMetre: "UgPerM3"
+        case .microgramPerCubicMeter: "UgPerM3"
         case .partsPerMillion: "Ppm"
         case .degree: "Degrees"
         case .degreePerSecond: "DegreesPerS"
         case .revolutionPerMinute: "Rpm"
-        case .millimetre: "Mm"
-        case .metre: "M"
+        case .millimeter: "Mm"
+        case .meter: "M"
         case .second: "S"
-        case .metrePerSecond: "MPerS"
-        case .metrePerSecondSquared: "MPerS2"
+        case .meterPerSecond: "MPerS"
+        case .meterPerSecondSquared: "MPerS2"
         case .standardGravity: "G"
-        case .litre: "L"
-        case .millilitre: "Ml"
-        case .cubicMetre: "M3"
-        case .cubicMetrePerHour: "M3PerH"
-        case .microsiemensPerCentimetre: "UsPerCm"
+        case .liter: "L"
+        case .milliliter: "Ml"
+        case .cubicMeter: "M3"
+        case .cubicMeterPerHour: "M3PerH"
+        case .microsiemensPerCentimeter: "UsPerCm"
         case .decibelMilliwatt: "DBm"
         }
     }

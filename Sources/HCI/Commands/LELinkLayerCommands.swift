@@ -156,7 +156,7 @@ package struct LEReadAntennaInformation: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
-            "sampling rates, antennae, max pattern length, max CTE length", Self.init
+            "sampling rates, antennas, max pattern length, max CTE length", Self.init
         ) {
             ($0.samplingRates, $0.antennas, $0.maxPatternLength, $0.maxCTELength)
         }

@@ -39,7 +39,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     package var skip: UInt16
     /// How long the train may be silent before it counts as lost, 100 ms to 163.84 s (0x000a to 0x4000).
     package var timeout: Centiseconds
-    /// The packets with which not to synchronise.
+    /// The packets with which not to synchronize.
     package var excluded: ExcludedToneExtensions
 
     /// Follows set `sid` of `advertiser`.

@@ -9,13 +9,13 @@ package struct L2CAPChannelID: HCICode {
 
     /// The null identifier: the destination in a response that refuses a channel.
     package static let null = L2CAPChannelID(rawValue: 0x0000)
-    /// L2CAP signalling on BR/EDR.
+    /// L2CAP signaling on BR/EDR.
     package static let signaling = L2CAPChannelID(rawValue: 0x0001)
     /// Connectionless data on BR/EDR.
     package static let connectionless = L2CAPChannelID(rawValue: 0x0002)
     /// The fixed channel of the Attribute Protocol.
     package static let att = L2CAPChannelID(rawValue: 0x0004)
-    /// L2CAP signalling on LE.
+    /// L2CAP signaling on LE.
     package static let leSignaling = L2CAPChannelID(rawValue: 0x0005)
     /// The Security Manager Protocol.
     package static let securityManager = L2CAPChannelID(rawValue: 0x0006)
@@ -31,10 +31,10 @@ extension L2CAPChannelID: Comparable, CustomStringConvertible {
     /// The protocol of a fixed channel, "ATT", or the number, "0x0040".
     package var description: String {
         switch self {
-        case .signaling: "L2CAP signalling"
+        case .signaling: "L2CAP signaling"
         case .connectionless: "connectionless"
         case .att: "ATT"
-        case .leSignaling: "LE signalling"
+        case .leSignaling: "LE signaling"
         case .securityManager: "SMP"
         case .brEDRSecurityManager: "SMP over BR/EDR"
         default: "0x" + rawValue.hex

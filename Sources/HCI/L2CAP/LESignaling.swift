@@ -1,7 +1,7 @@
 import BLECore
 import DequeModule
 
-/// One side of the signalling channel of an LE link (Core Specification 5.4, Vol 3, Part A, 4). Frames are
+/// One side of the signaling channel of an LE link (Core Specification 5.4, Vol 3, Part A, 4). Frames are
 /// what channel 0x0005 carries, without the L2CAP header.
 ///
 /// Connection parameter updates go both ways; the owner decides on what the peer asks for. There are no

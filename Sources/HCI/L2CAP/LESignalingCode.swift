@@ -1,6 +1,6 @@
 import BLECore
 
-/// The kind of a packet on the signalling channels (Core Specification 5.4, Vol 3, Part A, 4, table 4.2).
+/// The kind of a packet on the signaling channels (Core Specification 5.4, Vol 3, Part A, 4, table 4.2).
 package struct LESignalingCode: HCICode {
     package let rawValue: UInt8
 

@@ -15,7 +15,7 @@ package struct CommandReject: LESignalingMessage {
 
         /// Its code is unknown, or its data are not what the code wants.
         package static let notUnderstood = Reason(rawValue: 0x0000)
-        /// Its frame was longer than the signalling MTU.
+        /// Its frame was longer than the signaling MTU.
         package static let mtuExceeded = Reason(rawValue: 0x0001)
         /// It names a channel that is not there.
         package static let invalidChannel = Reason(rawValue: 0x0002)

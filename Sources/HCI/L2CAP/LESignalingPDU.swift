@@ -1,6 +1,6 @@
 import BLECore
 
-/// A packet on the LE signalling channel: code, identifier, length, data. A frame holds exactly one (Core
+/// A packet on the LE signaling channel: code, identifier, length, data. A frame holds exactly one (Core
 /// Specification 5.4, Vol 3, Part A, 4).
 package struct LESignalingPDU: Hashable, Sendable {
     /// Octets before the data.
@@ -14,7 +14,7 @@ package struct LESignalingPDU: Hashable, Sendable {
 
     /// A packet of a code that may be unknown. More than 65,535 octets are a programming error.
     package init(code: LESignalingCode, identifier: UInt8, data: [UInt8]) {
-        precondition(data.count <= 0xffff, "a signalling packet takes at most 65,535 octets")
+        precondition(data.count <= 0xffff, "a signaling packet takes at most 65,535 octets")
         (self.code, self.identifier, self.data) = (code, identifier, data)
     }
 
@@ -65,7 +65,7 @@ extension LESignalingMessage {
 }
 
 extension LESignalingPDU: PacketCodable {
-    package static let packetName = "LE signalling packet"
+    package static let packetName = "LE signaling packet"
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {

@@ -8,7 +8,7 @@ package struct SyncHandle: HCICode {
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// The packets of a periodic train with which a controller should not synchronise, by their constant tone
+/// The packets of a periodic train with which a controller should not synchronize, by their constant tone
 /// extension (Core Specification 5.4, Vol 4, Part E, 7.8.67).
 package struct ExcludedToneExtensions: OptionSet, HCICode {
     package let rawValue: UInt8
@@ -76,7 +76,7 @@ package struct SyncTransferParameters: HCIParameters, HCIField {
     package var skip: UInt16
     /// How long the train may be silent before it counts as lost, 100 ms to 163.84 s (0x000a to 0x4000).
     package var timeout: Centiseconds
-    /// The packets with which not to synchronise.
+    /// The packets with which not to synchronize.
     package var excluded: ExcludedToneExtensions
 
     package init(mode: Mode, skip: UInt16 = 0, timeout: Centiseconds, excluded: ExcludedToneExtensions = []) {

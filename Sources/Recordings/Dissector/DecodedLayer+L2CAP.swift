@@ -4,7 +4,7 @@ import HCI
 import SMP
 
 extension DecodedLayer {
-    /// A whole L2CAP frame, and what is in it: on the channels of ATT, SMP and LE signalling one more layer.
+    /// A whole L2CAP frame, and what is in it: on the channels of ATT, SMP and LE signaling one more layer.
     package static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
         do throws(DecodeError) {
             return frame(try L2CAPFrame(bytes), bytes)
@@ -18,7 +18,7 @@ extension DecodedLayer {
         switch frame.channel {
         case .att: return [layer, att(frame.payload)]
         case .securityManager: return [layer, smp(frame.payload)]
-        case .leSignaling: return [layer, signalling(frame.payload)]
+        case .leSignaling: return [layer, signaling(frame.payload)]
         default: return [layer]
         }
     }
@@ -35,12 +35,12 @@ extension DecodedLayer {
         return decoded(.smp, name, bytes) { () throws(DecodeError) in .smp(try SMPCommand(bytes)) }
     }
 
-    /// A packet of the LE signalling channel.
-    package static func signalling(_ bytes: [UInt8]) -> DecodedLayer {
+    /// A packet of the LE signaling channel.
+    package static func signaling(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { LESignalingCode(rawValue: $0).description } ?? "empty packet"
-        return decoded(.signalling, name, bytes) { () throws(DecodeError) in
+        return decoded(.signaling, name, bytes) { () throws(DecodeError) in
             let packet = try LESignalingPDU(bytes)
-            return .signalling(packet, try packet.message())
+            return .signaling(packet, try packet.message())
         }
     }
 
@@ -56,7 +56,7 @@ extension DecodedLayer {
 }
 
 extension DecodedFields {
-    /// A packet of the signalling channel, and the message in it where that is known.
+    /// A packet of the signaling channel, and the message in it where that is known.
     init(_ packet: LESignalingPDU, _ message: (any LESignalingMessage)?) {
         self = ["identifier": .number(Int(packet.identifier))]
         if let message {

@@ -13,7 +13,7 @@ package struct DecodedLayer: Sendable {
         /// A frame on one of a connection's channels.
         case l2cap
         /// L2CAP's own messages on LE.
-        case signalling
+        case signaling
         case att
         case smp
         /// Advertising data, with its AD structures.
@@ -36,7 +36,7 @@ package struct DecodedLayer: Sendable {
         /// With the type of the attributes that a Read By Type Request asked for.
         case att(ATTPDU, of: BluetoothUUID?)
         case smp(SMPCommand)
-        case signalling(LESignalingPDU, (any LESignalingMessage)?)
+        case signaling(LESignalingPDU, (any LESignalingMessage)?)
         case advertising(AdvertisingData)
         case note(MonitorNote)
     }
@@ -72,7 +72,7 @@ extension DecodedLayer {
             ["channel": .name(frame.channel), "octets": .number(frame.payload.count)]
         case .att(let pdu, let type): pdu.fields(of: type)
         case .smp(let command): command.fields
-        case .signalling(let packet, let message): DecodedFields(packet, message)
+        case .signaling(let packet, let message): DecodedFields(packet, message)
         case .advertising(let data): DecodedFields(data)
         case .note(let note): note.fields
         }
@@ -90,7 +90,7 @@ extension DecodedLayer {
         case .frame(let frame): frame
         case .att(let pdu, _): pdu
         case .smp(let command): command
-        case .signalling(let packet, _): packet
+        case .signaling(let packet, _): packet
         }
     }
 

@@ -92,7 +92,7 @@ extension SyncTransferParameters.Mode: FieldWords {
     static let words = ["ignore", "withoutReports", "withReports", "filteringDuplicates"]
 }
 
-// Signalling.
+// Signaling.
 extension CommandReject.Reason: FieldWords {
     static let words = ["notUnderstood", "mtuExceeded", "invalidChannel"]
 }

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Where a controller is, in metres.
+/// Where a controller is, in meters.
 public struct AirPosition: Hashable, Sendable {
     /// How far east, north and up it is.
     public var x, y, z: Double
@@ -43,9 +43,9 @@ extension VirtualAir {
     /// other depends on their distance; it receives those without one as before. A level that `setRSSI` sets
     /// later holds until one of the two moves again.
     ///
-    /// The air is free: 40 dB are lost on the first metre and 20 dB with each factor of ten, whatever the
-    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a metre, -60 dBm over
-    /// ten, and not at all beyond a kilometre. No distance is less than 10 cm.
+    /// The air is free: 40 dB are lost on the first meter and 20 dB with each factor of ten, whatever the
+    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a meter, -60 dBm over
+    /// ten, and not at all beyond a kilometer. No distance is less than 10 cm.
     package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
         guard let index = index(of: id) else { return }
         seats[index].position = position

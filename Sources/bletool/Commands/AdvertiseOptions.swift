@@ -43,7 +43,7 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(
         name: .customLong("ibeacon"),
         help: ArgumentHelp(
-            "An iBeacon; the power is that at one metre, in dBm.", valueName: "uuid,major,minor,power"))
+            "An iBeacon; the power is that at one meter, in dBm.", valueName: "uuid,major,minor,power"))
     var iBeacon: String?
 
     @Option(help: ArgumentHelp("An Eddystone-URL beacon.", valueName: "url"))

@@ -11,7 +11,7 @@ struct FilterOptions: ParsableArguments {
     @Option(
         name: [.customShort("l"), .customLong("layer")],
         help: ArgumentHelp(
-            "Only packets with this in them: hci, l2cap, signalling, att, smp, monitor, mgmt.",
+            "Only packets with this in them: hci, l2cap, signaling, att, smp, monitor, mgmt.",
             valueName: "layers"))
     var layers: [String] = []
 

@@ -76,7 +76,7 @@ extension DecodedPacket {
     }
 
     /// Whether that number begins the packet: the opcode of a command, the code of an event or subevent, the
-    /// opcode of ATT, the code of SMP and signalling.
+    /// opcode of ATT, the code of SMP and signaling.
     fileprivate func hasOpcode(_ number: UInt16) -> Bool {
         let bytes = top.bytes
         guard top.layer == .hci, let type = bytes.first else {

@@ -14,7 +14,7 @@ enum LineTime: String, CaseIterable, ExpressibleByArgument {
 
 /// Packets as lines for people.
 struct PacketText {
-    /// Whether lines carry colours.
+    /// Whether lines carry colors.
     let isColored: Bool
     /// Which time lines have.
     let time: LineTime

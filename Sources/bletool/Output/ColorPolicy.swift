@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether text for people carries colours: the argument of `--color`.
+/// Whether text for people carries colors: the argument of `--color`.
 enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     /// On a terminal, unless NO_COLOR (no-color.org) is set or the terminal is a dumb one.
     case auto
@@ -8,7 +8,7 @@ enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     case always
     case never
 
-    /// Whether to colour what goes to a descriptor.
+    /// Whether to color what goes to a descriptor.
     func allows(terminal: Bool, environment: (String) -> String? = Environment.value) -> Bool {
         switch self {
         case .always: true

@@ -5,7 +5,7 @@ import Glibc
 struct Console: Sendable {
     /// Whether results are JSON objects.
     var isJSON: Bool
-    /// When text for people is coloured.
+    /// When text for people is colored.
     var color = ColorPolicy.auto
     /// The line of a script whose answers these are.
     var line: Int?
@@ -14,7 +14,7 @@ struct Console: Sendable {
     /// Where messages are written, stderr by default.
     var errors = LineWriter.errors
 
-    /// Whether results are coloured.
+    /// Whether results are colored.
     var isColored: Bool { color.allows(terminal: output.isTerminal) }
 
     /// Whether results can be shown as a table that is redrawn.

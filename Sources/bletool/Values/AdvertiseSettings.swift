@@ -165,7 +165,7 @@ extension IBeacon {
             throw BadInput(
                 "\(text.quoted) is not UUID,MAJOR,MINOR,POWER",
                 hint:
-                    "as in e2c56db5-dffb-48d2-b060-d0f5a71096e0,1,2,-59; the power is that at one metre, in dBm"
+                    "as in e2c56db5-dffb-48d2-b060-d0f5a71096e0,1,2,-59; the power is that at one meter, in dBm"
             )
         }
         guard let uuid = try? BluetoothUUID(parts[0]), parts[0].utf8.count == 36 else {

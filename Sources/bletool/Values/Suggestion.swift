@@ -1,6 +1,6 @@
 /// "Did you mean": the nearest of some words to one that none of them is.
 extension Collection where Element == String {
-    /// The word that fewest edits (an insertion, a removal, a replacement or a swap of neighbours, case
+    /// The word that fewest edits (an insertion, a removal, a replacement or a swap of neighbors, case
     /// ignored) turn into `word`; nil when even that needs more than a third of its letters.
     func nearest(to word: some StringProtocol) -> String? {
         let wanted = Array(word.lowercased().unicodeScalars.prefix(64))

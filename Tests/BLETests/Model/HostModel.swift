@@ -168,7 +168,7 @@ extension HostModel {
         case .meddle(let number, let command, let fault):
             hosts[number].isMeddled = true
             for opcode in command.opcodes {
-                hosts[number].port.script(opcode, fault.behaviour(for: opcode), times: 1)
+                hosts[number].port.script(opcode, fault.behavior(for: opcode), times: 1)
             }
         case .wait(let milliseconds): await bed.wait(.milliseconds(milliseconds))
         }

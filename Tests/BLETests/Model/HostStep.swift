@@ -99,7 +99,7 @@ extension HostStep.Command {
 }
 
 extension HostStep.Fault {
-    func behaviour(for opcode: HCIOpcode) -> ScriptedPort.Behaviour {
+    func behavior(for opcode: HCIOpcode) -> ScriptedPort.Behavior {
         switch self {
         case .refusal where [.leCreateConnection, .leExtendedCreateConnection, .disconnect].contains(opcode):
             .says([CommandStatus(status: .commandDisallowed, opcode: opcode).packet])

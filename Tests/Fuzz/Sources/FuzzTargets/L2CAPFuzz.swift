@@ -3,7 +3,7 @@ import HCI
 
 /// Whatever fragments a peer sends, whole frames that the reassembler hands out are as long as their header
 /// said, its memory stays within its bound, and a whole frame that follows is received. Whatever frames
-/// reach the signalling channel, its answers can be read and fit the signalling MTU.
+/// reach the signaling channel, its answers can be read and fit the signaling MTU.
 ///
 /// The input is a sequence of fragments: an octet with the boundary flag (2 bits) and the length (6 bits),
 /// then that many octets.
