@@ -6,7 +6,7 @@ import Logging
 extension Adapter {
     /// How long the controller may take to answer a command, where the command says nothing else: as long as Linux
     /// waits. A virtual one is in a process that has to share the machine's processors with much else.
-    var commandTimeLimit: Duration {
+    private var commandTimeLimit: Duration {
         if case .virtual = specification { .seconds(10) } else { .seconds(2) }
     }
 
@@ -72,7 +72,7 @@ extension Adapter {
 
     /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and
     /// then has its own.
-    var secondLimit: Duration { commandTimeLimit * 2 }
+    private var secondLimit: Duration { commandTimeLimit * 2 }
 
     /// Sends a machine's command, whose answer it will get.
     func submit(_ command: MachineCommand, of machine: HostMachine) {
@@ -126,5 +126,16 @@ extension Adapter {
         } catch {
             log.debug("\(Command.opcode): \(error)")
         }
+    }
+}
+
+extension Adapter {
+    /// Runs `body` with a time limit by this adapter's clock; nil waits for ever. When it passes, `body` is
+    /// cancelled and `BLEError.timedOut` thrown.
+    package nonisolated func within<Success: Sendable>(
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
+    ) async throws(BLEError) -> Success {
+        try await withDeadline(
+            limit, on: loop, orThrow: .timedOut(.operation, after: limit ?? .zero), body)
     }
 }

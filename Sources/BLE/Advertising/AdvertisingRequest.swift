@@ -99,3 +99,240 @@ public struct AdvertisingRequest: Hashable, Sendable {
         data == others || data?.count ?? 0 <= AdvertisingDataFragment.capacity
     }
 }
+
+/// What is refused before a command is sent: what the specification does not know, and what this controller
+/// has not.
+extension AdvertisingRequest {
+    /// Throws what is wrong with it for a controller of those capabilities.
+    func check(for controller: ControllerCapabilities) throws(BLEError) {
+        if isExtended, !controller.hasExtendedFamily {
+            throw .adapter(.unsupported(.extendedAdvertising))
+        }
+        try checkInterval(controller)
+        try checkKind()
+        try checkPHYs(controller.features)
+        try checkLimits(controller)
+        try checkData(controller)
+        try periodic?.check(for: controller)
+    }
+
+    /// The interval that every legacy controller takes (Core Specification 5.4, Vol 4, Part E, 7.8.5), the
+    /// longer ones of extended packets (7.8.53), and the shortest of nonconnectable advertising before 5.0.
+    private func checkInterval(_ controller: ControllerCapabilities) throws(BLEError) {
+        guard direction?.dutyCycle != .high else { return }
+        let isOld = controller.version.map { $0.hciVersion < .v5_0 } ?? false
+        let least: Duration = isOld && !isConnectable ? .milliseconds(100) : .milliseconds(20)
+        let most: Duration = isExtended ? .microseconds(0xff_ffff * 625) : .milliseconds(10_240)
+        guard (least...most).contains(interval) else {
+            throw .timeOutOfRange(.advertisingInterval, allowed: least...most, value: interval)
+        }
+    }
+
+    private func checkKind() throws(BLEError) {
+        if let direction {
+            if isExtended, direction.dutyCycle == .high {
+                throw .invalidRequest(.advertising(.extendedHighDutyCycle))
+            }
+            if !isExtended, !isConnectable {
+                throw .invalidRequest(.advertising(.directedNotConnectable))
+            }
+            if !isExtended, !plan.data.isEmpty || !plan.scanResponse.isEmpty {
+                throw .invalidRequest(.advertising(.directedData))
+            }
+        }
+        if isAnonymous, !isExtended || kind != .nonconnectable {
+            throw .invalidRequest(.advertising(.anonymous))
+        }
+        if periodic != nil, !isExtended || kind != .nonconnectable || isAnonymous {
+            throw .invalidRequest(.advertising(.periodic))
+        }
+        if includesTxPower, !isExtended {
+            throw .invalidRequest(.advertising(.legacyPower))
+        }
+        if kind == .nonconnectable, !isExtended, !plan.scanResponse.isEmpty {
+            throw .invalidRequest(.advertising(.scanResponse))
+        }
+        if kind == .scannable, plan.extended?.isEmpty == true {
+            throw .invalidRequest(.advertising(.emptyScanResponse))
+        }
+    }
+
+    private func checkPHYs(_ features: LEFeatures) throws(BLEError) {
+        guard [.le1M, .leCoded].contains(primaryPHY) else {
+            throw .invalidRequest(.advertising(.primaryPHY(primaryPHY)))
+        }
+        guard [.le1M, .le2M, .leCoded].contains(secondaryPHY) else {
+            throw .invalidRequest(.advertising(.secondaryPHY(secondaryPHY)))
+        }
+        if !isExtended, primaryPHY != .le1M || secondaryPHY != .le1M {
+            throw .invalidRequest(.advertising(.legacyPHY))
+        }
+        let phys = [primaryPHY, secondaryPHY]
+        if phys.contains(.leCoded), !features.contains(.leCodedPHY) {
+            throw .adapter(.unsupported(.advertising(on: .leCoded)))
+        }
+        if phys.contains(.le2M), !features.contains(.le2MPHY) {
+            throw .adapter(.unsupported(.advertising(on: .le2M)))
+        }
+    }
+
+    /// The controller, or this host, counts it in steps of 10 ms or finer.
+    /// Any that is one: where the controller keeps the time it counts in steps of 10 ms, at least one of them (Core
+    /// Specification 5.4, Vol 4, Part E, 7.8.56).
+    private static let durations: ClosedRange<Duration> = .microseconds(1) ... .seconds(Int64.max)
+
+    private func checkLimits(_ controller: ControllerCapabilities) throws(BLEError) {
+        if channels.isEmpty || !channels.isSubset(of: .all) {
+            throw .invalidRequest(.advertising(.channels))
+        }
+        if let power, !(-127...20).contains(power) {
+            throw .outOfRange(.transmitPower, allowed: -127...20, value: Int(power))
+        }
+        if let sid, sid > 15 { throw .outOfRange(.advertisingSetID, allowed: 0...15, value: Int(sid)) }
+        if let duration, !Self.durations.contains(duration) {
+            throw .timeOutOfRange(.advertisingDuration, allowed: Self.durations, value: duration)
+        }
+        if let maximumEvents {
+            guard maximumEvents > 0 else {
+                throw .outOfRange(.advertisingEvents, allowed: 1...255, value: Int(maximumEvents))
+            }
+            guard controller.hasExtendedFamily else {
+                throw .adapter(.unsupported(.advertisingEventCount))
+            }
+        }
+    }
+
+    private func checkData(_ controller: ControllerCapabilities) throws(BLEError) {
+        guard let extended = plan.extended else { return }
+        if isConnectable {
+            guard extended.count <= connectableCapacity else {
+                throw .limit(.connectableData, maximum: connectableCapacity, value: extended.count)
+            }
+        }
+        let limit = controller.maximumAdvertisingDataLength
+        guard extended.count <= limit else {
+            throw .limit(.advertisingData, maximum: limit, value: extended.count)
+        }
+    }
+}
+
+/// The contents of the commands to the controller.
+extension AdvertisingRequest {
+    /// The payloads to set. An extended scannable set has data in its scan response only, legacy directed
+    /// advertising none.
+    var payloads: (data: [UInt8]?, scanResponse: [UInt8]?) {
+        switch (plan.extended, kind) {
+        case (let extended?, .scannable): (nil, extended)
+        case (let extended?, _): (extended, nil)
+        case (nil, _) where direction != nil: (nil, nil)
+        case (nil, .nonconnectable): (plan.data, nil)
+        case (nil, _): (plan.data, plan.scanResponse)
+        }
+    }
+
+    /// The parameters of the legacy commands.
+    func legacyParameters(_ ownAddressType: OwnAddressType) -> LESetAdvertisingParameters {
+        LESetAdvertisingParameters(
+            intervalMin: Slots(interval), intervalMax: Slots(interval), type: legacyType,
+            ownAddressType: ownAddressType, peer: peer, channels: channels)
+    }
+
+    private var legacyType: AdvertisingType {
+        switch (direction?.dutyCycle, kind) {
+        case (.high, _): .directedHighDutyCycle
+        case (.low, _): .directedLowDutyCycle
+        case (nil, .connectable): .connectable
+        case (nil, .scannable): .scannable
+        case (nil, .nonconnectable): .nonconnectable
+        }
+    }
+
+    /// The parameters of the extended commands.
+    func extendedParameters(
+        _ set: AdvertisingHandle, _ ownAddressType: OwnAddressType
+    ) -> LESetExtendedAdvertisingParameters {
+        LESetExtendedAdvertisingParameters(
+            set: set, properties: properties, intervalMin: LongSlots(interval),
+            intervalMax: LongSlots(interval), channels: channels, ownAddressType: ownAddressType,
+            peer: peer, txPower: power ?? 127, primaryPHY: primaryPHY, secondaryPHY: secondaryPHY,
+            sid: sid ?? set.defaultSID)
+    }
+
+    private var peer: HCIAddress { HCIAddress(direction?.peer ?? DeviceAddress(0, type: .public)) }
+
+    /// What the extended commands make of the kind: legacy packets, unless the plan is extended.
+    private var properties: LESetExtendedAdvertisingParameters.Properties {
+        var properties: LESetExtendedAdvertisingParameters.Properties =
+            switch kind {
+            case .connectable where isExtended || direction != nil: .connectable
+            case .connectable: [.connectable, .scannable]
+            case .scannable: .scannable
+            case .nonconnectable: []
+            }
+        if !isExtended { properties.insert(.legacy) }
+        if isAnonymous { properties.insert(.anonymous) }
+        if includesTxPower { properties.insert(.includesTxPower) }
+        if let direction {
+            properties.insert(.directed)
+            if direction.dutyCycle == .high { properties.insert(.highDutyCycle) }
+        }
+        return properties
+    }
+}
+
+extension AdvertisingHandle {
+    /// A number for scanners, which differs from those of the 15 sets beside it.
+    fileprivate var defaultSID: UInt8 { ~rawValue & 0x0f }
+}
+
+/// Too much data, as controllers report it.
+extension AdvertisingRequest {
+    /// Packet Too Long as the limit that was met: what goes into one packet where there can only be one, else
+    /// what goes into an interval (Core Specification 5.4, Vol 4, Part E, 7.8.53 to 7.8.56 and 7.8.61 to
+    /// 7.8.63). A controller may take less than the specification leaves room for: then all that is known is
+    /// that the limit is below what it refused.
+    func explaining(_ error: BLEError) -> BLEError {
+        guard case .hci(.packetTooLong, let command) = error else { return error }
+        if let periodic, Self.ofTrains.contains(command) {
+            let room = AdvertisingChain.periodic.octets(
+                within: periodic.interval.upperBound, on: secondaryPHY)
+            return Self.limit(.periodicDataInInterval, room, met: periodic.data.count)
+        }
+        let octets = max(payloads.data?.count ?? 0, payloads.scanResponse?.count ?? 0)
+        if isConnectable {
+            return Self.limit(.connectableData, connectableCapacity, met: octets)
+        }
+        return Self.limit(
+            .advertisingDataInInterval,
+            AdvertisingChain.advertising.octets(
+                within: interval - ExtendedAdvertisingPacket.announcements(on: channels, primaryPHY),
+                on: secondaryPHY), met: octets)
+    }
+
+    private static let ofTrains: Set<HCIOpcode> = [
+        .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
+    ]
+
+    private static func limit(_ limit: BLEError.Limit, _ maximum: Int, met octets: Int) -> BLEError {
+        .limit(limit, maximum: min(maximum, max(octets - 1, 0)), value: octets)
+    }
+
+    /// The most octets of data in the one packet of connectable extended advertising.
+    var connectableCapacity: Int {
+        AdvertisingLimits(for: .connectable).extended - (direction != nil ? 6 : 0) - (includesTxPower ? 1 : 0)
+    }
+}
+
+extension AdvertisingRequest {
+    /// What is on air when the controller sends with `power`, in dBm; nil: it does not say. Where the power
+    /// field is to be corrected it is, also in a train that says what the advertisement does.
+    package func sent(with power: Int8?) -> AdvertisingRequest {
+        guard correctsPowerField, let power else { return self }
+        var request = self
+        request.plan = plan.stating(power: power)
+        if let extended = request.plan.extended, periodic?.data == plan.extended {
+            request.periodic?.data = extended
+        }
+        return request
+    }
+}

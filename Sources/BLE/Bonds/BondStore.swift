@@ -39,10 +39,10 @@ public final class BondStore: Sendable {
     /// Files that could not be read when the store was opened, and why; the other bonds are there.
     public let problems: [StateError]
 
-    let state = Lock(State())
+    private let state = Lock(State())
     let folder: BondFolder?
     let clock: @Sendable () -> Timestamp
-    let log = Logger(label: "ble.bonds")
+    private let log = Logger(label: "ble.bonds")
 
     /// Bonds that are kept only as long as the process runs. The clock says when a bond is made and used.
     public init(clock: @escaping @Sendable () -> Timestamp = { .now }) {
@@ -185,5 +185,395 @@ extension BondStore {
         }
         for watcher in watchers { watcher.yield(change) }
         return result
+    }
+}
+
+extension BondStore {
+    /// The bonds in a folder of state, made if it is missing: `bonds` in it belongs to this library. Files that are
+    /// damaged, or of a later version, are listed in `problems`; the others are read all the same.
+    ///
+    /// Other processes may use the folder at the same time. What they change is noticed through `loop`; without one it
+    /// is seen when this process changes the same bond.
+    public static func open(
+        _ path: String, on loop: EventLoop? = .shared, clock: @escaping @Sendable () -> Timestamp = { .now }
+    ) async throws(BLEError) -> BondStore {
+        try await open(path, Disk(), on: loop, clock: clock)
+    }
+
+    static func open(
+        _ path: String, _ disk: Disk, on loop: EventLoop? = nil,
+        clock: @escaping @Sendable () -> Timestamp = { .now }
+    ) async throws(BLEError) -> BondStore {
+        try await offLoop { () throws(BLEError) in
+            do throws(StateError) {
+                return try await open(BondFolder(state: path, disk), on: loop, clock: clock)
+            } catch {
+                throw .bonds(error)
+            }
+        }
+    }
+
+    private static func open(
+        _ folder: BondFolder, on loop: EventLoop?, clock: @escaping @Sendable () -> Timestamp
+    ) async throws(StateError) -> BondStore {
+        // What changes while it is read is noticed, too.
+        var watch: FolderWatch?
+        var problem: StateError?
+        if let loop {
+            do throws(StateError) {
+                watch = try await folder.watch(on: loop)
+            } catch {
+                problem = error
+            }
+        }
+        let contents = try await folder.load()
+        let store = BondStore(folder, problems: contents.problems, clock: clock)
+        for problem in contents.problems { store.log.warning("\(problem)") }
+        if let problem { store.log.warning("changes by other processes are not heard: \(problem)") }
+        store.state.withLock { state in
+            for record in contents.records { state.table.put(record) }
+            for identity in contents.identities { state.identities[identity.address] = identity }
+        }
+        if let watch, let loop { store.listen(to: watch, on: loop) }
+        return store
+    }
+}
+
+extension BondStore {
+    /// Waits until all changes that were made before are on the disk; throws when they cannot be written. They
+    /// stay in memory then, and are tried again with the next change or flush.
+    public func flush() async throws(BLEError) {
+        guard let folder else { return }
+        try await offLoop { [self] () throws(BLEError) in try await write(to: folder) }
+    }
+
+    /// Notes what is to be written.
+    func note(_ operation: BondOperation, of id: BondID, in state: inout State) {
+        guard folder != nil else { return }
+        state.pending.add(operation, to: id)
+        schedule(&state)
+    }
+
+    /// Sees to it that what is pending is written soon. What comes until then goes with it.
+    func schedule(_ state: inout State) {
+        guard let folder, !state.isScheduled else { return }
+        state.isScheduled = true
+        Task.detached { [self] in
+            do throws(BLEError) {
+                try await write(to: folder)
+            } catch {
+                log.error("bonds cannot be written: \(error)")
+            }
+        }
+    }
+
+    /// Writes what is pending. Calls come one after the other, as the folder is an actor, so what was taken by an
+    /// earlier one is on the disk when this one begins.
+    private func write(to folder: isolated BondFolder) throws(BLEError) {
+        let batch = state.withLock { state in
+            state.isScheduled = false
+            defer { state.pending = BondBatch() }
+            var batch = state.pending
+            for id in batch.reservations { batch.fallbacks[id] = state.table[id] }
+            return batch
+        }
+        guard !batch.isEmpty else { return }
+        do throws(BLEError) {
+            take(try folder.write(batch))
+        } catch {
+            state.withLock { $0.pending.restore(batch) }
+            throw error
+        }
+    }
+
+    /// Takes over what the disk has: other processes may have changed it.
+    func take(_ outcome: BondOutcome) {
+        changing { state, change in
+            for (id, record) in outcome.records {
+                // Counters are those of a key: not of the one that a pairing has made meanwhile.
+                if let counters = outcome.reserved[id], let record, state.table[id]?.bond == record.bond {
+                    state.counters[id] = counters
+                }
+                // What has changed here meanwhile goes to the disk next.
+                guard state.pending.operations[id] == nil else { continue }
+                if let record {
+                    if state.table[id]?.bond != record.bond {
+                        change.added.append(id)
+                        state.counters[id] = nil
+                    }
+                    state.table.put(record)
+                } else if state.table.remove(id) {
+                    state.counters[id] = nil
+                    change.removed.append(id)
+                }
+            }
+        }
+    }
+}
+
+extension BondStore {
+    /// Counters that are reserved at a time: as many are lost when the process ends.
+    static let counterBlock: UInt32 = 64
+
+    /// The counter of the next Signed Write Command to a peer (Core Specification 5.4, Vol 3, Part H, 2.4.5), for
+    /// this call alone: whatever happens to the process, no other gets it while the key is the same.
+    ///
+    /// Now and then this waits for the disk.
+    package func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
+        while true {
+            let taken = try state.withLock { state throws(BLEError) -> UInt32? in
+                guard let record = state.table[id] else { throw .notFound(.bond(id)) }
+                guard let ready = state.counters[id]?.first else {
+                    guard record.signCounter < .max else { throw .countersUsedUp(id) }
+                    if folder == nil { reserve(for: record, in: &state) }
+                    return nil
+                }
+                state.counters[id]?.removeFirst()
+                return ready
+            }
+            if let taken { return taken }
+            guard folder != nil else { continue }
+            state.withLock { state in
+                state.pending.reservations.insert(id)
+                schedule(&state)
+            }
+            try await flush()
+        }
+    }
+
+    /// Counters of a store without a folder.
+    private func reserve(for record: BondRecord, in state: inout State) {
+        var record = record
+        let counters = record.reserveCounters()
+        state.counters[record.id] = counters
+        state.table.put(record)
+    }
+}
+
+extension BondRecord {
+    /// What this process knows of a bond whose file is damaged: another one may have had many of the next counters.
+    var afterDamage: BondRecord {
+        var record = self
+        record.signCounter += min(1 << 16, .max - signCounter)
+        return record
+    }
+
+    /// Takes counters that have never been used.
+    mutating func reserveCounters() -> Range<UInt32> {
+        let first = signCounter
+        // Wraps never: the last counter is never used.
+        signCounter += min(BondStore.counterBlock, .max - first)
+        return first..<signCounter
+    }
+}
+
+extension BondStore {
+    /// The database of a bonded peer as it was last found; nil when none is kept.
+    package func database(of id: BondID) async throws(BLEError) -> CachedDatabase? {
+        let waiting = state.withLock { $0.pending.databases[id] ?? $0.databases[id].map { .some($0) } }
+        if let waiting { return waiting }
+        guard let folder, record(id) != nil else { return nil }
+        return try await offLoop { () throws(BLEError) in try await folder.database(of: id) }
+    }
+
+    /// Keeps the database of a bonded peer; nil forgets it. Nothing is kept of peers without a bond.
+    package func keep(_ database: CachedDatabase?, of id: BondID) {
+        state.withLock { state in
+            guard state.table[id] != nil else { return }
+            guard folder != nil else {
+                state.databases[id] = database
+                return
+            }
+            state.pending.databases[id] = .some(database)
+            schedule(&state)
+        }
+    }
+
+    func forgetDatabase(of id: BondID, in state: inout State) {
+        state.databases[id] = nil
+        if folder != nil { state.pending.databases[id] = .some(nil) }
+    }
+}
+
+extension BondStore {
+    /// The identity that this host distributes under an address, once it has been made.
+    package func knownIdentity(at address: DeviceAddress) -> LocalIdentity? {
+        state.withLock { $0.identities[address] }
+    }
+
+    /// The identity that this host distributes under an address. It is made with the first call, and on the disk
+    /// before it is given: peers keep its key for as long as their bonds last.
+    package func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
+        // Zero means that no resolvable addresses are used.
+        try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
+    }
+
+    /// The identity under that one's address; where there is none, that one from now on.
+    func identity(orNew made: LocalIdentity) async throws(BLEError) -> LocalIdentity {
+        if let known = knownIdentity(at: made.address) { return known }
+        var present = made
+        if let folder {
+            present = try await offLoop { () throws(BLEError) in try await folder.identity(orNew: made) }
+        }
+        return state.withLock { [present] state in
+            if let known = state.identities[present.address] { return known }
+            state.identities[present.address] = present
+            return present
+        }
+    }
+
+    /// The random static address of an adapter that has no public one: made with the first call, and the same ever
+    /// after, for peers know this host by it. The name says which adapter: its device file, for one.
+    package func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
+        if let known = state.withLock({ $0.addresses[adapter] }) { return known }
+        var present = StaticAddress(.randomStatic(.random(in: .min ... .max)), of: adapter)
+        if let folder {
+            present = try await offLoop { [present] () throws(BLEError) in
+                try await folder.address(orNew: present)
+            }
+        }
+        return state.withLock { [present] state in
+            if let known = state.addresses[adapter] { return known }
+            state.addresses[adapter] = present.address
+            return present.address
+        }
+    }
+}
+
+extension BondStore {
+    /// What became of an import.
+    public struct Import: Hashable, Sendable {
+        /// Bonds that are now in the store.
+        public var imported: [BondID] = []
+        /// Bonds of which the store has a later pairing, which stays.
+        public var older: [BondID] = []
+        /// Addresses of this host whose identity was taken over.
+        public var identities: [DeviceAddress] = []
+        /// Addresses for which the store has another identity, which stays: its peers know that one.
+        public var otherIdentities: [DeviceAddress] = []
+    }
+
+    /// Bonds, and the identities of this host that they are with, as one text: for another machine or a backup. It
+    /// has all keys, so any reader of it can impersonate either side.
+    public func export(_ records: [BondRecord]) -> [UInt8] {
+        let locals = Set(records.map(\.id.local))
+        let identities = state.withLock { Array($0.identities.values) }
+            .filter { locals.contains($0.address) }
+            .sorted { BondID($0.address, at: $0.address) < BondID($1.address, at: $1.address) }
+        return identities.flatMap(\.text) + records.flatMap(\.text)
+    }
+
+    /// Takes over what `export` has written, all of it or, when it throws, nothing. Of two pairings with the same
+    /// peer the later one stays.
+    public func takeIn(_ export: [UInt8]) async throws(BLEError) -> Import {
+        let (records, identities) = try Self.parts(of: export)
+        var result = Import()
+        for identity in identities {
+            if try await self.identity(orNew: identity) == identity {
+                result.identities.append(identity.address)
+            } else {
+                result.otherIdentities.append(identity.address)
+            }
+        }
+        let refused = changing { state, change -> Int? in
+            let new = Set(records.map(\.id)).subtracting(state.table.records.keys).count
+            let total = state.table.records.count + new
+            guard total <= Self.limit else { return total }
+            for var record in records {
+                let old = state.table[record.id]
+                if let old, old.created > record.created {
+                    result.older.append(record.id)
+                    continue
+                }
+                if let old {
+                    record.inherit(from: old)
+                    if !old.isOfSamePairing(as: record.bond) { forgetDatabase(of: record.id, in: &state) }
+                }
+                state.counters[record.id] = nil
+                state.table.put(record)
+                note(.insert(record), of: record.id, in: &state)
+                result.imported.append(record.id)
+                change.added.append(record.id)
+            }
+            return nil
+        }
+        if let refused { throw .limit(.bonds, maximum: Self.limit, value: refused) }
+        try await flush()
+        return result
+    }
+
+    /// The content of a text; throws when any of it is malformed.
+    private static func parts(
+        of export: [UInt8]
+    ) throws(BLEError) -> (records: [BondRecord], identities: [LocalIdentity]) {
+        var reader = TextReader(export)
+        var (records, identities): ([BondRecord], [LocalIdentity]) = ([], [])
+        do throws(TextError) {
+            while let section = try reader.next() {
+                switch section.kind {
+                case BondRecord.kind: records.append(try BondRecord(section))
+                case LocalIdentity.kind: identities.append(try LocalIdentity(section))
+                default: throw TextError(section.number, .kind(String(section.kind), expected: nil))
+                }
+            }
+            guard !reader.hasMore else { throw TextError(reader.number + 1, .missingEnd) }
+        } catch {
+            throw .bonds(StateError(error, in: "import"))
+        }
+        return (records, identities)
+    }
+}
+
+// MARK: - What other processes do to the folder
+
+extension BondStore {
+    /// Follows what other processes do to the folder, from now on and for as long as the store is held.
+    func listen(to watch: FolderWatch, on loop: EventLoop) {
+        loop.execute { [weak self, log] in
+            do throws(PortError) {
+                try watch.start { [weak self] events in
+                    // File work is not the loop's.
+                    Task.detached { [weak self] in
+                        if let self, let folder { await apply(events, in: folder) }
+                    }
+                }
+            } catch {
+                log.warning("changes by other processes are not followed: \(error)")
+            }
+        }
+    }
+
+    private func apply(_ events: [FolderWatch.Event], in folder: isolated BondFolder) {
+        let known = state.withLock { Set($0.table.records.keys) }
+        do throws(StateError) {
+            let outcome = try folder.records(try folder.bonds(events, known: known))
+            take(outcome)
+            restore(outcome.damaged)
+        } catch {
+            log.warning("changes by other processes are not read: \(error)")
+        }
+    }
+}
+
+extension BondStore {
+    /// Bonds whose files were damaged are written anew: other processes see none. Not those that cannot be read again.
+    private func restore(_ ids: Set<BondID>) {
+        state.withLock { state in
+            for id in ids where state.pending.operations[id] == nil {
+                guard let record = state.table[id], record.isReadable else { continue }
+                note(.update(record), of: id, in: &state)
+            }
+        }
+    }
+}
+
+extension BondRecord {
+    /// Whether its text is understood.
+    fileprivate var isReadable: Bool {
+        do throws(TextError) {
+            return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id
+        } catch {
+            return false
+        }
     }
 }

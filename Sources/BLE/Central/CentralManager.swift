@@ -1,4 +1,6 @@
 import BLECore
+import GATTServer
+import HCI
 import HCISocket
 
 /// The central role of an adapter: finds devices and connects to them.
@@ -134,5 +136,154 @@ public struct CentralManager: Sendable {
             await peripheral.disconnect()
             throw error
         }
+    }
+}
+
+extension CentralManager {
+    /// The GATT server of a central that has connected to this host: on a link each side can be both client and server,
+    /// as Apple's Notification Center Service needs it.
+    ///
+    /// ```swift
+    /// for try await case .connected(let central, _) in peripherals.events() {
+    ///     let phone = try await centrals.peripheral(of: central)
+    ///     let level = try await phone.read(.batteryLevel)
+    /// }
+    /// ```
+    ///
+    /// The link is the central's: `disconnect` leaves it, and does not end it. `PeripheralManager.disconnect` ends it.
+    ///
+    /// - Parameters:
+    ///   - central: one of a peripheral manager of the same adapter.
+    ///   - options: what is brought about on the link; how it is made is ignored.
+    /// - Throws: `BLEError.disconnected` when its link has ended; `BLEError.invalidRequest` for a central of another
+    ///   adapter; what `connect` throws for the options.
+    public func peripheral(
+        of central: Central, options: ConnectionOptions = .init()
+    ) async throws(BLEError) -> Peripheral {
+        let user = try await adapter.join(central, options)
+        return Peripheral(adapter, user, await adapter.peer(of: user.link) ?? central.address)
+    }
+}
+
+extension Adapter {
+    /// Joins the link that a central has made.
+    fileprivate func join(
+        _ central: Central, _ options: ConnectionOptions
+    ) async throws(BLEError) -> LinkUser {
+        try check(options)
+        let link = try linkThatTakes(central.link)
+        // Adapters count their links alike.
+        guard link.peer == central.address else {
+            throw .invalidRequest(.foreignCentral(central))
+        }
+        let user = link.join(connecting.nextTicket())
+        try await prepare(user, options)
+        noteConnected(user)
+        return user
+    }
+}
+
+extension CentralManager {
+    /// The identifier of the device that uses `address`: of a bonded one's private address that of its identity.
+    public func identifier(of address: DeviceAddress) async -> Peripheral.Identifier {
+        await adapter.identifier(of: address)
+    }
+
+    /// How a device is connected to this process.
+    public func state(of id: Peripheral.Identifier) async -> PeripheralState { await adapter.state(of: id) }
+
+    /// The devices of these identifiers that may be reached, in that order: all lasting ones, since their identifier
+    /// says where they are; of others those that have a link or that a request waits for.
+    public func retrievePeripherals(
+        withIdentifiers ids: [Peripheral.Identifier]
+    ) async -> [KnownPeripheral] {
+        await adapter.known(ids)
+    }
+
+    /// The devices with a link to this host that have one of these services; all of them when there are none. The
+    /// services of a device of this process are discovered if they are not known yet.
+    ///
+    /// On kernel adapters the links of other programs are returned as well, whatever their services, which cannot be
+    /// discovered. The kernel lists them only to a process with CAP_NET_ADMIN; else they are left out.
+    public func retrieveConnectedPeripherals(
+        withServices services: [BluetoothUUID] = []
+    ) async throws(BLEError) -> [KnownPeripheral] {
+        try await adapter.connected(with: services)
+    }
+}
+
+extension CentralManager {
+    /// Connects to a device by its identifier, as `connect(to:timeout:options:)` does by its address.
+    public func connect(
+        to id: Peripheral.Identifier, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
+    ) async throws(BLEError) -> Peripheral {
+        try await connect(to: id.address, timeout: timeout, options: options)
+    }
+
+    /// Connects, runs `body` and disconnects, however `body` ends.
+    public func withConnection<Result: Sendable>(
+        to id: Peripheral.Identifier, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
+        _ body: (Peripheral) async throws -> Result
+    ) async throws -> Result {
+        try await withConnection(to: id.address, timeout: timeout, options: options, body)
+    }
+}
+
+extension Peripheral {
+    /// Names the device: of a bonded one its identity.
+    public var id: Identifier {
+        get async { await adapter.identifier(of: address) }
+    }
+
+    /// How the device is connected to who holds this: after `disconnect` not at all, though others may share the link
+    /// still.
+    public var state: PeripheralState {
+        get async { await adapter.state(of: user) }
+    }
+}
+
+extension CentralManager {
+    /// Holds back what this manager, and its copies, report: scans, connection events, states. The radio goes on, and
+    /// so do links and the values that they bring, which have buffers of their own. For a gateway that has something
+    /// more urgent to do than to process every packet.
+    ///
+    /// Meanwhile what comes is merged: of each advertising set the last packet is kept, of each device the last
+    /// connection event, and the last state, in the order in which they came. When there is more than a stream's buffer
+    /// holds, its policy counts, as ever: of advertisements the oldest go, and `dropped` counts them.
+    ///
+    /// What was reported before can still be taken.
+    public func suspend() { suspension.set(true) }
+
+    /// Hands over what came meanwhile, and goes on. Does nothing when it is not suspended.
+    public func resume() { suspension.set(false) }
+
+    /// Whether the manager holds its events back.
+    public var isSuspended: Bool { suspension.isSuspended }
+}
+
+extension CentralManager {
+    /// What an advertiser's periodic train says, event by event. The stream owns the synchronization: leaving
+    /// its loop, or cancelling it, ends that. Several streams of one train share it, with the options of the
+    /// first.
+    ///
+    /// It ends with `BLEError.syncLost` when the train falls silent, and with `BLEError.timedOut` when it is
+    /// not found.
+    /// ```swift
+    /// for try await said in central.periodicAdvertising(of: address, set: 1) { print(said.fields.serviceData) }
+    /// ```
+    /// Core Specification 5.4, Vol 3, Part C, 9.5.
+    public func periodicAdvertising(
+        of advertiser: DeviceAddress, set: UInt8, options: PeriodicSyncOptions = PeriodicSyncOptions()
+    ) -> BoundedStream<PeriodicAdvertisement> {
+        let buffer = StreamBuffer<PeriodicAdvertisement>(.newest(options.buffer), on: adapter.loop)
+        let train = PeriodicSynchronizer.Train(advertiser: advertiser, set: set)
+        guard set <= 0x0f else {
+            buffer.finish(.failure(.outOfRange(.advertisingSetID, allowed: 0...15, value: Int(set))))
+            return BoundedStream(buffer)
+        }
+        adapter.loop.execute { [adapter] in
+            adapter.assumeIsolated { $0.followTrain(train, options, into: buffer) }
+        }
+        return BoundedStream(buffer)
     }
 }

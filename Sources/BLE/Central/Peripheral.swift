@@ -200,3 +200,210 @@ extension Peripheral {
         return try await adapter.subscribe(to: characteristic, options, on: link)
     }
 }
+
+/// Discovery in steps, as Core Bluetooth has it: each asks for no more than it says, and for nothing at all once
+/// `discover()` has found everything. For who wants all of it, `discover()` takes fewer requests.
+extension Peripheral {
+    /// The primary services, or those of these types, without what is in them (Core Specification 5.4, Vol 3, Part G,
+    /// 4.4).
+    public func discoverServices(_ uuids: [BluetoothUUID]? = nil) async throws(BLEError) -> [RemoteService] {
+        try await adapter.discoverServices(uuids, on: link)
+    }
+
+    /// The services that a service includes, or those of these types among them (4.5.1).
+    public func discoverIncludedServices(
+        _ uuids: [BluetoothUUID]? = nil, for service: some ServiceReference
+    ) async throws(BLEError) -> [RemoteInclude] {
+        try await adapter.discoverIncludes(of: CheckedService(service), on: link)
+            .filter { uuids?.contains($0.uuid) ?? true }
+    }
+
+    /// The characteristics of a service, or those of these types among them (4.6). Their descriptors are there where
+    /// the whole database is known; `values(of:)` finds what it needs by itself.
+    public func discoverCharacteristics(
+        _ uuids: [BluetoothUUID]? = nil, for service: some ServiceReference
+    ) async throws(BLEError) -> [RemoteCharacteristic] {
+        try await adapter.discoverCharacteristics(of: CheckedService(service), on: link)
+            .filter { uuids?.contains($0.uuid) ?? true }
+    }
+
+    /// The descriptors of a characteristic (4.7).
+    public func discoverDescriptors(
+        for characteristic: RemoteCharacteristic
+    ) async throws(BLEError) -> [RemoteDescriptor] {
+        try await adapter.discoverDescriptors(of: characteristic, on: link)
+    }
+
+    /// What a descriptor says. Octets that its type does not allow are `BLEError.peerMisbehaved`.
+    public func value(of descriptor: RemoteDescriptor) async throws(BLEError) -> DescriptorValue {
+        let octets = try await read(descriptor)
+        do throws(DecodeError) {
+            return try DescriptorValue(descriptor.uuid, octets)
+        } catch {
+            throw .peerMisbehaved(.malformedValue(error))
+        }
+    }
+
+    /// What changes in the device's services from now on: the handles among which something was added, removed or
+    /// changed. After that `discover()` gives the database as it is then, and what was found before is refused, as
+    /// `BLEError.databaseChanged`.
+    ///
+    /// Servers indicate this to a client that has subscribed, which `discover()` does. Of a slow consumer's waiting
+    /// changes the oldest of 64 are dropped and counted. Ends with the link.
+    public func serviceChanges() -> BoundedStream<ServiceChange> {
+        let buffer = StreamBuffer<ServiceChange>(.newest(64))
+        adapter.loop.execute { [adapter, link] in
+            adapter.assumeIsolated { $0.watchServices(of: link, into: buffer) }
+        }
+        return BoundedStream(buffer)
+    }
+}
+
+/// How a value is written, in Core Bluetooth's words.
+public enum WriteType: Hashable, Sendable, CaseIterable {
+    /// By a request, which the device answers.
+    case withResponse
+    /// By a command, which has no response.
+    case withoutResponse
+}
+
+extension Peripheral {
+    /// Writes a value in one way or the other, as `write(_:to:)` and `writeWithoutResponse(_:to:)` do.
+    public func write(
+        _ value: [UInt8], to attribute: some AttributeReference, type: WriteType
+    ) async throws(BLEError) {
+        switch type {
+        case .withResponse: try await write(value, to: attribute)
+        case .withoutResponse: try await writeWithoutResponse(value, to: attribute)
+        }
+    }
+
+    /// The longest value that can be written so, in octets: with a response 512, since what does not fit one packet
+    /// goes in parts and takes effect as a whole; without one the MTU less 3.
+    public func maximumWriteLength(for type: WriteType) async throws(BLEError) -> Int {
+        switch type {
+        case .withResponse: ATTLimits.valueLength
+        case .withoutResponse: try await maximumWriteLength
+        }
+    }
+
+    /// Whether the link takes a write without response now: fewer than 64 of them, and of notifications, wait for the
+    /// radio, and none waits for that. False as well when the link has ended.
+    public var canSendWriteWithoutResponse: Bool {
+        get async { await adapter.canPush(on: link) }
+    }
+
+    /// Waits until the link takes a write without response; for who has several links to serve, since
+    /// `writeWithoutResponse(_:to:)` waits by itself.
+    public func readyToSendWriteWithoutResponse() async throws(BLEError) {
+        try await adapter.untilCanPush(on: link)
+    }
+
+    /// Sends a value without an answer if the link takes it now; false when it does not, and nothing was sent. At most
+    /// `maximumWriteLength` octets.
+    public func tryWriteWithoutResponse(
+        _ value: [UInt8], to attribute: some AttributeReference
+    ) async throws(BLEError) -> Bool {
+        let checked = CheckedHandle(attribute)
+        return try await adapter.tryCommand(.write(checked.handle, value: value), about: [checked], on: link)
+    }
+
+    /// Waits until every write without response that the link has taken has left this host. On adapters that are ours
+    /// alone that is when the controller has reported it as completed, which the device's controller has acknowledged;
+    /// on kernel adapters, when the kernel has given it to the controller.
+    ///
+    /// `disconnect` and the end of `withConnection` wait for this, too.
+    ///
+    /// - Throws: `BLEError.unsent` with the number of packets that are left when the link has taken none for 2 s, or not
+    ///   all within 10 s; also when it ended before they had left. What the kernel held of a link that was lost is not
+    ///   known, and not counted.
+    public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
+
+    /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).
+    public func readRSSI() async throws(BLEError) -> Int? { try await connection.rssi() }
+}
+
+extension Adapter {
+    fileprivate func waitUntilSent(on id: LinkID) async throws(BLEError) {
+        if try await untilSent(on: id) { return }
+        guard let left = links[id].map({ unsent(on: $0) }) ?? clients.unsent(on: id) else {
+            throw end ?? .disconnected(.unknown)
+        }
+        if left > 0 { throw .unsent(left) }
+    }
+
+    fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
+
+    fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
+        try await perform(on: id) { $0.gatt.waitForRoom() }
+    }
+
+    fileprivate func tryCommand(
+        _ command: ATTCommand, about handles: [CheckedHandle], on id: LinkID
+    ) async throws(BLEError) -> Bool {
+        try await locate(handles, on: id)
+        let link = try linkThatTakes(id)
+        do throws(GATTFailure) {
+            try link.gatt.session.check(handles)
+            guard try link.gatt.trySend(command, about: handles) else { return false }
+        } catch {
+            throw BLEError(error)
+        }
+        pump(link)
+        return true
+    }
+}
+
+/// How the parts of something long are written.
+public enum ChunkWriting: Sendable {
+    /// Each by a command, which has no response, as fast as the link takes them: the controller's buffers are
+    /// the credits.
+    case withoutResponse
+    /// Each by a request, after the answer to the one before.
+    case withResponse
+    /// By commands, `initial` of them at first; then `more` is awaited whenever the credits are used up, and
+    /// says how many may follow, 0 or fewer to be asked again. For devices with a flow control of their own.
+    case credits(initial: Int, more: @Sendable () async throws(BLEError) -> Int)
+}
+
+/// How far a long write has come.
+public struct ChunkProgress: Hashable, Sendable {
+    /// The number of octets that have been written.
+    public var written: Int
+    /// The number of octets of the whole value.
+    public var total: Int
+}
+
+extension Peripheral {
+    /// Writes something of any length as parts of `size` octets, each a write of its own; nil: what fits one
+    /// packet, the MTU less 3, which is 20 octets at MTU 23. Commands of more than that are
+    /// `BLEError.limit`. `progress` is called after each part. Cancelling the task ends it between two parts.
+    ///
+    /// ```swift
+    /// try await peripheral.write(firmware, to: upload, inPartsOf: 128) { print($0.written, "of", $0.total) }
+    /// ```
+    /// What the parts mean is an agreement with the device; `ValueReassembler` has the usual ones.
+    public func write(
+        _ value: [UInt8], to attribute: some AttributeReference, inPartsOf size: Int?,
+        _ writing: ChunkWriting = .withoutResponse, progress: @Sendable (ChunkProgress) -> Void = { _ in }
+    ) async throws(BLEError) {
+        let fitting = try await maximumWriteLength
+        var credits: Int?
+        if case .credits(let initial, _) = writing { credits = initial }
+        var chunks = ValueChunks(value, size: size ?? fitting, credits: credits)
+        while !chunks.isDone {
+            if Task.isCancelled { throw .cancelled }
+            guard let part = chunks.next() else {
+                guard case .credits(_, let more) = writing else { return }
+                chunks.grant(try await more())
+                continue
+            }
+            if case .withResponse = writing {
+                try await write(Array(part), to: attribute)
+            } else {
+                try await writeWithoutResponse(Array(part), to: attribute)
+            }
+            progress(ChunkProgress(written: chunks.sent, total: chunks.total))
+        }
+    }
+}

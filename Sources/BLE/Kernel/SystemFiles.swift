@@ -1,3 +1,4 @@
+import BLECore
 import Glibc
 
 /// What the kernel reports in the files of /sys and /proc: small ones, which it answers at once.
@@ -46,4 +47,113 @@ struct SystemFiles: Sendable {
 
     /// Whether there is such a file or folder.
     func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
+}
+
+/// A switch of rfkill's for Bluetooth radios.
+public struct RadioSwitch: Hashable, Sendable {
+    /// The adapter's name, as `hci0`, or that of a switch of the machine.
+    public var name: String
+    /// What holds the radio off, if something does; a switch of the machine before a setting.
+    public var block: AdapterProblem.RadioBlock?
+}
+
+extension SystemFiles {
+    /// Whether the kernel has Bluetooth, wherever this process may use it.
+    var hasBluetooth: Bool {
+        exists("/sys/module/bluetooth") || exists("/sys/class/bluetooth")
+            || (text("/proc/net/protocols")?.split(separator: "\n").contains { $0.hasPrefix("HCI ") } ?? false)
+    }
+
+    /// Why there are no Bluetooth sockets.
+    var whyNoSockets: AdapterProblem { hasBluetooth ? .isolated : .noBluetooth }
+
+    /// The adapters that the kernel has, also those that management does not list.
+    var adapters: [UInt16] {
+        // hci0:64 is a connection.
+        names(in: "/sys/class/bluetooth").compactMap { name in
+            name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
+        }.sorted()
+    }
+
+    /// The USB port that an adapter is plugged into, as the kernel numbers them: `1-1.4` is port 4 of the hub
+    /// in port 1 of bus 1. Nil for adapters that are not on USB.
+    func usbPort(of index: UInt16) -> String? {
+        // ../../devices/pci0000:00/0000:00:14.0/usb1/1-1/1-1.4/1-1.4:1.0/bluetooth/hci0
+        let folders = target(of: "/sys/class/bluetooth/hci\(index)")?.split(separator: "/")
+        return folders?.last(where: { UsbPort.isOne($0) }).map(String.init)
+    }
+
+    /// The file with an adapter's identity address, for processes that may read debugfs.
+    static func identityFile(of index: UInt16) -> String {
+        "/sys/kernel/debug/bluetooth/hci\(index)/identity"
+    }
+
+    /// The address by which others know an adapter and its links; nil when this process may not see it.
+    func identity(of index: UInt16) -> DeviceAddress? {
+        // C0:11:22:33:44:55 (type 1) 00112233445566778899aabbccddeeff 00:00:00:00:00:00
+        guard let words = text(Self.identityFile(of: index))?.split(separator: " "), words.count >= 3 else {
+            return nil
+        }
+        return DeviceAddress(words[0], defaultType: words[2] == "1)" ? .random : .public)
+    }
+
+    /// The switches of Bluetooth radios.
+    var radioSwitches: [RadioSwitch] {
+        names(in: "/sys/class/rfkill").compactMap { entry in
+            let folder = "/sys/class/rfkill/\(entry)"
+            guard text("\(folder)/type") == "bluetooth" else { return nil }
+            let block: AdapterProblem.RadioBlock? =
+                text("\(folder)/hard") == "1" ? .hardware : text("\(folder)/soft") == "1" ? .software : nil
+            return RadioSwitch(name: text("\(folder)/name") ?? entry, block: block)
+        }
+    }
+
+    /// What holds an adapter off: its own switch or one of the machine's.
+    func block(of index: UInt16) -> AdapterProblem.RadioBlock? {
+        let own = radioSwitches.filter { $0.name == "hci\(index)" || !$0.name.hasPrefix("hci") }
+        return own.first { $0.block == .hardware }?.block ?? own.first { $0.block != nil }?.block
+    }
+
+    /// Processes by their numbers and names that have HCI sockets, as far as this process may see it.
+    var socketHolders: [(process: Int32, name: String)] {
+        // The columns: sk RefCnt Rmem Wmem User Inode Parent.
+        let inodes = Set(
+            (text("/proc/net/hci") ?? "").split(separator: "\n").dropFirst().compactMap { line in
+                line.split(separator: " ").dropFirst(5).first.map(String.init)
+            })
+        guard !inodes.isEmpty else { return [] }
+        return processes.filter { process, _ in
+            names(in: "/proc/\(process)/fd").contains { descriptor in
+                guard let target = target(of: "/proc/\(process)/fd/\(descriptor)") else { return false }
+                return target.hasPrefix("socket:[") && inodes.contains(String(target.dropFirst(8).dropLast()))
+            }
+        }
+    }
+
+    /// BlueZ's daemon, which shares kernel adapters with us where it runs.
+    var bluetoothDaemon: Int32? { processes.first { $0.name == "bluetoothd" }?.process }
+
+    /// The same for a caller on an event loop, which looking through the processes would hold up.
+    func bluetoothDaemonElsewhere() async -> Int32? {
+        await Task.detached { bluetoothDaemon }.value
+    }
+
+    private var processes: [(process: Int32, name: String)] {
+        names(in: "/proc").compactMap { folder in
+            guard let process = Int32(folder), let name = text("/proc/\(folder)/comm") else { return nil }
+            return (process, name)
+        }
+    }
+}
+
+/// The kernel's names of USB ports.
+enum UsbPort {
+    /// Whether `text` is one: a bus, a port, and the ports of the hubs behind it.
+    static func isOne(_ text: Substring) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, isNumber(parts[0]) else { return false }
+        return parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy(isNumber)
+    }
+
+    private static func isNumber(_ text: Substring) -> Bool { UInt8(text).map { "\($0)" == text } ?? false }
 }

@@ -27,3 +27,57 @@ public enum PeripheralEvent: Hashable, Sendable {
     /// It confirmed an indication.
     case confirmed(Central, AttributeHandle, BluetoothUUID)
 }
+
+extension PeripheralEvent: CustomStringConvertible {
+    /// A line for a log: what happened, whose doing it was, and the value in hex.
+    public var description: String {
+        switch self {
+        case .connected(let central, let parameters): "connected \(central): \(parameters)"
+        case .parameters(let central, let parameters): "parameters \(central): \(parameters)"
+        case .disconnected(let central, let reason): "disconnected \(central): \(reason)"
+        case .security(let central, let security): "security \(central): \(security.phrase)"
+        case .mtu(let central, let mtu): "mtu \(central): \(mtu) octets"
+        case .read(let central, let handle, let uuid, let value):
+            "read \(central) \(handle) \(uuid): \(value.hex)"
+        case .write(let central, let write, let kind):
+            "write \(central) \(write.handle) \(write.uuid): \(write.value.hex) (\(kind.rawValue))"
+        case .subscribed(let central, let handle, let uuid, let indications):
+            "subscribed \(central) \(handle) \(uuid): \(indications ? "indications" : "notifications")"
+        case .unsubscribed(let central, let handle, let uuid): "unsubscribed \(central) \(handle) \(uuid)"
+        case .notified(let central, let handle, let uuid, let value):
+            "notified \(central) \(handle) \(uuid): \(value.hex)"
+        case .confirmed(let central, let handle, let uuid): "confirmed \(central) \(handle) \(uuid)"
+        }
+    }
+}
+
+extension LinkParameters: CustomStringConvertible {
+    /// What is known of them: `interval 0.015 seconds, latency 0, supervision time 4.0 seconds, 2m, MTU 517`.
+    public var description: String {
+        var parts: [String] = []
+        if let timing {
+            parts += [
+                "interval \(timing.interval)", "latency \(timing.latency)",
+                "supervision time \(timing.supervisionTimeout)",
+            ]
+        }
+        if let phys {
+            parts.append(
+                phys.transmit == phys.receive
+                    ? "\(phys.transmit)" : "\(phys.transmit) out and \(phys.receive) in")
+        }
+        if let dataLengths {
+            parts.append(
+                "\(dataLengths.transmit.octets) octets out and \(dataLengths.receive.octets) in a packet")
+        }
+        parts.append("MTU \(mtu)")
+        if security != .none { parts.append(security.phrase) }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension LinkSecurity {
+    fileprivate var phrase: String {
+        self == .none ? "not encrypted" : "\(level), key of \(keySize) octets\(isBonded ? ", bonded" : "")"
+    }
+}

@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import HCISocket
 import Logging
 
 /// The controller, as it is set up, and brought back when it has failed.
@@ -182,5 +183,55 @@ extension Adapter {
         } start: { () throws(BLEError) in
             nextNumber()
         }
+    }
+}
+
+/// Notices when another program has the channel of a central's link: the kernel gives it to the newest listener.
+extension Adapter {
+    /// How long the kernel has to hand the channel of a new link over: 2 s, though it does so at once.
+    private static let handOver = Duration.seconds(2)
+
+    /// A central has connected to the kernel: a server of this process expects its channel.
+    func expectChannel(of connection: ConnectionHandle) {
+        guard kernel?.isListening ?? false else { return }
+        Task(executorPreference: loop) { [loop, weak self] in
+            guard await loop.sleep(for: Self.handOver) else { return }
+            await self?.missChannel(of: connection)
+        }
+    }
+
+    private func missChannel(of connection: ConnectionHandle) async {
+        guard let kernel = kernel?.kernel, end == nil, kernelLinks.lacksChannel(connection) else { return }
+        let daemon = await kernel.bluetoothDaemon()
+        note(.centralTaken(by: daemon))
+    }
+}
+
+extension Adapter {
+    /// What this adapter notices about its controller and does about it, from now on. The stream ends with
+    /// the adapter, with the error that ended it. By default the newest 64 events wait to be taken.
+    ///
+    /// ```swift
+    /// for try await event in adapter.health() { print(event) }
+    /// ```
+    public nonisolated func health(
+        _ policy: BufferPolicy = .newest(64)
+    ) -> BoundedStream<AdapterHealthEvent> {
+        let buffer = StreamBuffer<AdapterHealthEvent>(policy)
+        loop.execute { self.assumeIsolated { $0.reportHealth(to: buffer) } }
+        return BoundedStream(buffer)
+    }
+
+    private func reportHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
+        if let end { return buffer.finish(.failure(end)) }
+        let id = healthWatchers.add(buffer)
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.healthWatchers.remove(id) } }
+        }
+    }
+
+    func note(_ event: AdapterHealthEvent) {
+        log.info("\(event)")
+        healthWatchers.emit(event)
     }
 }

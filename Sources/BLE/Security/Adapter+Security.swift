@@ -56,3 +56,110 @@ extension Adapter {
         }
     }
 }
+
+extension Adapter {
+    /// Raises a link's security because the server refused something with `code`, unless the link's owner
+    /// does not want that. False when nothing can be raised, so that asking again is of no use.
+    ///
+    /// Links of the kernel ask it through their socket, which pairs if it must; on links of ours their security
+    /// manager does.
+    func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
+        guard link.raisesSecurity else { return false }
+        noteSecurity(of: link)
+        guard let wanted = link.security.reached.level(after: code) else { return false }
+        do throws(BLEError) {
+            try await secure(link.id, wanted)
+            return true
+        } catch {
+            switch error {
+            case .port, .adapter(.unsupported), .cannotPair(.unsupported):
+                // What the server said is worth more than that this host cannot.
+                log.debug("raising the security of the link to \(link.peer): \(error)")
+                return false
+            default: throw error
+            }
+        }
+    }
+
+    /// Whether the peer of a link is bonded. Its server then keeps our subscriptions, and indicates changes of its
+    /// database on a later link.
+    func isBonded(_ link: Link) -> Bool { link.security.isBonded }
+}
+
+extension SecurityLevel {
+    /// The level to reach when a server refuses a request with `code` on a link of this level; nil when more
+    /// security would not help (Core Specification 5.4, Vol 3, Part C, 10.3.2).
+    package func level(after code: ATTErrorCode) -> SecurityLevel? {
+        switch code {
+        case .insufficientEncryption: self < .encrypted ? .encrypted : nil
+        // The code does not say which authentication it misses: the next level is tried.
+        case .insufficientAuthentication: SecurityLevel(rawValue: rawValue + 1)
+        default: nil
+        }
+    }
+}
+
+/// A link's encryption: keys to the controller, and what it says came of them (Core Specification 5.4, Vol 4, Part E,
+/// 7.8.24 to 7.8.26, and Vol 6, Part B, 5.1.3).
+extension Adapter {
+    /// Encrypts a link as its central; returns when it is encrypted with that key. A peer without it has lost the
+    /// bond: it is not asked again on this link.
+    func encrypt(
+        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
+    ) async throws(BLEError) {
+        do throws(BLEError) {
+            try await run(.encryption, by: .encryption(key, owner), on: id)
+        } catch .hci(.pinOrKeyMissing, _) {
+            guard case .bond = owner else { throw .encryption(.pinOrKeyMissing) }
+            let link = try link(id)
+            link.protection.keyMissing(owner)
+            protect(link)
+            throw .bondLost(link.peer)
+        } catch .hci(let status, _) {
+            throw .encryption(status)
+        } catch {
+            throw error
+        }
+    }
+
+    /// The peer's controller asks for the key that the central wants to use: the one of the pairing under way, or
+    /// the bond's.
+    func longTermKeyRequested(_ event: LELongTermKeyRequest) {
+        guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
+        let key = link.protection.key(named: event.diversifier, event.random) {
+            bondOfStranger(link, byKey: event.diversifier, event.random)
+        }
+        if key == nil { log.info("\(link.peer) wants to use a key that is not there") }
+        let id = link.id
+        Task(executorPreference: loop) { await self.reply(key, to: event.connection, on: id) }
+    }
+
+    private func reply(_ key: LongTermKey?, to connection: ConnectionHandle, on id: LinkID) async {
+        // The handle may be another link's by now.
+        guard links[id] != nil else { return }
+        if let key {
+            await sendTolerant(LELongTermKeyRequestReply(connection: connection, key: key.value))
+        } else {
+            await sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
+        }
+    }
+
+    /// A link is encrypted, or is not; or it was before and has another key now.
+    func encryptionChanged(
+        _ handle: ConnectionHandle, _ status: HCIStatus, isOn: Bool, isRefresh: Bool = false
+    ) {
+        guard kernel == nil else { return kernelEncryptionChanged(handle, status) }
+        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        if status == .success {
+            link.protection.encryptionChanged(
+                isOn: isOn, isRefresh: isRefresh, isPairing: link.pairing.isPairing,
+                isKept: { bondRecord(of: $0.peer)?.bond == $0 })
+        } else {
+            link.protection.encryptionFailed()
+        }
+        protect(link)
+        drain(link)
+        end(.encryption, on: handle, status, of: .leEnableEncryption)
+        pump(link)
+    }
+}

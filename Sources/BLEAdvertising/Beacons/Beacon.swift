@@ -55,3 +55,165 @@ extension AdvertisingData {
         } + serviceData.compactMap { data in attempt { () throws(DecodeError) in try Beacon(data) } }
     }
 }
+
+/// One thing that a beacon says, by name.
+public struct BeaconReading: Hashable, Sendable {
+    /// A value that a beacon reports.
+    public enum Value: Hashable, Sendable {
+        /// A number with its unit.
+        case quantity(Quantity)
+        /// One of two ways, and the word for it.
+        case state(Bool, String)
+        /// A text, for example a UUID or a web address.
+        case text(String)
+        /// Octets, for example of an identifier.
+        case octets([UInt8])
+    }
+
+    /// The name, like a Swift property's: `temperature`.
+    public let name: String
+    /// The value that the beacon reports.
+    public let value: Value
+    /// Whether it is what the beacon is there for, and not a detail.
+    public let isMain: Bool
+
+    init(_ name: String, _ value: Value, isMain: Bool = true) {
+        self.name = name
+        self.value = value
+        self.isMain = isMain
+    }
+
+    fileprivate init?(_ name: String, _ quantity: Quantity?, isMain: Bool = true) {
+        guard let quantity else { return nil }
+        self.init(name, .quantity(quantity), isMain: isMain)
+    }
+
+    fileprivate init(_ name: String, count: some BinaryInteger, isMain: Bool = true) {
+        self.init(name, .quantity(Quantity(count, .one)), isMain: isMain)
+    }
+
+    fileprivate init(_ name: String, power: Int8) {
+        self.init(name, .quantity(Quantity(power, .decibelMilliwatt)))
+    }
+}
+
+extension Beacon {
+    /// The name of the beacon's format, "iBeacon".
+    public var format: String {
+        switch self {
+        case .iBeacon: "iBeacon"
+        case .altBeacon: "AltBeacon"
+        case .eddystone(.uid): "Eddystone-UID"
+        case .eddystone(.url): "Eddystone-URL"
+        case .eddystone(.telemetry), .eddystone(.encryptedTelemetry): "Eddystone-TLM"
+        case .eddystone(.ephemeral): "Eddystone-EID"
+        case .ruuvi(let measurement): "Ruuvi \(measurement.format.rawValue)"
+        case .bthome: "BTHome"
+        }
+    }
+
+    /// All that it says, by name and in order; what it does not know is left out.
+    public var readings: [BeaconReading] {
+        switch self {
+        case .iBeacon(let beacon):
+            [
+                BeaconReading("uuid", .text(beacon.uuid.description)),
+                BeaconReading("major", count: beacon.major), BeaconReading("minor", count: beacon.minor),
+                BeaconReading("measuredPower", power: beacon.measuredPower),
+            ]
+        case .altBeacon(let beacon):
+            [
+                BeaconReading("identifier", .octets(beacon.identifier)),
+                BeaconReading("referenceRSSI", power: beacon.referenceRSSI),
+                BeaconReading("reserved", count: beacon.reserved, isMain: false),
+            ]
+        case .eddystone(let frame): frame.readings
+        case .ruuvi(let measurement): measurement.readings
+        case .bthome(let news): news.readings
+        }
+    }
+}
+
+extension EddystoneFrame {
+    fileprivate var readings: [BeaconReading] {
+        switch self {
+        case .uid(let beacon):
+            [
+                BeaconReading("namespace", .octets(beacon.namespace)),
+                BeaconReading("instance", .octets(beacon.instance)),
+                BeaconReading("power", power: beacon.power),
+            ]
+        case .url(let beacon):
+            [BeaconReading("url", .text(beacon.url)), BeaconReading("power", power: beacon.power)]
+        case .telemetry(let telemetry):
+            [
+                BeaconReading("battery", telemetry.battery),
+                BeaconReading("temperature", telemetry.temperature),
+                BeaconReading("packets", count: telemetry.packets),
+                BeaconReading("uptime", telemetry.uptime),
+            ].compactMap { $0 }
+        case .encryptedTelemetry(let telemetry):
+            [
+                BeaconReading("encrypted", .state(true, "yes")),
+                BeaconReading("ciphertext", .octets(telemetry.ciphertext), isMain: false),
+                BeaconReading("salt", .text(telemetry.salt.hex), isMain: false),
+                BeaconReading("tag", .text(telemetry.tag.hex), isMain: false),
+            ]
+        case .ephemeral(let beacon):
+            [
+                BeaconReading("identifier", .text(beacon.identifier.hex)),
+                BeaconReading("power", power: beacon.power),
+            ]
+        }
+    }
+}
+
+extension RuuviMeasurement {
+    fileprivate var readings: [BeaconReading] {
+        [
+            BeaconReading("temperature", temperature), BeaconReading("humidity", humidity),
+            BeaconReading("pressure", pressure), BeaconReading("battery", battery),
+            BeaconReading("accelerationX", acceleration.x, isMain: false),
+            BeaconReading("accelerationY", acceleration.y, isMain: false),
+            BeaconReading("accelerationZ", acceleration.z, isMain: false),
+            BeaconReading("txPower", txPower, isMain: false),
+            movements.map { BeaconReading("movements", count: $0, isMain: false) },
+            sequence.map { BeaconReading("sequence", count: $0, isMain: false) },
+            address.map { BeaconReading("address", .text($0.text), isMain: false) },
+        ].compactMap { $0 }
+    }
+}
+
+extension BTHome {
+    fileprivate var readings: [BeaconReading] {
+        var readings: [BeaconReading] = []
+        if information.isEncrypted {
+            readings.append(BeaconReading("encrypted", .state(true, "yes"), isMain: sealed != nil))
+        }
+        if let counter { readings.append(BeaconReading("counter", count: counter, isMain: false)) }
+        if let address { readings.append(BeaconReading("address", .text(address.text), isMain: false)) }
+        return readings + objects.map(\.reading)
+    }
+}
+
+extension BTHomeObject {
+    fileprivate var reading: BeaconReading {
+        switch self {
+        case .packetIdentifier(let number): BeaconReading("packetId", count: number, isMain: false)
+        case .measurement(let property, let value): BeaconReading(property.rawValue, .quantity(value))
+        case .state(let state, let isOn): BeaconReading("\(state)", .state(isOn, state.word(isOn)))
+        case .time(let time): BeaconReading("time", .text(time.description))
+        case .button(let event): BeaconReading("button", .text(event.description))
+        case .command(let command, let arguments):
+            BeaconReading(
+                "command", .text(([command.description] + arguments.map { "\($0)" }).joined(separator: " ")))
+        case .dimmer(let steps): BeaconReading("dimmer", count: steps)
+        case .text(let text): BeaconReading("text", .text(text.text))
+        case .raw(let octets): BeaconReading("raw", .octets(octets))
+        case .deviceType(let number): BeaconReading("deviceType", count: number, isMain: false)
+        case .firmware(let numbers):
+            BeaconReading(
+                "firmware", .text(numbers.map { "\($0)" }.joined(separator: ".")), isMain: false)
+        }
+    }
+}

@@ -62,3 +62,159 @@ extension Attribute {
         kind == .declaration && (type == .primaryService || type == .secondaryService)
     }
 }
+
+extension AttributeDatabase {
+    /// Lays out `services`, after the generic ones unless those are nil, and checks all of it. Services with
+    /// a handle stay where they say; the others take, in order, the first room after the service before
+    /// them.
+    package init(
+        _ services: [GATTService], generic: GenericServices? = GenericServices()
+    ) throws(DatabaseError) {
+        self.init(attributes: [])
+        let own = (generic?.services ?? []).map { (DatabaseError.Place(service: nil, $0.uuid), $0) }
+        _ = try insert(own + services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) })
+    }
+
+    /// Adds services, and gives the handles from the first to the last of their attributes. Services without
+    /// a handle come after all that there ever were, so that no client mistakes them for services that are
+    /// gone; when there is no room left, in the first gap.
+    mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
+        try insert(services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) })
+    }
+
+    /// The handles of the service that begins at `handle`, if it can go: none of the others includes it.
+    func removable(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
+        guard let index = index(of: handle), attributes[index].isService else {
+            throw DatabaseError(DatabaseError.Place(service: nil, 0x0000), .serviceNotFound(handle))
+        }
+        let range = AttributeRange(handle, attributes[index].groupEnd)
+        let includes = attributes.first { attribute in
+            attribute.type == .include && !range.contains(attribute.handle)
+                && (try? IncludeDeclaration(attribute.value))?.start == handle
+        }
+        if let includes {
+            let place = DatabaseError.Place(service: nil, attributes[index].declaredService)
+            let service = services.last { $0.handle < includes.handle }?.handle ?? includes.handle
+            throw DatabaseError(place, .included(by: service))
+        }
+        return range
+    }
+
+    /// Removes all attributes of a range.
+    mutating func remove(_ range: AttributeRange) {
+        attributes.removeAll { range.contains($0.handle) }
+        updateHash()
+    }
+
+    mutating func insert(
+        _ described: [(place: DatabaseError.Place, service: GATTService)]
+    ) throws(DatabaseError) -> AttributeRange? {
+        var taken = services.map { AttributeRange($0.handle, $0.groupEnd) }
+        var layouts: [ServiceLayout] = []
+        for (place, service) in described {
+            guard let handle = service.handle else { continue }
+            let layout = try ServiceLayout(service, place, at: Int(handle.rawValue))
+            if taken.contains(where: layout.range.overlaps) {
+                throw DatabaseError(place, .handleNotFree(handle))
+            }
+            taken.append(layout.range)
+            layouts.append(layout)
+        }
+        var next = Int(highest.rawValue) + 1
+        for (place, service) in described {
+            if let handle = service.handle {
+                next = Int(layouts.first { $0.range.start == handle }?.range.end.rawValue ?? 0) + 1
+                continue
+            }
+            let layout = try Self.layout(service, place, from: next, around: taken)
+            next = Int(layout.range.end.rawValue) + 1
+            taken.append(layout.range)
+            layouts.append(layout)
+        }
+        layouts.sort { $0.range.start < $1.range.start }
+        try resolveIncludes(&layouts)
+        attributes = (attributes + layouts.flatMap(\.attributes)).sorted { $0.handle < $1.handle }
+        highest = max(highest, attributes.last?.handle ?? .none)
+        updateHash()
+        guard let first = layouts.first, let last = layouts.last else { return nil }
+        return AttributeRange(first.range.start, last.range.end)
+    }
+
+    /// The service in the first room at `start` or later, else anywhere.
+    private static func layout(
+        _ service: GATTService, _ place: DatabaseError.Place, from start: Int, around taken: [AttributeRange]
+    ) throws(DatabaseError) -> ServiceLayout {
+        do {
+            return try firstRoom(service, place, from: start, around: taken)
+        } catch {
+            guard error.reason == .outOfHandles, start > 1 else { throw error }
+            return try firstRoom(service, place, from: 1, around: taken)
+        }
+    }
+
+    private static func firstRoom(
+        _ service: GATTService, _ place: DatabaseError.Place, from start: Int, around taken: [AttributeRange]
+    ) throws(DatabaseError) -> ServiceLayout {
+        var layout = try ServiceLayout(service, place, at: start)
+        while let obstacle = taken.first(where: layout.range.overlaps) {
+            layout = try ServiceLayout(service, place, at: Int(obstacle.end.rawValue) + 1)
+        }
+        return layout
+    }
+
+    private func resolveIncludes(_ layouts: inout [ServiceLayout]) throws(DatabaseError) {
+        let known = services.map {
+            Included(range: AttributeRange($0.handle, $0.groupEnd), uuid: $0.declaredService)
+        }
+        let new = layouts.map { Included(range: $0.range, uuid: $0.uuid) }
+        let candidates = (known + new).sorted { $0.range.start < $1.range.start }
+        var edges = [[Int]](repeating: [], count: layouts.count)
+        for including in layouts.indices {
+            for include in layouts[including].includes {
+                guard let found = candidates.first(where: { $0.isMeant(by: include.target) }) else {
+                    throw DatabaseError(layouts[including].place, .includeNotFound(include.target))
+                }
+                layouts[including].resolve(include, as: found)
+                guard !layouts[including].allowsContradictions else { continue }
+                edges[including] += layouts.indices.filter { layouts[$0].range == found.range }
+            }
+        }
+        // Services whose includes are all proved free of circles are so too; what is left has a circle.
+        var unproved = layouts.indices.filter { !edges[$0].isEmpty }
+        while let first = unproved.first {
+            let left = unproved.filter { edges[$0].contains(where: unproved.contains) }
+            if left.count == unproved.count { throw DatabaseError(layouts[first].place, .circularInclude) }
+            unproved = left
+        }
+    }
+
+    private var services: [Attribute] { attributes.filter(\.isService) }
+
+    private mutating func updateHash() {
+        guard let index = attributes.firstIndex(where: { $0.role == .databaseHash }) else { return }
+        attributes[index].value = hash
+    }
+}
+
+/// A service that another one includes.
+struct Included {
+    let range: AttributeRange
+    let uuid: BluetoothUUID
+
+    func isMeant(by target: GATTInclude) -> Bool {
+        switch target {
+        case .handle(let handle): range.start == handle
+        case .uuid(let uuid): self.uuid == uuid
+        }
+    }
+}
+
+extension Attribute {
+    /// Of a service declaration: which service.
+    fileprivate var declaredService: BluetoothUUID { (try? ServiceDeclaration(value))?.uuid ?? 0x0000 }
+}
+
+extension AttributeDatabase {
+    /// No attribute at all: every request is answered with an error.
+    package static let empty = AttributeDatabase(attributes: [])
+}

@@ -10,7 +10,7 @@ import SystemPackage
 package final class SignalWatch: @unchecked Sendable {
     // Sendable: after `init` all is touched on the loop only, which WatchedDescriptor checks.
     private var signals: [CInt]
-    let loop: EventLoop
+    private let loop: EventLoop
     private let output: WatchedDescriptor
     private let input: CInt
 
@@ -94,4 +94,84 @@ private func catchSignal(_ number: CInt) {
     var octet = UInt8(truncatingIfNeeded: number)
     _ = Glibc.write(caughtSignals.load(ordering: .sequentiallyConsistent), &octet, 1)
     errno = before
+}
+
+extension SignalWatch {
+    /// The result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after itself, ends the
+    /// process as if the signal had not been caught, so that a shell or a service manager sees why; a second one ends
+    /// it at once. `onSignal` is called with the first one before the task is cancelled. Only one such call may be
+    /// active in a process. If no descriptor is left for signals, they do what they do by default.
+    package static func result<Success: Sendable, Failure: Error>(
+        cancelledBy signals: [CInt], on loop: EventLoop = .shared,
+        onSignal listener: @escaping @Sendable (CInt) -> Void = { _ in },
+        _ body: @escaping @Sendable () async throws(Failure) -> Success
+    ) async -> Result<Success, Failure> {
+        let watch = try? SignalWatch(signals, on: loop)
+        let task = Task { () -> Result<Success, Failure> in
+            do throws(Failure) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let caught = Lock<CInt?>(nil)
+        loop.execute {
+            try? watch?.start { signal in
+                // A second signal does not wait for `body`.
+                if caught.withLock({ $0 != nil }) { die(by: signal) }
+                caught.withLock { $0 = signal }
+                listener(signal)
+                task.cancel()
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        if let signal = caught.withLock({ $0 }) { die(by: signal) }
+        loop.execute { watch?.close() }
+        return result
+    }
+}
+
+/// Signals that another part of the program handles than the watch's owner, such as those of a terminal while
+/// something is drawn on it.
+extension SignalWatch {
+    struct Others {
+        /// The watch of this process, or nil while there is none.
+        weak var watch: SignalWatch?
+        var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
+        /// What is done before the process ends by a signal.
+        var farewell: (@Sendable () -> Void)?
+    }
+    static let others = Lock(Others())
+
+    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or the watch's end. Without a watch they
+    /// do what they do by default.
+    package static func watch(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
+        let watch = others.withLock { others in
+            for signal in signals { others.handlers[signal] = handler }
+            return others.watch
+        }
+        watch?.loop.execute { watch?.watch(signals, isWatched: true) }
+    }
+
+    /// Lets these signals do again what they do by default.
+    package static func unwatch(_ signals: [CInt]) {
+        let watch = others.withLock { others in
+            for signal in signals { others.handlers[signal] = nil }
+            return others.watch
+        }
+        watch?.loop.execute { watch?.watch(signals, isWatched: false) }
+    }
+
+    /// What is done before the process ends by a signal that was caught; nil: nothing.
+    package static func beforeDeath(_ farewell: (@Sendable () -> Void)?) {
+        others.withLock { $0.farewell = farewell }
+    }
+
+    private static func otherHandler(of signal: CInt) -> (@Sendable (CInt) -> Void)? {
+        others.withLock { $0.handlers[signal] }
+    }
 }

@@ -109,3 +109,277 @@ extension DecodedLayer {
         return DecodedFields(packet)
     }
 }
+
+extension DecodedLayer {
+    /// An HCI packet with the octet of its type.
+    package static func hci(_ bytes: [UInt8]) -> (layer: DecodedLayer, packet: HCIPacket?) {
+        do throws(DecodeError) {
+            let packet = try HCIPacket(bytes)
+            return (hci(packet, bytes), packet)
+        } catch {
+            let type = bytes.first.map(HCIPacketType.init(rawValue:))
+            return (DecodedLayer(.hci, name: name(of: type), undecoded: bytes, error), nil)
+        }
+    }
+
+    private static func name(of type: HCIPacketType?) -> String {
+        switch type {
+        case .command?: "HCI Command"
+        case .acl?: "ACL Data"
+        case .synchronous?: "Synchronous Data"
+        case .event?: "HCI Event"
+        case .iso?: "ISO Data"
+        case let other?: "packet type 0x" + other.rawValue.hex
+        case nil: "no packet"
+        }
+    }
+
+    private static func hci(_ packet: HCIPacket, _ bytes: [UInt8]) -> DecodedLayer {
+        switch packet {
+        case .acl, .synchronous, .iso:
+            return DecodedLayer(.hci, name: name(of: packet.type), bytes: bytes, .packet(packet))
+        case .command(let command):
+            let name = command.opcode.description
+            return decoded(name, bytes) { () throws(DecodeError) in
+                try command.decoded().map { .command($0) } ?? .packet(packet)
+            }
+        case .event(let event):
+            var name = event.code.description
+            if event.code == .leMeta, let subevent = event.parameters.first {
+                name = LESubevent(rawValue: subevent).description
+            }
+            return decoded(name, bytes) { () throws(DecodeError) in
+                let decoded = try HCIEvent(event)
+                return switch decoded {
+                case .unknown, .leMeta(.unknown): .packet(packet)
+                case .commandComplete(let complete): .event(decoded, returned: try complete.returned())
+                default: .event(decoded, returned: nil)
+                }
+            }
+        }
+    }
+
+    private static func decoded(
+        _ name: String, _ bytes: [UInt8], _ body: () throws(DecodeError) -> Content
+    ) -> DecodedLayer {
+        do throws(DecodeError) {
+            return DecodedLayer(.hci, name: name, bytes: bytes, try body())
+        } catch {
+            return DecodedLayer(.hci, name: name, undecoded: bytes, error)
+        }
+    }
+}
+
+extension DecodedFields {
+    /// Data, or a command or event by the octets of its parameters.
+    init(_ packet: HCIPacket) {
+        self =
+            switch packet {
+            case .acl(let data):
+                [
+                    "connection": .number(Int(data.handle.rawValue)), "boundary": .text("\(data.boundary)"),
+                    "octets": .number(data.data.count),
+                ]
+            case .synchronous(let data):
+                ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+            case .iso(let data):
+                ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+            case .command(let command): ["parameters": .octets(command.parameters)]
+            case .event(let event): ["parameters": .octets(event.parameters)]
+            }
+    }
+
+    /// An event, and what a command returned in it.
+    init(_ event: HCIEvent, returned: (any HCIParameters)?) {
+        switch event {
+        case .leMeta(.advertisingReports(let event)): self.init(event)
+        case .leMeta(.extendedAdvertisingReports(let event)): self.init(event)
+        case .leMeta(let event): self.init(reflecting: event.parameters)
+        // There is one for nearly every packet of data, and reflection would take its time.
+        case .numberOfCompletedPackets(let event):
+            let completed = event.completed.map { entry in
+                FieldValue.fields([
+                    "connection": .number(Int(entry.connection.rawValue)),
+                    "count": .number(Int(entry.count)),
+                ])
+            }
+            self = ["completed": .list(completed)]
+        case .commandComplete(let event):
+            self = ["credits": .number(Int(event.credits)), "opcode": .name(event.opcode)]
+            if let status = event.status { append("status", .name(status)) }
+            if let returned {
+                append(DecodedFields(reflecting: returned))
+            } else if event.returnParameters.count > 1 {
+                append("parameters", .octets(event.returnParameters.dropFirst()))
+            }
+        default: self.init(reflecting: event.parameters)
+        }
+    }
+}
+
+extension DecodedLayer {
+    /// A whole L2CAP frame, and what is in it: on the channels of ATT, SMP and LE signaling one more layer.
+    package static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
+        do throws(DecodeError) {
+            return frame(try L2CAPFrame(bytes), bytes)
+        } catch {
+            return [DecodedLayer(.l2cap, name: "L2CAP frame", undecoded: bytes, error)]
+        }
+    }
+
+    static func frame(_ frame: L2CAPFrame, _ bytes: [UInt8]) -> [DecodedLayer] {
+        let layer = DecodedLayer(.l2cap, name: "L2CAP frame", bytes: bytes, .frame(frame))
+        switch frame.channel {
+        case .att: return [layer, att(frame.payload)]
+        case .securityManager: return [layer, smp(frame.payload)]
+        case .leSignaling: return [layer, signaling(frame.payload)]
+        default: return [layer]
+        }
+    }
+
+    /// Decodes an ATT PDU. When that fails, the layer has a `problem`.
+    package static func att(_ bytes: [UInt8]) -> DecodedLayer {
+        let name = bytes.first.map { ATTOpcode($0).description } ?? "empty PDU"
+        return decoded(.att, name, bytes) { () throws(DecodeError) in .att(try ATTPDU(bytes), of: nil) }
+    }
+
+    /// Decodes an SMP packet. When that fails, the layer has a `problem`.
+    package static func smp(_ bytes: [UInt8]) -> DecodedLayer {
+        let name = bytes.first.map { SMPCode(rawValue: $0).description } ?? "empty packet"
+        return decoded(.smp, name, bytes) { () throws(DecodeError) in .smp(try SMPCommand(bytes)) }
+    }
+
+    /// A packet of the LE signaling channel.
+    package static func signaling(_ bytes: [UInt8]) -> DecodedLayer {
+        let name = bytes.first.map { LESignalingCode(rawValue: $0).description } ?? "empty packet"
+        return decoded(.signaling, name, bytes) { () throws(DecodeError) in
+            let packet = try LESignalingPDU(bytes)
+            return .signaling(packet, try packet.message())
+        }
+    }
+
+    private static func decoded(
+        _ layer: Layer, _ name: String, _ bytes: [UInt8], _ body: () throws(DecodeError) -> Content
+    ) -> DecodedLayer {
+        do throws(DecodeError) {
+            return DecodedLayer(layer, name: name, bytes: bytes, try body())
+        } catch {
+            return DecodedLayer(layer, name: name, undecoded: bytes, error)
+        }
+    }
+}
+
+extension DecodedFields {
+    /// A packet of the signaling channel, and the message in it where that is known.
+    init(_ packet: LESignalingPDU, _ message: (any LESignalingMessage)?) {
+        self = ["identifier": .number(Int(packet.identifier))]
+        if let message {
+            append(DecodedFields(reflecting: message))
+        } else {
+            append("data", .octets(packet.data))
+        }
+    }
+}
+
+extension DecodedLayer {
+    /// The payload of an advertising packet. Malformed parts are reported, and the rest is still read.
+    package static func advertising(_ bytes: [UInt8]) -> DecodedLayer {
+        let data = AdvertisingData(bytes)
+        let problems = data.problems.map(\.description)
+        return DecodedLayer(
+            .adv, name: "Advertising Data", bytes: bytes, .advertising(data),
+            problem: problems.isEmpty ? nil : problems.joined(separator: "; "))
+    }
+}
+
+extension DecodedFields {
+    /// What a payload says, under the names that scans use, and then each AD structure by itself.
+    init(_ data: AdvertisingData) {
+        self.init(summaryOf: data)
+        let structures = data.structures.map { structure in
+            FieldValue.fields([
+                "type": .number(Int(structure.type.rawValue)), "name": .name(structure.type),
+                "data": .octets(data.bytes[structure.content]),
+            ])
+        }
+        append("structures", .list(structures))
+    }
+
+    /// What a payload says, without what it leaves out.
+    init(summaryOf data: AdvertisingData) {
+        self = [:]
+        if let flags = data.flags { append("flags", .number(Int(flags.rawValue))) }
+        if let name = data.localName {
+            append("name", .text(name.text))
+            append("nameComplete", .bool(name.isComplete))
+        }
+        append("services", data.serviceUUIDs)
+        append("solicited", data.solicitedServiceUUIDs)
+        let companies = data.manufacturerData
+        if !companies.isEmpty {
+            let values = companies.map { data in
+                FieldValue.fields([
+                    "company": .number(Int(data.company.rawValue)), "data": .octets(data.data),
+                ])
+            }
+            append("manufacturer", .list(values))
+        }
+        let services = data.serviceData
+        if !services.isEmpty {
+            let values = services.map {
+                FieldValue.fields(["uuid": .name($0.uuid), "data": .octets($0.data)])
+            }
+            append("serviceData", .list(values))
+        }
+        let beacons = data.beacons.compactMap { try? $0.get() }
+        if !beacons.isEmpty { append("beacons", .list(beacons.map { .fields(DecodedFields($0)) })) }
+        if let power = data.txPower { append("txPower", .power(power)) }
+        if let appearance = data.appearance { append("appearance", .number(Int(appearance.rawValue))) }
+        if let uri = data.uri { append("uri", .text(uri.text)) }
+    }
+
+    /// What a beacon says. What is encrypted stays so.
+    private init(_ beacon: Beacon) {
+        self = ["format": .text(beacon.format)]
+        for reading in beacon.readings {
+            switch reading.value {
+            case .quantity(let value):
+                let whole = value.unit == .one ? value.number.mantissa(atExponent: 0).flatMap(Int.init) : nil
+                append(reading.name, whole.map(FieldValue.number) ?? .name(value))
+            case .state(_, let word): append(reading.name, .text(word))
+            case .text(let text): append(reading.name, .text(text))
+            case .octets(let octets): append(reading.name, .octets(octets))
+            }
+        }
+        if case .bthome(let news) = beacon, let ending = news.ending { append("problem", .name(ending)) }
+    }
+
+    private mutating func append(_ name: String, _ uuids: [BluetoothUUID]) {
+        if !uuids.isEmpty { append(name, .list(uuids.map { .name($0) })) }
+    }
+
+    /// The reports of a legacy scanner, with what their data say. Most packets of many recordings are these,
+    /// and reflection would take its time.
+    init(_ event: LEAdvertisingReports) {
+        let reports = event.reports.map { report in
+            FieldValue.fields([
+                "type": FieldValue(report.type),
+                "address": report.address.deviceAddress.map { .name($0) } ?? .null,
+                "data": .octets(report.data), "rssi": .power(report.rssi),
+                "advertising": .fields(DecodedFields(summaryOf: AdvertisingData(report.data))),
+            ])
+        }
+        self = ["reports": .list(reports)]
+    }
+
+    /// The reports of an extended scanner, with what their data say.
+    init(_ event: LEExtendedAdvertisingReports) {
+        let reports = event.reports.map { report in
+            var fields = DecodedFields(reflecting: report)
+            fields.append(
+                "advertising", .fields(DecodedFields(summaryOf: AdvertisingData(report.data))))
+            return FieldValue.fields(fields)
+        }
+        self = ["reports": .list(reports)]
+    }
+}

@@ -1,3 +1,5 @@
+import BLECore
+
 /// The cryptography that pairing is made of (Core Specification 5.4, Vol 3, Part H, 2.2 and Vol 2, Part H,
 /// 7.6). Numbers have their most significant octet where the specification prints it first. The functions of
 /// pairing itself, `c1` to `h7`, are built on these four.
@@ -55,4 +57,154 @@ extension PairingPublicKey {
             high: 0x20b0_03d2_f297_be2c_5e2c_83a7_e9f9_a5b9, low: 0xeff4_9111_acf4_fddb_cc03_0148_0e35_9de6),
         y: Coordinate(
             high: 0xdc80_9c49_652a_eb6d_6332_9abf_5a52_155c, low: 0x7663_45c2_8fed_3024_741c_8ed0_1589_d28b))
+}
+
+/// The functions of LE legacy pairing, under the specification's names (Core Specification 5.4, Vol 3, Part
+/// H, 2.2).
+extension SecurityToolbox {
+    /// The security function (2.2.1).
+    package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(plaintext, key: key) }
+
+    /// The random address hash function: 24 bits (2.2.2).
+    package func ah(_ k: UInt128, _ r: UInt32) -> UInt32 {
+        UInt32(truncatingIfNeeded: e(k, UInt128(r & 0xff_ffff)) & 0xff_ffff)
+    }
+
+    /// The confirm value of a random number, which binds it to the features and addresses of both (2.2.3).
+    package func c1(
+        _ k: UInt128, _ r: UInt128, request: PairingFeatures, response: PairingFeatures,
+        initiator: DeviceAddress, responder: DeviceAddress
+    ) -> UInt128 {
+        let types = UInt128(responder.type.rawValue) << 8 | UInt128(initiator.type.rawValue)
+        let p1 =
+            response.number(.pairingResponse) << 72 | request.number(.pairingRequest) << 16 | types
+        let p2 = UInt128(initiator.value) << 48 | UInt128(responder.value)
+        return e(k, e(k, r ^ p1) ^ p2)
+    }
+
+    /// The key of two random numbers, the responder's first (2.2.4).
+    package func s1(_ k: UInt128, _ r1: UInt128, _ r2: UInt128) -> UInt128 {
+        let half = UInt128(UInt64.max)
+        return e(k, (r1 & half) << 64 | r2 & half)
+    }
+}
+
+extension PairingFeatures {
+    /// The packet's seven octets as a number: its code is the least significant of them.
+    fileprivate func number(_ code: SMPCode) -> UInt128 {
+        encoded.reversed().reduce(0) { $0 << 8 | UInt128($1) } << 8 | UInt128(code.rawValue)
+    }
+}
+
+/// The functions of LE Secure Connections, under the specification's names (Core Specification 5.4, Vol 3,
+/// Part H, 2.2.6 to 2.2.11).
+extension SecurityToolbox {
+    /// The confirm value of a random number X, which binds it to two public keys (2.2.6).
+    package func f4(
+        _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ z: UInt8
+    ) -> UInt128 {
+        var message = Message()
+        message.append(u)
+        message.append(v)
+        message.append(z)
+        return aesCMAC(message.octets, key: x)
+    }
+
+    /// The key that the check is made with, and the long term key, of the Diffie-Hellman key W (2.2.7).
+    package func f5(
+        _ w: PairingPublicKey.Coordinate, _ n1: UInt128, _ n2: UInt128, _ a1: DeviceAddress,
+        _ a2: DeviceAddress
+    ) -> (macKey: UInt128, longTermKey: UInt128) {
+        var secret = Message()
+        secret.append(w)
+        let t = aesCMAC(secret.octets, key: 0x6c88_8391_aaf5_a538_6037_0bdb_5a60_83be)
+        func key(_ counter: UInt8) -> UInt128 {
+            var message = Message()
+            message.append(counter)
+            message.append(KeyID.btle)
+            message.append(n1)
+            message.append(n2)
+            message.append(a1)
+            message.append(a2)
+            message.append(UInt16(256))
+            return aesCMAC(message.octets, key: t)
+        }
+        return (key(0), key(1))
+    }
+
+    /// The check value of one end (2.2.8). `features` are what that end sent, of which the check has three
+    /// octets.
+    package func f6(
+        _ w: UInt128, _ n1: UInt128, _ n2: UInt128, _ r: UInt128, _ features: PairingFeatures,
+        _ a1: DeviceAddress, _ a2: DeviceAddress
+    ) -> UInt128 {
+        var message = Message()
+        message.append(n1)
+        message.append(n2)
+        message.append(r)
+        message.append(features.authentication.rawValue)
+        message.append(features.oobData.rawValue)
+        message.append(features.ioCapability.rawValue)
+        message.append(a1)
+        message.append(a2)
+        return aesCMAC(message.octets, key: w)
+    }
+
+    /// The number whose six lowest digits both users compare (2.2.9).
+    package func g2(
+        _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ y: UInt128
+    ) -> UInt32 {
+        var message = Message()
+        message.append(u)
+        message.append(v)
+        message.append(y)
+        return UInt32(truncatingIfNeeded: aesCMAC(message.octets, key: x))
+    }
+
+    /// The key of another purpose (2.2.10). Keys for the other transport are made with it; this library makes
+    /// none.
+    package func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
+        var message = Message()
+        message.append(keyID)
+        return aesCMAC(message.octets, key: w)
+    }
+
+    /// The same with a salt in place of the name (2.2.11).
+    package func h7(_ salt: UInt128, _ w: UInt128) -> UInt128 {
+        var message = Message()
+        message.append(w)
+        return aesCMAC(message.octets, key: salt)
+    }
+}
+
+/// Names of keys, four letters each.
+private enum KeyID {
+    fileprivate static let btle: UInt32 = 0x6274_6c65
+}
+
+/// What AES-CMAC is asked about: fields one after the other, most significant octet first.
+private struct Message {
+    var octets: [UInt8] = []
+
+    mutating func append(_ value: some FixedWidthInteger & UnsignedInteger) {
+        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+            octets.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    mutating func append(_ value: PairingPublicKey.Coordinate) {
+        append(value.high)
+        append(value.low)
+    }
+
+    /// The type, then the 48 bits.
+    mutating func append(_ address: DeviceAddress) {
+        append(UInt64(address.type.rawValue) << 48 | address.value, octets: 7)
+    }
+
+    private mutating func append(_ value: UInt64, octets count: Int) {
+        for index in (0..<count).reversed() {
+            octets.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index)))
+        }
+    }
 }

@@ -24,7 +24,7 @@ struct ServiceReader {
     }
 
     /// Something can be served, but contradicts itself: an error, or a warning.
-    mutating func contradiction(
+    private mutating func contradiction(
         _ position: SourcePosition, _ reason: String, hint: String? = nil
     ) throws(ConfigurationError) {
         let error = ConfigurationError(position, reason, hint: hint)
@@ -32,7 +32,7 @@ struct ServiceReader {
         warnings.append(error)
     }
 
-    private enum Key: String, CaseIterable { case uuid, primary, handle, includes, characteristics }
+    private enum ServiceKey: String, CaseIterable { case uuid, primary, handle, includes, characteristics }
     private enum IncludeKey: String, CaseIterable { case handle, uuid }
 
     /// The services of a list.
@@ -61,7 +61,7 @@ struct ServiceReader {
     }
 
     private mutating func service(_ node: YAMLNode) throws(ConfigurationError) -> ServiceConfiguration {
-        let fields = try YAMLFields<Key>(node, "a service")
+        let fields = try YAMLFields<ServiceKey>(node, "a service")
         let uuid = try fields.required(.uuid).uuid(.service, context.names)
         let handle = try layout.take(fields[.handle], for: "the service \(uuid)", at: node.position)
         var service = ServiceConfiguration(uuid: uuid, handle: handle, endHandle: handle)
@@ -110,4 +110,188 @@ struct ServiceReader {
         }
         return target
     }
+}
+
+extension ServiceReader {
+    private enum CharacteristicKey: String, CaseIterable {
+        case uuid, handle, valueHandle, properties, permissions, value, length, read, write, notify,
+            descriptors
+    }
+
+    mutating func characteristic(_ node: YAMLNode) throws(ConfigurationError) -> CharacteristicConfiguration {
+        let fields = try YAMLFields<CharacteristicKey>(node, "a characteristic")
+        let uuid = try attributeUUID(fields.required(.uuid), .characteristic)
+        let properties = try self.properties(fields.required(.properties))
+        let implied = PermissionConfiguration(
+            read: properties.contains(.read) ? .open : nil,
+            write: properties.contains(where: \.isWritable) ? .open : nil)
+        let permissions = try fields[.permissions]?.permissions(implied: implied) ?? implied
+        if permissions.read == nil && implied.read != nil
+            || permissions.write == nil && implied.write != nil
+        {
+            try contradiction(
+                fields.position(of: .permissions), "the properties offer what the permissions forbid",
+                hint: "take read or write out of the properties, or permit it")
+        }
+        var value = try StoredValue(value: fields[.value], length: fields[.length], context)
+
+        let read = try fields[.read]?.program(of: "read", context)
+        if read != nil, permissions.read == nil {
+            try contradiction(
+                fields.position(of: .read), "read makes values, and the permissions let no central read them")
+        }
+        let write = try fields[.write]?.program(of: "write", context)
+        if write != nil, permissions.write == nil {
+            try contradiction(
+                fields.position(of: .write),
+                "write takes values, and the permissions let no central write them")
+        }
+        let notify = try fields[.notify].map { node throws(ConfigurationError) in
+            try NotifyConfiguration(node, context)
+        }
+        if let notify {
+            let place = fields.position(of: .notify)
+            if !properties.contains(where: \.isSubscribable) {
+                try contradiction(
+                    place, "notify without a property that lets centrals subscribe",
+                    hint: "add notify or indicate to the properties")
+            }
+            if case .every(_, .counter(let octets)) = notify {
+                guard octets <= value.maximum, !value.isFixed || octets == value.maximum else {
+                    throw ConfigurationError(
+                        place, "the counter has \(octets) octets, the value \(value.maximum)")
+                }
+                if fields[.value] == nil { value.octets = [UInt8](repeating: 0, count: octets) }
+            }
+        }
+
+        let handle = try layout.take(fields[.handle], for: "the characteristic \(uuid)", at: node.position)
+        let valueHandle = try layout.take(
+            fields[.valueHandle], for: "the value of \(uuid)", at: node.position)
+        return CharacteristicConfiguration(
+            uuid: uuid, handle: handle, valueHandle: valueHandle, properties: properties,
+            permissions: permissions,
+            value: value, read: read, write: write, notify: notify,
+            descriptors: try descriptors(fields[.descriptors], of: properties, at: node.position))
+    }
+
+    private func properties(_ node: YAMLNode) throws(ConfigurationError) -> Set<CharacteristicProperty> {
+        var properties: Set<CharacteristicProperty> = []
+        for node in try node.list(of: "properties") {
+            let property = try node.word(CharacteristicProperty.self)
+            guard properties.insert(property).inserted else {
+                throw ConfigurationError(node.position, "\(property.rawValue) is there twice")
+            }
+        }
+        return properties
+    }
+
+    /// The UUID of a characteristic or descriptor, which is none of those that declare them.
+    private func attributeUUID(
+        _ node: YAMLNode, _ kind: AssignedNumbers.UUIDKind
+    ) throws(ConfigurationError) -> BluetoothUUID {
+        let uuid = try node.uuid(kind, context.names)
+        guard let short = uuid.uint16, (0x2800...0x2803).contains(short) else { return uuid }
+        throw ConfigurationError(
+            node.position, "\(uuid) is the UUID of a declaration", hint: "declarations are made for you")
+    }
+}
+
+extension ServiceReader {
+    private enum DescriptorKey: String, CaseIterable { case uuid, handle, permissions, value, length }
+
+    /// A descriptor that belongs to properties: it is added where they need it and the file has none.
+    private struct Standard: Sendable {
+        let uuid: BluetoothUUID
+        let what: String
+        let belongs: @Sendable (CharacteristicProperty) -> Bool
+    }
+
+    /// Core Specification 5.4, Vol 3, Part G, 3.3.3.1, 3.3.3.3 and 3.3.3.4.
+    private static let standard = [
+        Standard(uuid: 0x2900, what: "the property extended") { $0 == .extended },
+        Standard(uuid: 0x2902, what: "the property notify or indicate") { $0.isSubscribable },
+        Standard(uuid: 0x2903, what: "the property broadcast") { $0 == .broadcast },
+    ]
+
+    /// The descriptors of a characteristic. Those that are missing come first, or last when the file asks
+    /// for a handle that leaves no room for them.
+    mutating func descriptors(
+        _ node: YAMLNode?, of properties: Set<CharacteristicProperty>, at position: SourcePosition
+    ) throws(ConfigurationError) -> [DescriptorConfiguration] {
+        var listed: [(fields: YAMLFields<DescriptorKey>, uuid: BluetoothUUID)] = []
+        for node in try node?.list(of: "descriptors") ?? [] {
+            let fields = try YAMLFields<DescriptorKey>(node, "a descriptor")
+            let uuid = try attributeUUID(fields.required(.uuid), .descriptor)
+            if let standard = Self.standard.first(where: { $0.uuid == uuid }) {
+                if !properties.contains(where: standard.belongs) {
+                    try contradiction(node.position, "the descriptor \(uuid) goes with \(standard.what)")
+                }
+            }
+            let isSingle = uuid == 0x2901 || Self.standard.contains { $0.uuid == uuid }
+            if isSingle, listed.contains(where: { $0.uuid == uuid }) {
+                try contradiction(node.position, "a characteristic has only one descriptor \(uuid)")
+            }
+            listed.append((fields, uuid))
+        }
+        var missing = Self.standard.filter { standard in
+            properties.contains(where: standard.belongs) && !listed.contains { $0.uuid == standard.uuid }
+        }
+        if !addsDescriptors {
+            for standard in missing {
+                try contradiction(position, "\(standard.what) goes with the descriptor \(standard.uuid)")
+            }
+            missing = []
+        }
+        let wanted: UInt16? = try listed.first?.fields[.handle]?.integer("a handle", in: 1...0xffff)
+        let isRoom = wanted.map { layout.room(before: AttributeHandle($0)) >= missing.count } ?? true
+
+        var descriptors: [DescriptorConfiguration] = []
+        if isRoom { descriptors += try added(missing, at: position) }
+        for (fields, uuid) in listed { descriptors.append(try descriptor(fields, uuid)) }
+        if !isRoom { descriptors += try added(missing, at: position) }
+        return descriptors
+    }
+
+    private mutating func added(
+        _ missing: [Standard], at position: SourcePosition
+    ) throws(ConfigurationError) -> [DescriptorConfiguration] {
+        var descriptors: [DescriptorConfiguration] = []
+        for standard in missing {
+            let handle = try layout.take(for: "the descriptor \(standard.uuid)", at: position)
+            descriptors.append(
+                DescriptorConfiguration(uuid: standard.uuid, handle: handle, value: .twoOctets))
+        }
+        return descriptors
+    }
+
+    private mutating func descriptor(
+        _ fields: YAMLFields<DescriptorKey>, _ uuid: BluetoothUUID
+    ) throws(ConfigurationError) -> DescriptorConfiguration {
+        let handle = try layout.take(fields[.handle], for: "the descriptor \(uuid)", at: fields.position)
+        let isConfiguration = uuid == 0x2902 || uuid == 0x2903
+        let permissions = try fields[.permissions]?.permissions(
+            implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : nil))
+        var value = try StoredValue(value: fields[.value], length: fields[.length], context)
+        let isStandard = Self.standard.contains { $0.uuid == uuid }
+        if isStandard, fields[.value] == nil { value = .twoOctets }
+        guard uuid != 0x2902 || value.octets == [0, 0] else {
+            throw ConfigurationError(
+                fields.position(of: .value), "each central has its own 2902, which begins as 0000",
+                hint: "leave the value out")
+        }
+        let size = isStandard ? 2 : uuid == 0x2904 ? 7 : nil
+        if let size, value.octets.count != size {
+            try contradiction(
+                fields.position(of: .value),
+                "a descriptor \(uuid) has \(size) octets, not \(value.octets.count)")
+        }
+        if size != nil, fields[.length] == nil { (value.maximum, value.isFixed) = (value.octets.count, true) }
+        return DescriptorConfiguration(uuid: uuid, handle: handle, permissions: permissions, value: value)
+    }
+}
+
+extension StoredValue {
+    /// Two zeros, always two octets.
+    fileprivate static let twoOctets = StoredValue(octets: [0, 0], maximum: 2, isFixed: true)
 }

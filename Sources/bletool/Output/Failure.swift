@@ -1,3 +1,11 @@
+import ATT
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import SMP
+import SystemPackage
+
 /// Why a command ends without having done what was asked: one line for people, one object for scripts, and
 /// an exit status for both.
 struct Failure: Error, Hashable, Sendable {
@@ -95,5 +103,158 @@ func reading<Value>(_ what: String, _ body: () throws -> Value) throws(Failure) 
         return try body()
     } catch {
         throw Failure(what, BadInput(caught: error))
+    }
+}
+
+extension Failure {
+    /// What a failed operation of the library is for the one who typed the command.
+    init(_ error: BLEError, while doing: String) {
+        switch error {
+        case .adapter(let problem): self.init(problem, while: doing)
+        case .permission(let capability, let operation):
+            self.init(
+                .permission, "\(operation)", "needs \(capability)",
+                hint: "\(Grant.command), or run as root")
+        case .fileAccess(let path):
+            self.init(.permission, doing, "\(error)", hint: "\(Grant.command(file: path)), then log in again")
+        case .att(let response):
+            let isSecurity = [
+                .insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort,
+            ]
+            .contains(response.code)
+            self.init(
+                isSecurity ? .security : .att, doing, "\(response)",
+                hint: isSecurity ? Self.security(wanted: response.code) : Self.remedy(response.code),
+                number: Int(response.code.rawValue))
+        case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
+        case .cannotPair(.requirements):
+            self.init(
+                .security, doing, "\(error)",
+                hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer")
+        case .pairing(let failure): self.init(.security, doing, "\(error)", hint: Self.remedy(failure))
+        case .cannotPair: self.init(.security, doing, "\(error)")
+        case .bondLost(let peer):
+            self.init(
+                .security, doing, "\(error)",
+                hint: "if it is the same device, bletool bonds remove \(peer), then pair anew")
+        case .noSigningKey(let peer):
+            self.init(.security, doing, "\(error)", hint: "bletool pair \(peer.text), then write again")
+        case .kernelPairing, .countersUsedUp: self.init(.security, doing, "\(error)")
+        case .encryption(let status):
+            self.init(
+                .security, doing, "\(error)",
+                hint: status == .pinOrKeyMissing
+                    ? "the device has forgotten this host: remove its bond" : nil,
+                number: Int(status.rawValue))
+        case .disconnected(let reason), .connectFailed(let reason):
+            self.init(.linkLost, doing, "\(error)", number: reason.number)
+        case .timedOut(.connecting, _):
+            self.init(
+                .timeout, doing, "\(error)", hint: "is it near, and connectable? bletool scan shows what is")
+        case .timedOut: self.init(.timeout, doing, "\(error)")
+        case .notFound: self.init(.notFound, doing, "\(error)")
+        case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
+        case .port(.system(.permissionDenied, _)), .port(.system(.notPermitted, _)),
+            .bonds(.system(.permissionDenied, _)), .bonds(.system(.notPermitted, _)),
+            .restoration(.state(.system(.permissionDenied, _))):
+            self.init(.permission, doing, "\(error)", hint: "run as a user who may use it")
+        case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
+            self.init(.adapter, doing, "\(error)")
+        case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
+        case .invalidRequest(.notSubscribable): self.init(.input, doing, "\(error)", hint: Self.tree)
+        case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
+            .restoration:
+            self.init(.input, doing, "\(error)")
+        case .overflow, .peerMisbehaved, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
+        case .cancelled: self.init(.timeout, doing, "cancelled")
+        }
+    }
+
+    private static let tree = "bletool gatt DEVICE tree shows what each characteristic can do"
+
+    /// What to do about a request that an attribute does not take.
+    private static func remedy(_ code: ATTErrorCode) -> String? {
+        switch code {
+        case .readNotPermitted, .writeNotPermitted, .requestNotSupported: tree
+        default: nil
+        }
+    }
+
+    /// What to do about an attribute that wants a safer link.
+    private static func security(wanted code: ATTErrorCode) -> String {
+        code == .insufficientAuthentication
+            ? "it wants a device that is paired, perhaps with a number: bletool pair DEVICE [--passkey DIGITS]"
+            : "it wants a link that is encrypted, or better than it is: bletool pair DEVICE, or --security"
+    }
+
+    /// Why a device may refuse for good, without telling.
+    private static let leftover =
+        "a device that has a bond with this host which is gone here may refuse until it is removed there"
+
+    /// What to do about devices that did not pair.
+    private static func remedy(_ failure: PairingFailure) -> String? {
+        switch failure {
+        case .peer(.confirmValueFailed), .local(.confirmValueFailed):
+            "the passkey is not the one that the other side has"
+        case .peer(.repeatedAttempts), .local(.repeatedAttempts):
+            "after a failure the next attempt has to wait, each time longer: a second, two, four; \(leftover)"
+        case .peer(.unspecifiedReason): leftover
+        case .peer(.authenticationRequirements), .local(.authenticationRequirements):
+            "the two have no way to make sure of each other: --io and --passkey say what this side has; "
+                + "--security medium does without"
+        default: nil
+        }
+    }
+
+    private init(_ problem: AdapterProblem, while doing: String) {
+        let virtual = "without a radio, --adapter virtual works on a simulated controller"
+        let hint: String? =
+            switch problem {
+            case .missing, .noAdapter: virtual
+            case .noBluetooth: "modprobe bluetooth, where the kernel has it as a module; \(virtual)"
+            case .isolated:
+                """
+                run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it \
+                open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); \(virtual)
+                """
+            case .blocked(.software): "rfkill unblock bluetooth"
+            case .blocked(.hardware): "rfkill list shows which switch it is"
+            case .pairedBy: "bluetoothctl pairs and lists bonds; or stop it (systemctl stop bluetooth)"
+            case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
+            case .cannotPower, .notSetUp:
+                "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
+            case .failed: "unplug it and plug it in again, or reload its driver"
+            case .unreachable(let address, _):
+                address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil
+            case .inUse(.process):
+                "give another name: --adapter virtual:NAME, or virtual alone for a new controller"
+            case .inUse(.userChannel), .inUse(.powerSwitch), .inUse(.server):
+                "end that program, or use another adapter: bletool adapters lists them"
+            case .inUse(.serialPort): "end that program"
+            case .inUse(.advertising): nil
+            case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
+            }
+        self.init(.adapter, doing, "\(problem)", hint: hint)
+    }
+}
+
+extension StreamAddress {
+    /// Whether a program of this host can listen there.
+    fileprivate var isOfThisHost: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        }
+    }
+}
+
+extension DisconnectReason {
+    /// The number that came with it.
+    var number: Int? {
+        switch self {
+        case .status(let status): Int(status.rawValue)
+        case .errno(let number): Int(number)
+        case .unknown: nil
+        }
     }
 }

@@ -1,4 +1,6 @@
+import AssignedNumbers
 import BLE
+import BLEAdvertising
 import BLECore
 
 /// The devices that a scan has found, and how the user views them: sorted, filtered, one of them selected or open.
@@ -68,7 +70,9 @@ struct ScanTable {
     var devices: String { count == 1 ? "1 device" : "\(count) devices" }
 
     /// The selected device, shown or not.
-    var selectedRow: ScanRow? { selection.flatMap { key in rows.newest(Self.limit).first { $0.key == key } } }
+    private var selectedRow: ScanRow? {
+        selection.flatMap { key in rows.newest(Self.limit).first { $0.key == key } }
+    }
 
     /// The rows that are shown, in order.
     func shown(at now: Timestamp) -> [ScanRow] {
@@ -193,5 +197,268 @@ extension ScanTable.Order {
         let all = Self.allCases
         let place = all.firstIndex(of: self) ?? 0
         return all[(place + 1) % all.count]
+    }
+}
+
+extension ScanTable {
+    /// Lines beside the rows of devices: title, headings and the line for messages and keys.
+    static let frame = 3
+
+    /// The screen: `lines` lines at most, none of more than so many columns, and nothing in them that a terminal obeys.
+    func lines(columns: Int, lines: Int, at now: Timestamp) -> [ScreenLine] {
+        // A table that stands still shows what it was then.
+        let now = pausedAt ?? now
+        // The last line is for messages and keys; where there is hardly room, the devices matter more.
+        let hasFooter = lines > Self.frame
+        let body = max(1, hasFooter ? lines - 1 : lines)
+        var screen =
+            switch view {
+            case .table: table(columns, body - 2, at: now)
+            case .device(let scrolled): device(columns, body - 1, scrolled, at: now)
+            case .help: [title("bletool scan: keys")] + Self.help.map { ScreenLine(text: $0) }
+            }
+        screen = Array(screen.prefix(body))
+        if hasFooter {
+            screen += [ScreenLine](repeating: ScreenLine(text: ""), count: body - screen.count)
+            screen.append(footer)
+        }
+        return screen.map { ScreenLine(text: $0.text.cut(toColumns: columns), look: $0.look) }
+    }
+
+    private func title(_ text: String) -> ScreenLine { ScreenLine(text: text, look: .title) }
+
+    private func table(_ columns: Int, _ room: Int, at now: Timestamp) -> [ScreenLine] {
+        let room = max(0, room)
+        let shown = shown(at: now)
+        let layout = ScanColumns(within: columns)
+        let place = selected(in: shown)
+        // The selected row is in sight, in the middle where there are more than the screen has room for.
+        let start = max(0, min((place ?? 0) - room / 2, shown.count - room))
+        let rows = shown.dropFirst(start).prefix(room).map { row in
+            let isSelected = row.key == selection
+            return ScreenLine(
+                text: (isSelected ? "> " : "  ") + layout.line(of: row, at: now),
+                look: isSelected ? .selected : .plain)
+        }
+        return [title(summary(shown.count, rows.count)), ScreenLine(text: layout.heading, look: .heading)]
+            + rows
+    }
+
+    private func summary(_ shown: Int, _ inSight: Int) -> String {
+        var parts = [devices]
+        if shown < count { parts.append("\(shown) pass the filter") }
+        if inSight < shown { parts.append("\(inSight) in sight") }
+        if isPaused { parts.append("PAUSED, \(missed) packets since") }
+        parts.append("by \(order.rawValue)\(isReversed ? ", reversed" : "")")
+        if !filter.isEmpty, !isTyping { parts.append("filter \(filter.quoted)") }
+        parts.append("\(packets) packets")
+        return parts.joined(separator: " · ")
+    }
+
+    private var footer: ScreenLine {
+        if isTyping { return ScreenLine(text: "/" + filter.printable + "▏") }
+        if let message { return ScreenLine(text: message.printable, look: .problem) }
+        return ScreenLine(
+            text: view == .table
+                ? "q quit  ↑↓ select  ⏎ open  c connect  s sort  / filter  p pause  ? help"
+                : "q back  ↑↓ scroll  c connect  p pause", look: .dim)
+    }
+
+    private static let help = [
+        "", "↑ ↓ j k          select a device, or scroll",
+        "PgUp PgDn g G    move by a screen, to the first, to the last",
+        "⏎ →              open the device: its fields and its last packets",
+        "q Esc ←          back; q in the table ends the scan",
+        "c                connect: ends the scan and opens a shell on the device",
+        "s                sort by strength, name, address, rate, last seen, discovery",
+        "r                the other way round",
+        "/                show only what has this text in it; Esc shows all",
+        "p Space          stand still, and go on",
+    ]
+}
+
+/// The columns of a table of devices for a terminal of some width: those that matter least go first, and names, words and
+/// services share what the others leave.
+struct ScanColumns {
+    enum Column: CaseIterable {
+        case address, kind, name, strength, bars, rate, says, services, seen
+
+        var heading: String {
+            switch self {
+            case .address: "ADDRESS"
+            case .kind: "KIND"
+            case .name: "NAME"
+            case .strength: "RSSI"
+            case .bars: ""
+            case .rate: "RATE"
+            case .says: "COMPANY"
+            case .services: "SERVICES"
+            case .seen: "SEEN"
+            }
+        }
+
+        /// The least columns of the terminal that it takes.
+        var least: Int {
+            switch self {
+            case .address: 17
+            case .kind: 6
+            case .name: 10
+            case .strength, .seen: 4
+            case .bars: 8
+            case .rate: 6
+            case .says: 12
+            case .services: 10
+            }
+        }
+
+        /// What part of the room that is left it takes.
+        var share: Int {
+            switch self {
+            case .name, .services: 2
+            case .says: 3
+            default: 0
+            }
+        }
+
+        /// The most that it takes.
+        var most: Int { self == .name ? 32 : share > 0 ? 200 : least }
+
+        var isNumber: Bool { [.strength, .rate, .seen].contains(self) }
+    }
+
+    /// The columns and how wide they are.
+    let all: [(column: Column, width: Int)]
+
+    /// The columns within so many of the terminal, of which the mark before each row takes two.
+    init(within room: Int) {
+        var columns = Column.allCases
+        func width(_ columns: [Column]) -> Int { columns.reduce(1) { $0 + $1.least + 1 } }
+        for least in [Column.kind, .rate, .bars, .services, .says, .seen, .address, .strength]
+        where width(columns) > room {
+            columns.removeAll { $0 == least }
+        }
+        let spare = max(0, room - width(columns))
+        let shares = max(1, columns.reduce(0) { $0 + $1.share })
+        var left = spare
+        all = columns.map { column in
+            let more = min(spare * column.share / shares, column.most - column.least)
+            left -= more
+            // With the name alone, it has what there is.
+            return (column, columns == [.name] ? max(0, room - 2) : column.least + more)
+        }
+    }
+
+    /// A row of headings.
+    var heading: String { "  " + line { $0.heading } }
+
+    /// A row of the table.
+    func line(of row: ScanRow, at now: Timestamp) -> String {
+        let hasAddress = all.contains { $0.column == .address }
+        return line { column in
+            switch column {
+            case .address: row.addressText
+            case .kind: row.event.address?.kind.rawValue ?? ""
+            // Without room for the address, a device without a name would have nothing.
+            case .name: row.name.isEmpty && !hasAddress ? row.addressText : row.name
+            case .strength: row.event.rssi.map { "\($0)" } ?? "?"
+            case .bars: Sparkline.text(row.strengths(8))
+            case .rate: row.rate(at: now).map { $0.tenths + "/s" } ?? ""
+            case .says: row.says
+            case .services: row.services
+            case .seen: row.age(at: now)
+            }
+        }
+    }
+
+    private func line(_ text: (Column) -> String) -> String {
+        all.map { text($0.column).filling($0.width, fromRight: $0.column.isNumber) }.joined(separator: " ")
+    }
+}
+
+extension ScanRow {
+    /// How long ago it was heard: `now`, `12s`, `3m`, `2h`.
+    func age(at now: Timestamp) -> String {
+        let seconds = max(0, now.milliseconds - event.time.milliseconds) / 1000
+        switch seconds {
+        case 0: return "now"
+        case ..<100: return "\(seconds)s"
+        case ..<6000: return "\(seconds / 60)m"
+        default: return "\(seconds / 3600)h"
+        }
+    }
+}
+
+extension Double {
+    /// With one digit after the point.
+    var tenths: String {
+        let tenths = Int((self * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+/// One device on the screen: what it is, what it says, field by field, and its last packets.
+extension ScanTable {
+    func device(_ columns: Int, _ room: Int, _ scrolled: Int, at now: Timestamp) -> [ScreenLine] {
+        guard let row = selectedRow else {
+            return [ScreenLine(text: "the device is not remembered any more", look: .title)]
+        }
+        let name = row.name.isEmpty ? "" : "  \(row.name)"
+        let kind = row.event.address.map { " \($0.type), \($0.kind.rawValue)" } ?? ""
+        let title = ScreenLine(
+            text: row.addressText + kind + name + (isPaused ? " · PAUSED" : ""), look: .title)
+        let lines = (row.facts(at: now) + row.fieldLines + row.packetLines(at: now)).flatMap { line in
+            line.text.wrapped(toColumns: columns).map { ScreenLine(text: $0, look: line.look) }
+        }
+        let start = max(0, min(scrolled, lines.count - room))
+        return [title] + lines.dropFirst(start).prefix(max(0, room))
+    }
+}
+
+extension ScanRow {
+    fileprivate func facts(at now: Timestamp) -> [ScreenLine] {
+        var facts: [String] = []
+        let strengths = strengths(Self.history)
+        if let last = strengths.last, let least = strengths.min(), let most = strengths.max() {
+            let mean = strengths.reduce(0) { $0 + Int($1) } / strengths.count
+            facts.append(
+                "RSSI      \(last) dBm, \(least) to \(most), mean \(mean)  \(Sparkline.text(strengths.suffix(32)))"
+            )
+        }
+        let rate = rate(at: now).map { ", \($0.tenths)/s" } ?? ""
+        facts.append(
+            "packets   \(count)\(rate), last \(age(at: now) == "now" ? "now" : age(at: now) + " ago")")
+        let takes = [
+            event.isConnectable ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
+            event.isLegacy ? "legacy" : "extended on \(event.secondaryPHY ?? event.primaryPHY)",
+            event.set.map { "set \($0)" }, event.txPower.map { "sent at \($0) dBm" },
+            event.periodicInterval.map { "periodic \($0.text)" }, event.isTruncated ? "truncated" : nil,
+        ]
+        facts.append("takes     " + takes.compactMap { $0 }.joined(separator: ", "))
+        if let identity = event.identity, identity != event.address { facts.append("identity  \(identity)") }
+        return facts.map { ScreenLine(text: $0) }
+    }
+
+    /// Beacons in words, then each AD structure with its octets.
+    fileprivate var fieldLines: [ScreenLine] {
+        let words = event.details.map { ScreenLine(text: "  " + $0) }
+        let structures = event.fields.structures.map { structure in
+            let octets = event.fields.bytes[structure.content].hex
+            return ScreenLine(text: "  \("\(structure.type)".filling(34)) \(octets)", look: .dim)
+        }
+        let problem =
+            event.fields.problem.map { [ScreenLine(text: "  malformed: \($0)", look: .problem)] } ?? []
+        return [ScreenLine(text: ""), ScreenLine(text: "FIELDS", look: .heading)] + words + structures
+            + problem
+    }
+
+    fileprivate func packetLines(at now: Timestamp) -> [ScreenLine] {
+        let lines = packets.reversed().map { packet in
+            let age = Double(max(0, now.milliseconds - packet.time.milliseconds)) / 1000
+            let rssi = packet.rssi.map { "\($0)" } ?? "?"
+            return ScreenLine(
+                text: "\(age.tenths.filling(8, fromRight: true))s ago \(rssi.filling(5, fromRight: true))  "
+                    + "\(packet.isScanResponse ? "response" : "data    ")  \(packet.payload.hex)")
+        }
+        return [ScreenLine(text: ""), ScreenLine(text: "PACKETS", look: .heading)] + lines
     }
 }

@@ -1,7 +1,9 @@
 import BLECore
 import GATTClient
+import HCISocket
 import Logging
 import SMP
+import SystemPackage
 
 /// The files of a bond store:
 ///
@@ -23,7 +25,7 @@ actor BondFolder {
     private let claim: DiskClaim
     private let log = Logger(label: "ble.bonds")
     /// What reports changes by other processes.
-    var watching: Watching?
+    private var watching: Watching?
 
     /// Opens the bonds in a folder of state. What is missing is made.
     init(state: String, _ disk: Disk = Disk()) throws(StateError) {
@@ -311,5 +313,75 @@ extension BondFolder {
 
     private func file(_ kind: BondFile, of id: BondID) -> String {
         "\(folder(of: id.local))/\(BondFile.name(id.peer)).\(kind.rawValue)"
+    }
+}
+
+extension BondFolder {
+    /// Which folder a number of the watch names.
+    struct Watching {
+        let watch: FolderWatch
+        /// The watch's number of the folder `bonds`.
+        let root: Int32
+        var locals: [Int32: DeviceAddress] = [:]
+    }
+
+    /// Watches the folder from now on: hands over the watch, to be started.
+    func watch(on loop: EventLoop) throws(StateError) -> FolderWatch {
+        do throws(PortError) {
+            let watch = try FolderWatch(on: loop)
+            watching = Watching(watch: watch, root: try watch.add(path))
+        } catch {
+            throw StateError(error)
+        }
+        guard let watch = watching?.watch else { throw .system(.noSuchFileOrDirectory, during: path) }
+        for local in try locals() { try add(local) }
+        return watch
+    }
+
+    /// The bonds that events are about.
+    func bonds(_ events: [FolderWatch.Event], known: Set<BondID>) throws(StateError) -> Set<BondID> {
+        guard let root = watching?.root else { return [] }
+        var changed: Set<BondID> = []
+        for event in events {
+            switch event {
+            case .lost:
+                changed.formUnion(known)
+                for local in try locals() {
+                    try add(local)
+                    changed.formUnion(try bonds(at: local))
+                }
+            case .changed(folder: root, let name):
+                guard let local = BondFile.address(name) else { continue }
+                // What came into a new folder before it was watched.
+                try add(local)
+                changed.formUnion(try bonds(at: local))
+                changed.formUnion(known.filter { $0.local == local })
+            case .changed(let number, let name):
+                guard let local = watching?.locals[number], let peer = BondFile.peer(of: name, .bond) else {
+                    continue
+                }
+                changed.insert(BondID(peer, at: local))
+            // The folder above it reports that it is gone.
+            case .gone: continue
+            }
+        }
+        return changed
+    }
+
+    private func add(_ local: DeviceAddress) throws(StateError) {
+        do throws(PortError) {
+            guard let number = try watching?.watch.add(folder(of: local)) else { return }
+            watching?.locals[number] = local
+        } catch .system(.noSuchFileOrDirectory, _) {
+            // It has gone again.
+        } catch {
+            throw StateError(error)
+        }
+    }
+}
+
+extension StateError {
+    fileprivate init(_ error: PortError) {
+        self = .system(error.errno ?? .ioError, during: "\(error)")
     }
 }

@@ -6,12 +6,12 @@ import GATTClient
 /// connection, the value, and the end of the link. Each part's failure is a `ChainError` that names the step, and is
 /// reported to the channel. Cancelling the task ends what is under way, and frees the radio.
 public struct Chain: Sendable {
-    let channel: Channel
-    let options: ScanOptions
-    var filters: [@Sendable (Advertisement) -> Bool] = []
-    var limit: Duration?
-    var connection = ConnectionOptions()
-    var timeout: Duration? = .seconds(20)
+    private let channel: Channel
+    private let options: ScanOptions
+    private var filters: [@Sendable (Advertisement) -> Bool] = []
+    private var limit: Duration?
+    private var connection = ConnectionOptions()
+    private var timeout: Duration? = .seconds(20)
     var admits: @Sendable (Advertisement) -> Bool = { _ in true }
 
     init(_ channel: Channel, _ options: ScanOptions) {
@@ -50,7 +50,7 @@ public struct Chain: Sendable {
 
     func isWanted(_ found: Advertisement) -> Bool { filters.allSatisfy { $0(found) } }
 
-    func mayConnect(to found: Advertisement) -> Bool { found.isConnectable && admits(found) }
+    private func mayConnect(to found: Advertisement) -> Bool { found.isConnectable && admits(found) }
 }
 
 // MARK: - Ends
@@ -151,5 +151,64 @@ extension Chain {
         let failure = ChainError(channel: channel.name, step: step, device: id, error: error)
         channel.emit(.failed(failure))
         return failure
+    }
+}
+
+extension Chain {
+    /// Connects to the first `count` devices that pass all filters, each as soon as it is found, and runs `body` with
+    /// all of them at once. Returns when all are done: what came of each, in no order. When the time of the scan is over,
+    /// those count that were found until then; none is a failure of the scan. So they do when the scan itself fails,
+    /// which is reported to the channel.
+    ///
+    /// ```swift
+    /// let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))
+    ///     .each(3) { device in try await device.read(.batteryLevel) }
+    /// ```
+    public func each<Result: Sendable>(
+        _ count: Int, _ body: @escaping @Sendable (Peripheral) async throws(BLEError) -> Result
+    ) async throws(ChainError) -> [Peripheral.Identifier: Swift.Result<Result, ChainError>] {
+        channel.emit(.began(.scan, nil))
+        let stream = central.search(options)
+        let timer = Task(executorPreference: central.adapter.loop) {
+            if let limit, await central.adapter.loop.sleep(for: limit) { stream.buffer.finish() }
+        }
+        defer { timer.cancel() }
+        typealias Outcome = (Peripheral.Identifier, Swift.Result<Result, ChainError>)
+        let (outcomes, problem) = await withTaskGroup(of: Outcome.self) { group in
+            var begun: Set<Peripheral.Identifier> = []
+            var problem: BLEError?
+            do throws(BLEError) {
+                for try await found in stream where isWanted(found) && mayConnect(to: found) {
+                    guard let id = found.id, begun.insert(id).inserted else { continue }
+                    channel.emit(.found(found))
+                    group.addTask { (id, await outcome(of: id, body)) }
+                    if begun.count >= count { break }
+                }
+            } catch {
+                problem = error
+            }
+            stream.buffer.abandon()
+            var outcomes: [Peripheral.Identifier: Swift.Result<Result, ChainError>] = [:]
+            for await (id, outcome) in group { outcomes[id] = outcome }
+            return (outcomes, problem)
+        }
+        let none = outcomes.isEmpty ? BLEError.notFound(.device(within: limit)) : nil
+        guard let failure = problem ?? none else {
+            channel.emit(.done(.scan, nil))
+            return outcomes
+        }
+        let error = fail(.scan, nil, failure)
+        if outcomes.isEmpty { throw error }
+        return outcomes
+    }
+
+    private func outcome<Result: Sendable>(
+        of id: Peripheral.Identifier, _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
+    ) async -> Swift.Result<Result, ChainError> {
+        do throws(ChainError) {
+            return .success(try await use(id, .use, body))
+        } catch {
+            return .failure(error)
+        }
     }
 }

@@ -1,3 +1,6 @@
+import ATT
+import BLECore
+
 /// A text of lines for people and programs: a heading of its kind and version, a word and its values on each
 /// line, and a checksum of all of it at the end.
 ///
@@ -49,4 +52,137 @@ struct TextError: Error, Hashable {
     var version: Int? { if case .newer(let version) = reason { version } else { nil } }
 
     init(_ line: Int, version: Int) { (self.line, reason) = (line, .newer(version: version)) }
+}
+
+extension TextSection {
+    /// Returns the value of the line with this key; throws when the section has no such line.
+    func required<Value>(_ value: Value?, _ key: String) throws(TextError) -> Value {
+        guard let value else { throw TextError(number, .missing(key: key)) }
+        return value
+    }
+}
+
+extension TextSection.Line {
+    /// The section has no line with this key.
+    var isUnknown: TextError { TextError(number, .key(String(key))) }
+
+    /// The line belongs to one with the key `other`, and none stands before it.
+    func isBefore(_ other: String) -> TextError { TextError(number, .order(key: String(key), after: other)) }
+
+    /// The value of this line is invalid.
+    func isNoValue(_ value: some StringProtocol) -> TextError {
+        TextError(number, .value(String(value), key: String(key)))
+    }
+
+    /// The line's words, which must be so many.
+    func values(_ count: Int) throws(TextError) -> [Substring] { try values(count...count) }
+
+    /// The line's words, whose number must be in that range.
+    func values(_ range: ClosedRange<Int>) throws(TextError) -> [Substring] {
+        let values = values
+        guard range.contains(values.count) else {
+            throw TextError(number, .count(key: String(key), expected: range))
+        }
+        return values
+    }
+
+    /// The line's only value.
+    func value<Value>(_ read: (Substring) -> Value?) throws(TextError) -> Value {
+        try value(of: try values(1)[0], read)
+    }
+
+    /// What a word of this line spells.
+    func value<Value>(of word: Substring, _ read: (Substring) -> Value?) throws(TextError) -> Value {
+        guard let value = read(word) else { throw isNoValue(word) }
+        return value
+    }
+}
+
+/// How values are spelled in files.
+enum TextValue {
+    /// A number of fixed width after `0x`.
+    static func bits<Bits: FixedWidthInteger & UnsignedInteger>(_ word: Substring) -> Bits? {
+        guard word.hasPrefix("0x") else { return nil }
+        return digits(word.dropFirst(2))
+    }
+
+    /// All digits of a number of fixed width.
+    static func digits<Bits: FixedWidthInteger & UnsignedInteger>(_ word: Substring) -> Bits? {
+        guard word.utf8.count == Bits.bitWidth / 4, word.utf8.first != UInt8(ascii: "+") else { return nil }
+        return Bits(word, radix: 16)
+    }
+
+    /// Returns the handle that `0x` and four hexadecimal digits spell.
+    static func handle(_ word: Substring) -> AttributeHandle? { bits(word).map { AttributeHandle($0) } }
+
+    /// Returns the time in seconds without rounding, as in `0.0075`.
+    static func text(_ time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        guard attoseconds != 0 else { return "\(seconds)" }
+        var digits = String(attoseconds.magnitude)
+        digits = String(repeating: "0", count: 18 - digits.count) + digits
+        while digits.last == "0" { digits.removeLast() }
+        return "\(time < .zero ? "-" : "")\(seconds.magnitude).\(digits)"
+    }
+
+    /// The time of so many seconds.
+    static func duration(_ word: Substring) -> Duration? {
+        let isNegative = word.hasPrefix("-")
+        let parts = word.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let seconds = UInt64(parts[0]).flatMap({ Int64(exactly: $0) })
+        else { return nil }
+        var time = Duration.seconds(Int64(seconds))
+        if parts.count == 2 {
+            let digits = parts[1]
+            guard (1...18).contains(digits.utf8.count), digits.allSatisfy({ ("0"..."9").contains($0) }),
+                let fraction = Int64(digits + String(repeating: "0", count: 18 - digits.utf8.count))
+            else { return nil }
+            time += Duration(secondsComponent: 0, attosecondsComponent: fraction)
+        }
+        let value = isNegative ? .zero - time : time
+        // Only the very text that `text` gives.
+        return text(value) == word ? value : nil
+    }
+
+    static func text(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+    /// Returns the flag that `yes` or `no` spells; nil for another word.
+    static func flag(_ word: Substring) -> Bool? { ["yes": true, "no": false][word] }
+
+    /// Octets as hexadecimal digits; `-` is none.
+    static func octets(_ word: Substring) -> [UInt8]? { word == "-" ? [] : [UInt8](hex: word) }
+
+    /// Octets as hexadecimal digits; `-` is none.
+    static func text(_ octets: [UInt8]) -> String { octets.isEmpty ? "-" : octets.hex }
+
+    /// A name on one line: what would end the line or upset a terminal, and %, as % and two digits an octet.
+    static func escaped(_ name: String) -> String {
+        var text = ""
+        for scalar in name.unicodeScalars {
+            let isPlain =
+                scalar != "%" && scalar.properties.generalCategory != .control && scalar != "\u{2028}"
+            if isPlain {
+                text.unicodeScalars.append(scalar)
+            } else {
+                for octet in String(scalar).utf8 { text += "%\(octet.hex)" }
+            }
+        }
+        return text
+    }
+
+    /// The name that `escaped` has written.
+    static func unescaped(_ text: Substring) -> String? {
+        var octets: [UInt8] = []
+        var rest = text.utf8[...]
+        while let octet = rest.popFirst() {
+            guard octet == UInt8(ascii: "%") else {
+                octets.append(octet)
+                continue
+            }
+            guard let value: UInt8 = Self.digits(Substring(rest.prefix(2))) else { return nil }
+            octets.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: octets, as: UTF8.self)
+    }
 }
