@@ -1,8 +1,9 @@
 import BLE
 import ExampleSupport
 
-/// Follows thermometers and prints a line for each measurement, for whoever sends it on. Links that are lost come back by
-/// themselves, and with a folder for its state the gateway knows its thermometers again after each start.
+/// Follows thermometers and prints a line for each measurement, for a program that forwards it. Lost links
+/// come back by themselves. With a folder for its state the gateway knows its thermometers again after each
+/// start.
 ///
 ///     gateway [ADAPTER [COUNT [FOLDER]]]
 @main enum Gateway {
@@ -30,7 +31,7 @@ import ExampleSupport
         }
     }
 
-    /// The first thermometers that are heard of beside those that are known, until there are enough.
+    /// Returns the first thermometers that a scan finds beside those that are known, until there are enough.
     private static func find(
         _ count: Int, beside known: Set<Peripheral.Identifier>, with central: CentralManager
     ) async throws -> Set<Peripheral.Identifier> {

@@ -1,7 +1,7 @@
 import BLE
 import ExampleSupport
 
-/// Says when a device comes near, when it goes away from here, and when nothing is heard of it any more.
+/// Prints when a device comes near, when it goes away, and when its packets no longer arrive.
 ///
 ///     proximity [ADAPTER [NAME]]
 @main enum Proximity {
@@ -9,7 +9,7 @@ import ExampleSupport
         await Program.run { adapter, arguments in
             var options = ScanOptions()
             options.name = arguments.first ?? "*"
-            // Not only what is new: each packet tells how far away the device is.
+            // All packets, not only new ones: the strength of each shows how far away the device is.
             options.repeats = .all
             let scan = CentralManager(adapter).scan(options)
             let room = Room()

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Tells the one file of BuildCommit which commit is built. The manifest cannot: SwiftPM evaluates it only when it has
-/// changed, and so its `Context.gitInformation` is that of an earlier commit.
+/// Generates a file for BuildCommit with the commit that is built. The manifest cannot: SwiftPM evaluates it
+/// only when it has changed, and so its `Context.gitInformation` is that of an earlier commit.
 @main struct CommitOfBuild: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let package = context.package.directoryURL

@@ -103,7 +103,7 @@ import Testing
             .failed(1, why), .failed(2, why), .failed(3, why), .failed(4, why), .closed(.transactionTimeout),
         ])
     #expect(bearer.closure == .transactionTimeout)
-    // Nothing more may be sent on this bearer, and nothing more is heard.
+    // The bearer sends nothing more, and ignores what arrives.
     bearer.receive("0a0300")
     _ = try bearer.request(.read(3))
     try bearer.send(.write(3, value: []))

@@ -113,7 +113,7 @@ let refusedSamples: [RefusedSample] = [
         content: content { $0.rawScanResponse = [31] + .init(repeating: 9, count: 31) },
         field: .rawScanResponse, octets: 32),
     RefusedSample(
-        what: "a scan response nobody can ask for", content: content { $0.rawScanResponse = [2, 9, 65] },
+        what: "a scan response without a request", content: content { $0.rawScanResponse = [2, 9, 65] },
         kind: .nonconnectable, field: .rawScanResponse, octets: 3, limit: 0, hasScanResponse: false),
 ]
 

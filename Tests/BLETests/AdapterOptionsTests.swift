@@ -66,7 +66,7 @@ import VirtualController
         }
     }
 
-    @Test("hosts hear each other as their distance says")
+    @Test("the signal strength between hosts follows their distance")
     func positions() async throws {
         try await VirtualTestbed.run { bed in
             let lamp = try await bed.adapter("lamp")

@@ -57,7 +57,7 @@ import Testing
             played.run() == (sets == nil ? ["off", "off", "on"] : ["off ef", "on ef"]))
     }
 
-    @Test("what the legacy commands are told, and when they tell the power") func legacy() throws {
+    @Test("the sequence of legacy commands, and the event that reports the power") func legacy() throws {
         var played = PlayedAdvertiser(sets: nil)
         played.conditions.controller.commands = SupportedCommands([.leReadAdvertisingPhysicalChannelTxPower])
         let id = try played.advertise(Self.service)
@@ -109,7 +109,7 @@ import Testing
             ])
     }
 
-    @Test("a controller that has been told legacy commands is told those") func fallsBack() throws {
+    @Test("legacy commands are used where an extended one is disallowed") func fallsBack() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)
         _ = try played.advertise(Self.beacon)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "a connection that is told before the controller says that the set is on", arguments: [false, true])
+        "a connection that is reported before the answer to the enable command", arguments: [false, true])
     func anEarlyConnection(isExtended: Bool) throws {
         var played = PlayedAdvertiser(sets: isExtended ? 4 : nil)
         _ = try played.advertise(Self.service, links: 2)
@@ -204,7 +204,7 @@ import Testing
 
     // MARK: Stops
 
-    @Test("a stop is told when the set is gone, and what follows it comes behind it") func stopAndAdvertise()
+    @Test("off air is reported when the set is gone; the next one begins after it") func stopAndAdvertise()
         throws
     {
         var played = PlayedAdvertiser(sets: 1)
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test(
-        "a change of what cannot be on air now is told at once, one of what others took off the air when it is back"
+        "an update is reported at once without a free link, and once on air again after others' disable"
     )
     func changesInWaiting() throws {
         var played = PlayedAdvertiser(isShared: true)
@@ -373,7 +373,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test("an end by the limits that a set was told does not end what has others by now") func extended()
+    @Test("an end by old limits does not end an advertisement that has new ones") func extended()
         throws
     {
         for status in [HCIStatus.advertisingTimeout, .limitReached] {
@@ -390,7 +390,7 @@ import Testing
         }
     }
 
-    @Test("an end that is told before the answer to the beginning") func earlyEnd() throws {
+    @Test("an end that is reported before the answer to the enable command") func earlyEnd() throws {
         var request = Self.beacon
         request.maximumEvents = 1
         var played = PlayedAdvertiser()
@@ -759,7 +759,7 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"])
     }
 
-    @Test("a controller that was not reset may have on air what it was told") func comesBack() throws {
+    @Test("a controller that was not reset may still advertise, and is stopped") func comesBack() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -828,7 +828,7 @@ import Testing
     }
 
     @Test(
-        "a stop is told to a controller that was silent before, at once; an advertisement in place of it is not for ever"
+        "a stop is sent at once after a silence; the next advertisement fails if it is not answered either"
     )
     func stopAfterSilence() throws {
         var played = PlayedAdvertiser(sets: nil)
@@ -955,7 +955,7 @@ private struct AdvertisingWishes {
         case 2: silence(packet)
         default:
             let answer = radio.take(packet)
-            // What follows may be told in the same batch, before the answer.
+            // Events may arrive in the same batch, before the answer.
             if !isCalm, chance(of: 5) { connect() }
             if !isCalm, chance(of: 20) { recover() }
             played.answer(answer)
@@ -986,7 +986,7 @@ private struct AdvertisingWishes {
         played.take()
     }
 
-    /// Each thing that was asked for is told once.
+    /// Checks that each request is reported at most once.
     private mutating func judge() {
         for event in played.events {
             let words = event.split(separator: ":")[0].split(separator: " ").map(String.init)
@@ -1004,7 +1004,7 @@ private struct AdvertisingWishes {
                     Issue.record("\(event)")
                     break
                 }
-                // Nothing before it is on air any more, unless it was told for want of a link.
+                // Earlier requests are not on air any more, unless no link was free for this one.
                 let isShown = radio.sets.values.contains { $0.isOn && $0.data == request.payloads.data }
                 if isShown, let index = wanted[id]?.requests.firstIndex(of: request) {
                     wanted[id]?.requests.removeFirst(index)

@@ -5,7 +5,7 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// What is asked for stays on the air, whatever takes it off, or its caller is told why not.
+/// An advertisement that is taken off the air is put on air again, or its caller gets an error.
 @Suite(.timeLimit(.minutes(10))) struct AdvertisingLossTests {
     /// A server on a controller that a test meddles with, and two centrals.
     private struct Hosts: Sendable {
@@ -107,7 +107,7 @@ import VirtualController
         }
     }
 
-    @Test("what is refused from the beginning is told at once", arguments: [false, true])
+    @Test("an advertisement that is refused from the beginning fails at once", arguments: [false, true])
     func fromTheBeginning(isExtended: Bool) async throws {
         try await run(extended: isExtended) { hosts in
             hosts.refuse(1, .invalidCommandParameters)

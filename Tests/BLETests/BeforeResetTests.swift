@@ -4,7 +4,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// What a controller tells between its failure and its Reset, which makes it forget that.
+/// Events that a controller sends between its failure and its Reset, which ends what they report.
 @Suite(.timeLimit(.minutes(10))) struct BeforeResetTests {
     @Test("a central that connected just before has gone: the advertisement is on air again for others")
     func central() async throws {

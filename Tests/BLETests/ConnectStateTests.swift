@@ -55,7 +55,7 @@ struct ConnectStateTests {
         #expect(state.devices == [lamp])
     }
 
-    @Test("a peer that the host looks for is wanted by the address that it was heard with last") func routes()
+    @Test("a peer that the host looks for is wanted by the address that it was found with last") func routes()
     {
         var state = ConnectState()
         _ = state.want(lamp, mtu: 50)

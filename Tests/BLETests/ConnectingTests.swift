@@ -6,8 +6,8 @@ import VirtualController
 
 @testable import BLE
 
-/// Making links: one initiator for all who wait, links that are shared, and what becomes of those that nobody
-/// wants any more.
+/// Making links: one initiator for all callers that wait, links that are shared, and the end of links that no
+/// caller uses any more.
 struct ConnectingTests {
     private static let nowhere = DeviceAddress(0xc0ff_ee00_0001, type: .random)
 
@@ -198,7 +198,7 @@ struct ConnectingTests {
             let last = try #require(port.commands.last { $0.opcode == create })
             let timing = last.parameters.dropFirst(isExtended ? 10 : 0)
             #expect(Array(timing.prefix(4)) == preset.timing.octets)
-            // Whoever is in a hurry makes the radio listen all the time.
+            // A new connect makes the radio listen all the time.
             let hurried = bed.task { try await client.connect(to: server, timeout: .seconds(60)) }
             await bed.wait(.seconds(1))
             #expect(port.opcodes.count { $0 == create } == (preset == .lowLatency ? 1 : 3))
@@ -213,7 +213,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a connect waits behind a link whose end the controller does not tell") func behindAGivenUpLink()
+    @Test("a connect waits behind a link whose end the controller does not report") func behindAGivenUpLink()
         async throws
     {
         try await VirtualTestbed.run { bed in
@@ -510,7 +510,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a connection that is told twice is not taken for another one that is being made") func toldTwice()
+    @Test("a connection that is reported twice is not taken for one that is being made") func toldTwice()
         async throws
     {
         try await VirtualTestbed.run { bed in

@@ -2,8 +2,8 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A host's port whose controller a test can play in part: it keeps commands from it, answers them in its place,
-/// and tells events that it never sent.
+/// A host's port whose controller a test can play in part: it keeps commands from the controller, answers
+/// them in its place, and sends events that the controller never sent.
 final class ControlledPort: PacketPort, Sendable {
     private let inner: any PacketPort
     private let loop: EventLoop
@@ -34,7 +34,7 @@ final class ControlledPort: PacketPort, Sendable {
         shared.withLock { $0.rule = rule }
     }
 
-    /// Tells the host an event.
+    /// Sends the host an event.
     func emit(_ event: HCIEventPacket) {
         let octets = HCIPacket.event(event).encoded
         loop.execute { [self] in shared.withLock { $0.receive }?(octets.span) }

@@ -6,8 +6,8 @@ import VirtualController
 
 @testable import BLE
 
-/// What is begun and cancelled, thousands of times, at any moment of it, leaves nothing behind. In a process of its own,
-/// where nobody else opens descriptors and takes memory.
+/// Operations that are begun and cancelled, thousands of times and at any moment, leave nothing behind. In a
+/// process of its own, where no other test opens descriptors and takes memory.
 struct CycleTests {
     /// Whether memory is compared as well. How much of it an allocator keeps differs between machines, so `make test`
     /// does not: `make memory` does.
@@ -80,7 +80,7 @@ private struct Cycles {
             case .success: completed += 1
             case .failure: cancelled += 1
             }
-            // The server hears of the end a little later.
+            // The server detects the end a little later.
             await bed.wait(.seconds(5))
         }
     }

@@ -125,7 +125,7 @@ struct DatabaseCacheTests {
             try await hosts.peripheral.removeService(at: range.start)
             let ended = await failure { () throws(BLEError) in for try await _ in values {} }
             #expect(ended == .databaseChanged(level.valueHandle))
-            // Unsubscribing would have written to a handle that is somebody else's now.
+            // Unsubscribing would have written to a handle that belongs to another attribute now.
             _ = try await device.discover()
             let configuration = try #require(level.descriptor(.clientCharacteristicConfiguration))
             #expect(!port.received.contains([0x12] + configuration.handle.wire + [0, 0]))

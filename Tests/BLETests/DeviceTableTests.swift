@@ -73,7 +73,7 @@ struct DeviceTableTests {
         _ = table.merge(report(1, .scannable, set: 3, []), at: .zero)
         _ = table.merge(report(1, [.scannable, .scanResponse], name), at: .zero)
         #expect(fields(&table, report(1, .scannable, set: 3, [])) == name)
-        // With two sets nobody knows.
+        // With two sets the set of a response is unknown.
         _ = table.merge(report(1, .scannable, set: 4, []), at: .zero)
         _ = table.merge(report(1, [.scannable, .scanResponse], flags), at: .zero)
         #expect(fields(&table, report(1, .scannable, set: 3, [])) == name)
@@ -88,7 +88,7 @@ struct DeviceTableTests {
         #expect(fields(&table, report(2, flags)) == flags)
     }
 
-    @Test("anonymous packets are told by what they say, and not kept")
+    @Test("anonymous packets are distinguished by their set and data, and not kept")
     func anonymous() {
         var table = DeviceTable()
         let one = table.merge(report(nil, [], set: 1, flags), at: .zero)
@@ -128,7 +128,7 @@ struct DeviceTableTests {
         for address in 1...10 as ClosedRange<UInt64> {
             _ = table.merge(report(address, [], set: 0, long), at: .zero)
         }
-        // Each is kept as it came and as it is told, which is the same memory and counted twice.
+        // Each is kept as it came and as it is reported, which is the same memory and counted twice.
         #expect(table.statistics == ScanStatistics(reports: 10, devices: 3, evictions: 7))
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLE
 
-/// Why links end, as both sides are told.
+/// The reasons for which links end, as both sides report them.
 struct DisconnectTests {
     @Test(arguments: DisconnectCause.allCases) func thePeerIsToldTheCause(_ cause: DisconnectCause)
         async throws
@@ -29,7 +29,7 @@ struct DisconnectTests {
             await PeripheralManager(hosts.server).disconnect(hosts.central, reason: .powerOff)
             let reason = try await ended.value
             #expect(reason == .status(.remoteDeviceTerminatedPowerOff))
-            // Who asks later is told the same.
+            // A later call returns the same.
             await hosts.bed.wait(.seconds(1))
             #expect(try await hosts.device.disconnection() == reason)
         }
@@ -76,7 +76,7 @@ struct DisconnectTests {
             #expect(hosts.bed.loop.now == before + .seconds(5))
             // So long the controller may keep it, and its data.
             #expect(await hosts.server.linkCount == 1)
-            // Nobody waits for it any more.
+            // A second call does not wait for it.
             await PeripheralManager(hosts.server).disconnect(hosts.central)
             #expect(hosts.bed.loop.now == before + .seconds(5))
             let event = try await events.next()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What counts as a link that nobody refused, and is tried again.
+/// The errors of a link that was not established and not refused, after which it is tried again.
 struct FailedEstablishmentTests {
     @Test(arguments: [
         BLEError.disconnected(.status(.connectionFailedToBeEstablished)),

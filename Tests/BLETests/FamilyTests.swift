@@ -60,7 +60,7 @@ extension FamilyTests {
         }
     }
 
-    @Test("who hears legacy advertising only does so with the commands in use") func legacyOnly() async throws
+    @Test("a scan of legacy advertising only uses the commands already in use") func legacyOnly() async throws
     {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))

@@ -28,7 +28,7 @@ struct ForeignScanTests {
 
     @Test func nothingIsSaid() throws { expect(try told(), 0, .takeOver) }
 
-    @Test("legacy: who scans for all is joined, who scans for some or stops is not")
+    @Test("legacy: an active scan without a filter is joined, another one or one that stops is not")
     func legacy() throws {
         expect(try told("0b2007" + "01600060000000", "0c2002" + "0100"), 1, .join)
         expect(try told("0b2007" + "00600060000001", "0c2002" + "0100"), 1, .takeOver)
@@ -43,7 +43,7 @@ struct ForeignScanTests {
         expect(try told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
     }
 
-    @Test("who scans for some is not joined, also when it asks for scan responses")
+    @Test("a scan with a filter is not joined, also when it asks for scan responses")
     func filtered() throws {
         let legacy = { (policy: String) in "0b2007" + "016000600000" + policy }
         let extended = { (policy: String) in "412008" + "00" + policy + "010160006000" }
@@ -54,7 +54,7 @@ struct ForeignScanTests {
         }
     }
 
-    @Test("who only listens is joined by who only listens")
+    @Test("a passive scan is joined only by a passive scan")
     func passive() throws {
         let passive = ("0b2007" + "00600060000000", "0c2002" + "0101")
         expect(try told(passive.0, passive.1), 1, .takeOver)
@@ -63,7 +63,7 @@ struct ForeignScanTests {
         expect(try told(passive.0, passive.1, wanting: options), 1, .join)
     }
 
-    @Test("who listens as much or more is joined, who listens less is not")
+    @Test("a scan that listens as much or more is joined, one that listens less is not")
     func share() throws {
         let legacy = { "0b2007" + "01" + $0 + "0000" }
         let extended = { "412008" + "00000101" + $0 }
@@ -81,7 +81,7 @@ struct ForeignScanTests {
         }
     }
 
-    @Test("who listens on LE 1M is not joined by who listens on LE Coded")
+    @Test("a scan on LE 1M is not joined by a scan on LE Coded")
     func coded() throws {
         var options = ScanOptions()
         options.phys = [.le1M, .leCoded]

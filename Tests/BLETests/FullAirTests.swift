@@ -56,7 +56,7 @@ import VirtualController
         await air.close()
     }
 
-    /// As when its last client has left for so long that it ends, and somebody comes just then.
+    /// As when an air ends because its last client left long ago, and another client joins just then.
     @Test func anAirThatEndsWhileItIsJoinedIsReplaced() async throws {
         let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
         Thread.detachNewThread {

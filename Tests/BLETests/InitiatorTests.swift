@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What the initiator is told, and when, before a controller that answers as the test says.
+/// The initiator's commands and events, with a controller that answers as the test says.
 @Suite struct InitiatorTests {
     private let stopped = "the controller did not report how the attempt to connect ended"
     private let silence = "no answer from the controller"
@@ -34,7 +34,7 @@ import Testing
         played.want(1)
         _ = played.settle()
         played.want(2)
-        #expect(played.settle() == ["cancel"], "nothing more until the controller has told")
+        #expect(played.settle() == ["cancel"], "nothing more until the controller reports the end")
         played.failed()
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
         #expect(played.connected(to: 2) == 2)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("a link that comes late, when nothing is asked for, is the one of whoever wants it")
+    @Test("a link that comes late, when no attempt is under way, goes to a request for its device")
     func lateAndWanted() {
         var played = PlayedInitiator()
         played.want(1)
@@ -265,7 +265,7 @@ import Testing
         #expect(played.connected(to: 1) == 1)
     }
 
-    @Test("who is only listened for otherwise has no longer turn") func backgroundInTurns() {
+    @Test("requests that come and go do not lengthen a device's turn") func backgroundInTurns() {
         var played = PlayedInitiator(list: 0)
         played.want(1, 2)
         #expect(played.settle() == ["connect 1"] && played.nextIn == .seconds(5))
@@ -338,7 +338,7 @@ import Testing
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
     }
 
-    @Test("who is refused by name is told") func refused() {
+    @Test("a refused connect to one device fails its request") func refused() {
         var played = PlayedInitiator()
         played.want(1)
         let refusal = BLEError.hci(.commandDisallowed, command: .leCreateConnection)
@@ -399,7 +399,7 @@ import Testing
         played.wait(.seconds(1))
         #expect(played.settle("cancel", .silent) == ["cancel"])
         #expect(played.initiator.isIdle && played.events == [stopped])
-        // It still listens for the first: that is ended before the next, whom nobody blames.
+        // It still listens for the first: that is ended before the next, whose request does not fail.
         played.wait(.seconds(2))
         played.want(2)
         #expect(played.settle("connect 2", .refused(.commandDisallowed)) == ["connect 2", "cancel"])
@@ -408,7 +408,7 @@ import Testing
         #expect(played.connected(to: 2) == 2)
     }
 
-    @Test("an end that is told late, or never, makes no later one wait") func lostOutcome() {
+    @Test("an end that is reported late, or never, makes no later one wait") func lostOutcome() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -489,7 +489,7 @@ import Testing
             played.initiator.share(withScan: true, at: played.conditions.now)
             #expect(played.settle() == ["connect 1"])
         }
-        // Without a scan there is no limit, and without a device a scan is in nobody's way.
+        // Without a scan there is no limit, and without a device no scan is silenced.
         played.initiator.share(withScan: false, at: played.conditions.now)
         #expect(played.initiator.deadline == nil)
         #expect(played.connected(to: 1) == 1)

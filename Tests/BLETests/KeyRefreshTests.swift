@@ -7,11 +7,11 @@ import Testing
 
 /// New keys for links that are encrypted, while values go over them.
 struct KeyRefreshTests {
-    /// What the server has told of a link's security.
+    /// The security of a link that the server reports.
     private static let safe = LinkSecurity(level: .encrypted, isBonded: true)
 
-    /// Notifies a hundred numbers, a millisecond apart, and meanwhile does `refresh`, of which the server tells so
-    /// many times.
+    /// Notifies a hundred numbers, a millisecond apart, and meanwhile does `refresh`. The server is to report
+    /// the link's security so many times.
     private static func refreshing(
         times: Int, refresh: @escaping @Sendable (PairedHosts, Peripheral, Central) async throws -> Void
     ) async throws {
@@ -76,7 +76,7 @@ struct KeyRefreshTests {
             #expect(await hosts.client.bonds.count == 1)
             #expect(after.centralKey != before.centralKey)
             #expect(await hosts.server.bonds.first?.peripheralKey == after.centralKey)
-            // Nobody took the peer's place: it has the key.
+            // No other device took the peer's place: it has the key.
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize", "authorize"])
             try await device.refreshEncryption()
         }

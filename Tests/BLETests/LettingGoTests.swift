@@ -6,7 +6,7 @@ import VirtualController
 
 @testable import BLE
 
-/// Adapters that nobody closes.
+/// Adapters that are released without being closed.
 @Suite(.timeLimit(.minutes(10))) struct LettingGoTests {
     private func adapter(_ bed: VirtualTestbed, on port: any PacketPort) async throws -> Adapter {
         try await Adapter.open(on: port, name: "short-lived", options: AdapterOptions(loop: bed.loop))

@@ -8,13 +8,13 @@ private struct PlayedEnding {
     var ending = LinkEnding()
     var conditions = LinkEnding.Conditions()
 
-    /// So many seconds later; what it tells then.
+    /// Lets so many seconds pass, and returns the events of then.
     mutating func after(_ seconds: Double) -> [LinkEnding.Event] {
         conditions.now = conditions.now + .milliseconds(Int(seconds * 1_000))
         return events()
     }
 
-    /// What it tells now.
+    /// Returns the events of now.
     mutating func events() -> [LinkEnding.Event] {
         ending.advance(under: conditions)
         var events: [LinkEnding.Event] = []
@@ -36,7 +36,7 @@ private struct PlayedEnding {
 @Suite struct LinkEndingTests {
     private let told = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
 
-    @Test("with nothing to send the controller is told in the next turn, once") func atOnce() {
+    @Test("with nothing to send the command to disconnect goes in the next turn, once") func atOnce() {
         var played = PlayedEnding()
         #expect(!played.ending.isActive)
         let isFirst = played.begin(.lowResources)
@@ -120,7 +120,7 @@ private struct PlayedEnding {
         }
     }
 
-    @Test("a controller that does not tell of the end is given up, and the link when its time is over")
+    @Test("a controller that does not report the end is given up, and the link when its time is over")
     func silence() {
         var played = PlayedEnding()
         played.conditions.supervisionTimeout = .seconds(4)
@@ -163,7 +163,7 @@ private struct PlayedEnding {
         #expect(played.after(1) == [.givenUp])
     }
 
-    @Test("who waits for packets is told when they have left, when they stall, and when the bearer ends")
+    @Test("a wait for packets ends when they have left, when they stall, and when the bearer ends")
     func waits() {
         var played = PlayedEnding()
         played.wait(1)

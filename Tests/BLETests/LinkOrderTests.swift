@@ -41,7 +41,7 @@ import VirtualController
         }
     }
 
-    @Test("who connects while the last user leaves has the next link") func leavingAndComing() async throws {
+    @Test("a connect while the last user leaves gets the next link") func leavingAndComing() async throws {
         try await LinkedHosts.run { hosts in
             let (client, device) = (hosts.client, hosts.device)
             let leaving = Task(executorPreference: hosts.bed.loop) { await device.disconnect() }
@@ -167,7 +167,7 @@ import VirtualController
             let port = ControlledPort(await bed.port(extended: true), on: bed.loop)
             let (client, server) = (try await bed.host("client", on: port), try await bed.host("server"))
             try await server.serve()
-            // The PHY that is wanted never comes, and the controller does not tell of the link's end.
+            // The PHY that is wanted never comes, and the controller does not report the link's end.
             port.play { command in
                 [.leSetPHY, .disconnect].contains(command.opcode)
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil

@@ -63,7 +63,7 @@ private struct PlayedProcedures {
         return events()
     }
 
-    /// What it tells now.
+    /// Returns the events of now.
     mutating func events() -> [String] {
         var told: [String] = []
         while let event = procedures.nextEvent(at: now) {
@@ -152,7 +152,7 @@ private struct PlayedProcedures {
         #expect(played.procedures.deadline == played.now + .seconds(40))
     }
 
-    @Test("who waits until nothing goes on has its turn behind what goes on") func settling() {
+    @Test("a wait for the end of a procedure ends after the one that goes on") func settling() {
         var played = PlayedProcedures()
         let none = played.settle(.encryption)
         #expect(played.events() == ["\(none) ends"])
@@ -163,7 +163,7 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(wait) ends"])
     }
 
-    @Test("of promises the last one is kept, and a broken one is told") func promises() {
+    @Test("of promises the last one is kept, and a broken one is reported") func promises() {
         var played = PlayedProcedures()
         played.promise(1)
         #expect(played.events() == ["1 begins with latency 1"])

@@ -31,7 +31,7 @@ struct LinkTimingTests {
             let told = try await connection.setParameters(Self.slow)
             #expect(told.timing?.interval == .milliseconds(50) && told.timing?.latency == 2)
             #expect(try await device.connection.parameters.timing == told.timing)
-            // As it is already: nothing changes, and nobody waits for an event that does not come.
+            // As it is already: nothing changes, and the call does not wait for an event that does not come.
             #expect(try await connection.setParameters(Self.slow).timing == told.timing)
         }
     }
@@ -111,7 +111,7 @@ struct LinkTimingTests {
             #expect(refused == .parametersRefused)
             answer.withLock { $0 = .success }
             #expect(try await connection.setParameters(Self.slow).timing?.interval == .milliseconds(50))
-            // The peer's host has heard nothing of it by L2CAP.
+            // The peer's host has received no request by L2CAP.
             #expect(try await device.connection.parameters.timing?.latency == 0)
         }
     }

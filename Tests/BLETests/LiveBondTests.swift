@@ -47,7 +47,7 @@ struct LiveBondTests {
         }
     }
 
-    /// LE legacy pairing names its keys, for centrals whose address tells nothing of who they are.
+    /// LE legacy pairing names its keys, for centrals whose address does not identify them.
     @Test func aCentralIsKnownByTheNameOfItsKey() async throws {
         let stores = (BondStore(), BondStore())
         try await PairedHosts.run { server, client in

@@ -1,8 +1,8 @@
 import BLECore
 import HCISocket
 
-/// A host's port whose packets to the controller a test can read, hold back or add to: what the host sends is
-/// what its peer hears, so this plays servers that are silent, hostile or ahead of the specification.
+/// A host's port whose packets to the controller a test can read, hold back or add to. The peer receives what
+/// passes, so this plays servers that are silent, hostile or ahead of the specification.
 ///
 /// Works on the ATT frames of one link, each in one ACL packet.
 final class MeddledPort: PacketPort, @unchecked Sendable {

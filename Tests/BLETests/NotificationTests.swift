@@ -14,7 +14,7 @@ struct NotificationTests {
             port.inject([0x1b] + handle.wire + [7])
             port.inject([0x1d] + handle.wire + [8])
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
-            // Nobody listens, so the indication was confirmed at once.
+            // There is no subscription, so the indication was confirmed at once.
             #expect(port.hasReceived([0x1e]))
             port.inject([0x1b] + handle.wire + [9])
             let values = try await device.values(of: value)

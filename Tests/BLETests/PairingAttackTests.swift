@@ -36,7 +36,7 @@ import VirtualController
             let events = PeripheralManager(server).events()
             let victim = bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address)
             try store.insert(victim)
-            // The controller is told to encrypt, and waits.
+            // The controller accepts the command to encrypt, and does nothing more.
             ports[1].play { command in
                 command.opcode == .leEnableEncryption
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil

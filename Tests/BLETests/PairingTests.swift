@@ -34,7 +34,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a central is told whether it lacks a key or need only use it") func whatIsLacking() async throws {
+    @Test("an error says if a central lacks a key or need only use it") func whatIsLacking() async throws {
         try await PairedHosts.run { hosts in
             func refusal(of device: Peripheral) async throws -> ATTErrorCode? {
                 let values = try await device.discover().characteristics(0xaa01)
@@ -139,7 +139,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("who shows a passkey is told of the keys that the other side tells") func keypresses() async throws
+    @Test("the side that shows a passkey reports the other side's key presses") func keypresses() async throws
     {
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { hosts in
             let keys: [KeypressNotification] = [.started, .digitEntered, .digitErased, .cleared, .completed]
@@ -153,7 +153,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a fixed passkey is not shown again, to whomever, when three pairings with it have failed")
+    @Test("a fixed passkey is not shown again, for any peer, when three pairings with it have failed")
     func spentPasskey() async throws {
         let fixed = Passkey(lowestDigitsOf: 123_456)
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { server, _ in
@@ -375,7 +375,7 @@ private let capabilities: [IOCapability] = [
 }
 
 extension Adapter {
-    /// Has links tell the keys that their user presses.
+    /// Makes links send Keypress Notifications.
     fileprivate func reportKeypresses() {
         for link in links.values { link.pairing.policy.reportsKeypresses = true }
     }

@@ -45,7 +45,7 @@ import VirtualController
                     await failure { () throws(BLEError) in _ = try await central.connect(to: absent) }
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
-                // It has found one when it is told to give the search up.
+                // It has found one when the search is cancelled.
                 let train = PeriodicTrain(
                     sync: SyncHandle(rawValue: 7), sid: 5, advertiser: HCIAddress(absent), phy: .le1M,
                     interval: ConnectionInterval(rawValue: 80))

@@ -21,7 +21,7 @@ struct PeriodicSynchronizerTests {
         }
     }
 
-    @Test("whatever happens in whatever order, each consumer is served or told why not, and nothing is left")
+    @Test("in each order of events each consumer is served or gets an error, and nothing is left")
     func everyOrder() {
         var count = 0
         var failures: [[PlayedSynchronizer.Step]] = []

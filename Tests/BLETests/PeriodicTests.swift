@@ -50,7 +50,7 @@ struct PeriodicTests {
         }
     }
 
-    @Test("long data come in several reports and are told as one")
+    @Test("long data come in several reports and are one packet for the consumer")
     func longData() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }

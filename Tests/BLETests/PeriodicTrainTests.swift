@@ -11,7 +11,7 @@ import VirtualController
 struct PeriodicTrainTests {
     private static let step = Duration.milliseconds(100)
 
-    /// What the scanner's host, here the sender, told its controller since the last call.
+    /// The commands that the scanner's host, here the sender, has sent since the last call.
     private func told(_ hosts: ScanHosts) -> [String] {
         let commands = hosts.commands
         hosts.forget()
@@ -246,7 +246,7 @@ private struct Followed: Sendable {
     let task: Task<BLEError?, Never>
     let packets: Lock<[PeriodicAdvertisement]>
 
-    /// Follows no longer; what was heard.
+    /// Ends the task that follows, and returns the packets that it received.
     func end() async -> [PeriodicAdvertisement] {
         task.cancel()
         _ = await task.value

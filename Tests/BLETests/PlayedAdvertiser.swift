@@ -10,7 +10,7 @@ struct PlayedAdvertiser {
     var conditions = Advertiser.Conditions()
     /// The sets that other processes have.
     var taken: Set<AdvertisingHandle> = []
-    /// What the advertiser has told.
+    /// The events of the advertiser.
     var events: [String] = []
     /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)
@@ -109,7 +109,7 @@ struct PlayedAdvertiser {
         take()
     }
 
-    /// Somebody else tells the shared controller something.
+    /// Another program sends the shared controller a command.
     mutating func others(_ command: HCICommandPacket) {
         var octets = [
             UInt8(truncatingIfNeeded: command.opcode.rawValue), UInt8(command.opcode.rawValue >> 8),

@@ -10,7 +10,7 @@ struct PlayedInitiator {
     var conditions = Initiator.Conditions()
     /// What waits for the devices.
     var requests: [ConnectState.Request] = []
-    /// What the initiator has told.
+    /// The events of the initiator.
     var events: [String] = []
     /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)

@@ -101,7 +101,7 @@ struct PlayedKernelProtection {
     private let lamp = PlayedProtection.bond(key: 1).id
     private let stranger = PlayedProtection.bond(with: PlayedProtection.stranger, key: 2).id
 
-    /// What the kernel tells of the link.
+    /// The security that the kernel reports of the link.
     private var worth: LinkSecurity {
         used.map { LinkSecurity($0.strength, isBonded: protection.isBonded) } ?? .none
     }
@@ -129,7 +129,7 @@ struct PlayedKernelProtection {
         if isTaken, !isBonding { distrust() }
         let isRefused = isBonding && storeRefuses && claim == nil
         let answers = (isRefusal ? [Self.refusal] : []) + (claim == nil && !isRefused ? [nil] : [])
-        if raised != answers { faults.append("told of a pairing: \(raised)") }
+        if raised != answers { faults.append("reported of a pairing: \(raised)") }
         if isEnded != (isRefused || isRefusal) { faults.append("ended: \(isEnded)") }
     }
 
@@ -140,8 +140,8 @@ struct PlayedKernelProtection {
         protection.answered(isWanted, toClaimOf: claim)
         takeEvents()
         isGranted = false
-        if isWanted, !storeRefuses, raised != [nil] { faults.append("told of a claim: \(raised)") }
-        if !isWanted, raised != [Self.refusal] { faults.append("told of a refused claim: \(raised)") }
+        if isWanted, !storeRefuses, raised != [nil] { faults.append("reported of a claim: \(raised)") }
+        if !isWanted, raised != [Self.refusal] { faults.append("reported of a refused claim: \(raised)") }
         // The kernel has the keys of who has claimed the bond: the link is of no use.
         if isEnded != (!isWanted || storeRefuses) { faults.append("ended: \(isEnded)") }
         return true
@@ -181,10 +181,10 @@ struct PlayedKernelProtection {
 
     private mutating func look(after step: Step) {
         guard !isEnded else { return }
-        if told != protection.security { faults.append("\(told) told") }
+        if told != protection.security { faults.append("\(told) reported") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
         guard let used else { return }
-        if step == .asked || step == .on, told.level == .open { faults.append("encryption is not told") }
+        if step == .asked || step == .on, told.level == .open { faults.append("encryption is not reported") }
         if told.isBonded, !stored.contains(used) { faults.append("bonded with a key that no bond has") }
         if step == .bonded || step == .yes, claim == nil, !told.isBonded { faults.append("not bonded") }
         if step == .paired, told.isBonded { faults.append("bonded without a bond") }

@@ -29,7 +29,7 @@ struct PlayedPrivacy {
         case refuse
         /// It answers with octets that are none.
         case babble
-        /// A peer is heard that the controller should have resolved.
+        /// A packet of a peer arrives that the controller should have resolved.
         case miss
         /// The controller is reset and set up. An answer to a command of before comes too late.
         case reset
@@ -48,7 +48,7 @@ struct PlayedPrivacy {
     /// Whether the room was found to be less than the controller said.
     private(set) var isSmaller = false
 
-    /// Whether the controller is to be told next that it need not resolve.
+    /// Whether the next command is to disable address resolution.
     private var isLeaving = false
 
     // The controller.

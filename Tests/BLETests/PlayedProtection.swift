@@ -16,7 +16,7 @@ struct PlayedProtection {
         case usePairing
         /// It is given the bond's.
         case useBond
-        /// The central names the key of a bonded device behind an address that tells nothing.
+        /// The central names the key of a bonded device behind an address that does not identify it.
         case useStrangersBond
         /// The link is encrypted with the key that the controller has.
         case on
@@ -177,7 +177,7 @@ extension PlayedProtection {
         guard
             let owner = [protection.bond, bond].compactMap(\.self).first(where: { $0.peripheralKey == key })
         else {
-            faults.append("a key that nobody has")
+            faults.append("a key that no bond has")
             return false
         }
         held = .bond(owner)
@@ -246,7 +246,7 @@ extension PlayedProtection {
         protection.paired(bond, isBonding: step != .paired, isTaken: isTaken)
         takeEvents()
         if raised != (claim == nil ? [step != .paired && storeRefuses ? .cancelled : nil] : []) {
-            faults.append("told of a pairing: \(raised)")
+            faults.append("reported of a pairing: \(raised)")
         }
         return true
     }
@@ -264,7 +264,7 @@ extension PlayedProtection {
         if case .pairing(pairings)? = held { ends[pairings] = .failed }
         protection.pairingFailed(.pairing(.timeout))
         takeEvents()
-        if raised.last != .pairing(.timeout) { faults.append("the failure is not told") }
+        if raised.last != .pairing(.timeout) { faults.append("the failure is not reported") }
     }
 
     private mutating func answer(_ isWanted: Bool) -> Bool {
@@ -280,14 +280,14 @@ extension PlayedProtection {
         takeEvents()
         isGranted = false
         let answer: BLEError? = isWanted ? (storeRefuses ? .cancelled : nil) : Self.refusal
-        if raised != [answer] { faults.append("told of a claim: \(raised)") }
+        if raised != [answer] { faults.append("reported of a claim: \(raised)") }
         return true
     }
 
     private static let refusal = BLEError.pairing(.local(.unspecifiedReason))
 }
 
-// MARK: - What the protection tells
+// MARK: - Events of the protection
 
 extension PlayedProtection {
     private mutating func takeEvents() {
@@ -329,7 +329,7 @@ extension PlayedProtection {
 
     private mutating func look() {
         if protection.security != worth { faults.append("\(protection.security) for \(worth)") }
-        if told != worth { faults.append("\(told) told for \(worth)") }
+        if told != worth { faults.append("\(told) reported for \(worth)") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
         if isPairing, used == .pairing(pairings), served.level == .open {
             faults.append("what only wants encryption is not served")

@@ -32,14 +32,14 @@ struct PlayedRecovery {
     private(set) var recovery: Recovery
     private(set) var faults: [String] = []
     private(set) var isGivenUp = false
-    /// The fault that is told of as left until links end.
+    /// The fault that is reported as left until links end.
     private(set) var postponed: AdapterFault?
     /// Links of this process, and of others.
     private(set) var (links, others) = (0, 0)
     /// The attempt that is made.
     private(set) var attempt: Recovery.Attempt?
     private var isBegun = false
-    /// What was told last.
+    /// The last event that was reported.
     private var lastNote: AdapterHealthEvent?
     /// Whether what is wanted of the controller is to be asked for again.
     private var owesResume = false
@@ -84,7 +84,7 @@ struct PlayedRecovery {
             let wasSilent = postponed == .silence(command: Self.opcode)
             recovery.answered(Self.opcode)
             takeEvents()
-            if wasSilent, postponed != nil { faults.append("the answer is not told") }
+            if wasSilent, postponed != nil { faults.append("the answer is not reported") }
         case .link:
             guard attempt == nil, !isGivenUp else { return false }
             links += 1
@@ -129,10 +129,10 @@ struct PlayedRecovery {
             if isGivenUp { faults.append("\(event) after the end") }
             switch event {
             case .begin(let attempt):
-                if lastNote != .recovering(attempt.fault, by: attempt.step) { faults.append("not told") }
+                if lastNote != .recovering(attempt.fault, by: attempt.step) { faults.append("not reported") }
                 begin(attempt)
             case .giveUp(let fault):
-                if lastNote != .gaveUp(fault) { faults.append("not told") }
+                if lastNote != .gaveUp(fault) { faults.append("not reported") }
                 (isGivenUp, owesResume) = (true, false)
             case .resume(let wasReset):
                 if attempt != nil || !owesResume { faults.append("resumed for nothing") }

@@ -8,7 +8,7 @@ struct PlayedScanner {
     var scanner = Scanner()
     var list = AcceptList()
     var conditions = Scanner.Conditions()
-    /// What the scanner has told.
+    /// The events of the scanner.
     var events: [String] = []
     /// The scans that it has ended.
     var ended: Set<ScanID> = []
@@ -51,7 +51,7 @@ struct PlayedScanner {
         take()
     }
 
-    /// Somebody else tells the shared controller something.
+    /// Another program sends the shared controller commands.
     mutating func others(_ commands: [HCICommandPacket], isRecovering: Bool = false) {
         for command in commands {
             var octets = command.opcode.rawValue.littleEndianOctets + [UInt8(command.parameters.count)]

@@ -18,7 +18,7 @@ struct PlayedSynchronizer {
         case execute
         /// It does, and says what comes of it before it answers: it has found the train, or has cancelled the search.
         case executeEarly
-        /// It does, and says before it answers that it did not hear the first packets of the train.
+        /// It does, and says before it answers that it did not receive the first packets of the train.
         case executeAndMiss
         /// It has found the train when it is to cancel that, refuses to, and says afterwards that it has found it.
         case refuseCancel
@@ -26,7 +26,7 @@ struct PlayedSynchronizer {
         case deliver
         /// The controller finds the train that it looks for, and the event is on the way.
         case find
-        /// It does not hear the first packets of that train.
+        /// It does not receive the first packets of that train.
         case miss
         /// The command is not answered, and the controller is brought back.
         case silence
@@ -39,9 +39,9 @@ struct PlayedSynchronizer {
     }
 
     private(set) var synchronizer = PeriodicSynchronizer()
-    /// Consumers that were not told of an end.
+    /// Consumers whose end was not reported.
     private(set) var consumers: [(id: PeriodicSyncID, train: PeriodicSynchronizer.Train)] = []
-    /// What others were told.
+    /// The errors with which the others ended.
     private(set) var ends: [BLEError] = []
     /// Those that there have been, and those that have gone.
     private(set) var (followed, left) = (0, 0)
@@ -63,7 +63,7 @@ struct PlayedSynchronizer {
 
         var isAnswer: Bool { if case .answer = self { true } else { false } }
     }
-    /// The names of the commands that it was told.
+    /// The opcodes of the commands that it was sent.
     private(set) var told: [HCIOpcode] = []
 
     static let limit = Duration.seconds(10)
@@ -119,7 +119,7 @@ struct PlayedSynchronizer {
             guard isRecovering else { return false }
             isRecovering = false
             (search, follows) = (nil, [:])
-            // A command that was not answered is overtaken, which is told later.
+            // A command that was not answered is overtaken, which is reported later.
             said = command == nil ? [] : [.answer(.silent)]
             isCarriedOut = command != nil
             synchronizer.controllerWasReset()

@@ -72,7 +72,7 @@ struct PrivacyTests {
         }
     }
 
-    /// The addresses that pairing computes with are those on air, also when the controller tells an identity instead.
+    /// Pairing computes with the addresses on air, also when the controller reports an identity instead.
     @Test(arguments: radios) func aKnownPeerPairsForMoreBehindItsNextAddress(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
@@ -192,7 +192,7 @@ struct PrivacyTests {
                 try await CentralManager(client).connect(to: hosts.address, timeout: nil)
             }
             try await hosts.pass(.seconds(300))
-            // A scan that hears nothing may be begun anew.
+            // A scan that receives nothing may be begun anew.
             let told = windows.withLock { $0 }
             let wanted = [ScanTiming.lowLatency, .balanced].map { Slots($0.window).octet }
             #expect([told.first, told.last] == wanted && Set(told) == Set(wanted))
@@ -221,7 +221,7 @@ struct PrivacyTests {
         }
     }
 
-    /// Somebody waits for a stranger's address, and then that stranger pairs from another one.
+    /// A connect waits for a stranger's address, and then that stranger pairs from another one.
     @Test(arguments: radios) func whoIsWaitedForByAPrivateAddressIsFoundByTheNext(_ radio: Radio) async throws
     {
         var hidden = radio
@@ -332,7 +332,7 @@ extension PairedHosts {
         _ = try? await CentralManager(client).first(within: time) { _ in false }
     }
 
-    /// The server, as a host hears it.
+    /// The server's advertisement, as a host receives it.
     fileprivate func find(by host: Adapter) async throws -> Advertisement {
         try await CentralManager(host).first(within: .seconds(5)) { $0.name == "Secrets" }
     }

@@ -28,7 +28,7 @@ struct RecoveryMachineTests {
         everySequence(of: 6, PlayedRecovery(isKernel: isKernel, costsLinks: costsLinks)) { played, steps in
             count += 1
             var played = played
-            // What is left until links end is told, and only that.
+            // Only a fault that is left until links end is reported as that.
             var isRight = played.postponed == nil || played.links > 0 || isKernel
             played.settle()
             isRight = isRight && played.faults.isEmpty && played.attempt == nil
@@ -54,7 +54,7 @@ struct RecoveryMachineTests {
         }
         recovery.beginSetUp()
         #expect(!recovery.isDisturbed)
-        // Whoever has sent the command is told.
+        // The sender of the command gets the error.
         recovery.meet(.silence(command: PlayedRecovery.opcode), links: 0, at: .zero + .seconds(5))
         #expect(!recovery.isDisturbed)
         recovery.meet(.hardwareError(1), links: 0, at: .zero + .seconds(5))

@@ -26,7 +26,7 @@ import Testing
         #expect(ladder.climb(at: at(63)) == .reset)
     }
 
-    @Test("silence of a minute is told once a minute, with its whole length")
+    @Test("silence of a minute is reported once a minute, with its whole length")
     func watchdog() {
         var watchdog = ScanWatchdog()
         #expect(watchdog.deadline == nil)
@@ -44,7 +44,7 @@ import Testing
         #expect(watchdog.deadline == nil)
     }
 
-    @Test("a quiet room: the scan begins anew each minute, without a reset, and hears who comes")
+    @Test("a quiet room: the scan begins anew each minute, without a reset, and finds a device that comes")
     func quietRoom() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test("who waits for a link to an adapter that is lost is forgotten with it")
+    @Test("a connect that waits on an adapter that is lost ends with it")
     func pendingIsForgotten() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in

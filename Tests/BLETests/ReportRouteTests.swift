@@ -19,7 +19,7 @@ struct ReportRouteTests {
         }
     }
 
-    @Test("what one scan heard half of is not the beginning of what the next one hears")
+    @Test("half of a report to one scan is not the beginning of a report to the next")
     func halves() async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BLE
 
-/// What one consumer of a scan is told.
+/// Which packets one consumer of a scan gets.
 struct ScanFilterTests {
-    /// Which of `packets`, one each second, are told, by their places.
+    /// Which of `packets`, one each second, the consumer gets, by their places.
     private func told(
         _ repeats: ScanOptions.Repeats, _ packets: [AdvertisingReport],
         _ change: (inout ScanOptions) -> Void = { _ in }
@@ -34,7 +34,7 @@ struct ScanFilterTests {
         ]
     }
 
-    @Test("who hears legacy advertising only is told no other")
+    @Test("a consumer that wants legacy advertising only gets no other")
     func family() {
         let packets = [report(1, a), report(2, [], set: 3, a), report(2, [.connectable], set: 3, b)]
         for (family, expected) in [(ScanOptions.Family.off, [0]), (.auto, [0, 1, 2]), (.on, [0, 1, 2])] {
@@ -48,7 +48,7 @@ struct ScanFilterTests {
     @Test("what a device says with its scan response counts, not the packet")
     func changes() { #expect(told(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
 
-    @Test("the pause begins with the last one told")
+    @Test("the pause begins with the last one that passed")
     func every() {
         #expect(told(.every(.seconds(3)), packets) == [0, 1, 3, 6, 7])
         #expect(told(.every(.seconds(100)), packets) == [0, 1])
@@ -65,7 +65,7 @@ struct ScanFilterTests {
         #expect(told(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
     }
 
-    @Test("what was filtered away was not told: the next that passes is")
+    @Test("a packet that was filtered away does not count: the next that passes is new")
     func weakFirst() {
         let packets = [
             report(1, rssi: -90, a), report(1, rssi: -60, a), report(1, rssi: 127, b), report(1, b),
@@ -74,7 +74,7 @@ struct ScanFilterTests {
         #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [1, 3])
     }
 
-    @Test("a change that nobody was told of is none when it is taken back")
+    @Test("a change that was filtered away is none when it is taken back")
     func unseenChange() {
         let packets = [report(1, a), report(1, rssi: -90, b), report(1, a)]
         #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [0])
@@ -126,7 +126,7 @@ struct ScanFilterTests {
         #expect(told(.all, packets, wish) == [0, 5])
     }
 
-    @Test("of more senders than are remembered the one not heard of for longest is new again")
+    @Test("of more senders than are remembered the one that was silent for longest is new again")
     func memory() {
         var options = ScanOptions()
         options.repeats = .once
@@ -135,7 +135,7 @@ struct ScanFilterTests {
             { filter.admits(table.merge(report($0, []), at: .zero)) }
         }
         for address in 0..<4096 as Range<UInt64> { #expect(isTold(address)) }
-        // 0 is heard again, so the next new one pushes 1 out.
+        // 0 comes again, so the next new one pushes 1 out.
         #expect(!isTold(0))
         #expect(isTold(5000))
         #expect(!isTold(0))

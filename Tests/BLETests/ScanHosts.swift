@@ -27,7 +27,7 @@ struct ScanHosts: Sendable {
         }
     }
 
-    /// The commands that the scanner has told its controller since the last `forget`, in hex from the opcode
+    /// The commands that the scanner has sent its controller since the last `forget`, in hex from the opcode
     /// on.
     var commands: [String] {
         log.withLock { $0.filter { $0.hasPrefix("-> 01") }.map { String($0.dropFirst(5)) } }
@@ -52,7 +52,7 @@ struct ScanHosts: Sendable {
         try await bed.adapter(name, controller: configuration)
     }
 
-    /// What a scan tells in `time`.
+    /// The advertisements that a scan yields in `time`.
     func hear(_ options: ScanOptions, for time: Duration) async throws -> [Advertisement] {
         let heard = Lock<[Advertisement]>([])
         let stream = central.scan(options)

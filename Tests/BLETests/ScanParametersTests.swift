@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What the radio is told when several scans share it.
+/// The radio's parameters when several scans share it.
 struct ScanParametersTests {
     private func options(_ change: (inout ScanOptions) -> Void = { _ in }) -> ScanOptions {
         var options = ScanOptions()
@@ -131,7 +131,7 @@ struct ScanParametersTests {
 struct AcceptListTests {
     private let one = DeviceAddress(1, type: .random), two = DeviceAddress(2, type: .random)
 
-    @Test("it is cleared only when something must go, or nobody knows what is on it")
+    @Test("it is cleared only when something must go, or when its contents are unknown")
     func changes() {
         var list = AcceptList()
         #expect(list.begin([one]).additions == [one])

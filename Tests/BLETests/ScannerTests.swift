@@ -54,7 +54,7 @@ struct ScannerTests {
         #expect(played.settle() == [set, on])
         #expect(played.settle() == [])
         let second = played.scan()
-        #expect(played.settle() == [], "it hears what the first does")
+        #expect(played.settle() == [], "it receives what the first does")
         played.end(first)
         #expect(played.settle() == [])
         played.end(second)
@@ -185,7 +185,7 @@ struct ScannerTests {
     }
 
     @Test(
-        "what is left of a change is not told to a controller that was brought back",
+        "what is left of a change is not sent to a controller that was brought back",
         arguments: [true, false])
     func betweenSteps(wasReset: Bool) {
         for isAsking in [true, false] {
@@ -284,7 +284,7 @@ struct ScannerTests {
         #expect(played.events.isEmpty)
     }
 
-    @Test("Command Disallowed: the kernel's background scan hears less, and is ended")
+    @Test("Command Disallowed: the kernel's background scan receives less, and is ended")
     func filtered() {
         var played = PlayedScanner(isShared: true)
         played.others(background)
@@ -292,7 +292,7 @@ struct ScannerTests {
         #expect(played.settle(disallowed) == [set, off, set, on])
     }
 
-    @Test("Command Disallowed: a scan that hears all is joined, and not ended")
+    @Test("Command Disallowed: a scan that receives all is joined, and not ended")
     func joined() {
         var played = PlayedScanner(isShared: true)
         played.others(all)
@@ -363,7 +363,7 @@ struct ScannerTests {
         _ = played.settle()
         let next = played.scan()
         _ = played.settle(disallowed, .done([]), disallowed)
-        #expect(played.ended == [next], "nobody scans, so something else is wrong")
+        #expect(played.ended == [next], "no other program scans, so something else is wrong")
     }
 
     @Test("what was to be taken over for one scan is not for the next")
@@ -379,7 +379,7 @@ struct ScannerTests {
         #expect(played.settle(disallowed) == [set], "it is joined")
     }
 
-    @Test("a joined scan that reports each packet once is told as that, once")
+    @Test("a joined scan that reports each packet once is reported as that, once")
     func withoutRepeats() {
         var played = PlayedScanner(isShared: true)
         played.others([all[0], LESetScanEnable(enable: true, filterDuplicates: true).packet])
@@ -423,7 +423,7 @@ struct ScannerTests {
         #expect(played.events == ["\(AdapterHealthEvent.scanTakenBack)"])
     }
 
-    @Test("others switch the scan off while it is told something: that is looked at afterwards")
+    @Test("others switch the scan off while a command is under way: that is looked at afterwards")
     func meanwhile() throws {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
@@ -438,7 +438,7 @@ struct ScannerTests {
         #expect(played.settle() == [off, set, on])
     }
 
-    @Test("the kernel's own commands while it is brought back are nobody's")
+    @Test("the kernel's own commands while it is brought back are not taken for another program's")
     func recovering() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
@@ -467,7 +467,7 @@ struct ScannerTests {
     }
 }
 
-/// A controller that does what it is told, and now and then does not.
+/// A controller that carries out the commands that the test passes on.
 private struct FickleController {
     var isOn = false
     var isActive = false
@@ -485,8 +485,8 @@ private struct FickleController {
     }
 }
 
-/// Whatever becomes of commands while scans come and go: once the controller does as it is told, it scans if and as they
-/// want, and each scan that was not refused is still there.
+/// Commands fail in all ways while scans come and go. Once the controller carries them out, it scans if and
+/// as the scans want, and each scan that was not refused is still there.
 @Test(arguments: 0..<200) func theScannerGetsThereWhateverHappens(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var played = PlayedScanner()

@@ -11,7 +11,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     let times: Int
     /// What the operation throws; nil: it works all the same.
     let problem: BLEError?
-    /// What the host tells about its controller meanwhile.
+    /// The host's health events meanwhile.
     let health: [AdapterHealthEvent]
     /// Whether the controller has the extended commands.
     var isExtended = false

@@ -109,7 +109,7 @@ import VirtualController
         }
     }
 
-    @Test("an extended controller may refuse to tell of its sets: one is assumed")
+    @Test("an extended controller may refuse to report its number of sets: one is assumed")
     func extendedLimits() async throws {
         try await ScriptedHost.run(extended: true) { host in
             host.port.script(
@@ -144,7 +144,7 @@ import VirtualController
         }
     }
 
-    @Test("of a controller that has both commands the second version tells the buffers") func buffersV2()
+    @Test("a controller that has both commands reports its buffers by the second version") func buffersV2()
         async throws
     {
         try await ScriptedHost.run { host in
@@ -172,7 +172,7 @@ import VirtualController
         }
     }
 
-    @Test("a controller is told what its links begin with, and asked only for what it has")
+    @Test("a controller is given the defaults of its links, and asked only for what it has")
     func defaults() async throws {
         try await ScriptedHost.run(extended: true) { host in
             try await host.open { _ in }
@@ -189,7 +189,7 @@ import VirtualController
         }
     }
 
-    @Test("a dual-mode controller is told that its host does Low Energy, before all else")
+    @Test("a dual-mode controller gets Write LE Host Support, before the event masks")
     func dualMode() async throws {
         try await ScriptedHost.run { host in
             host.port.script(

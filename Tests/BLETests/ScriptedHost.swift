@@ -14,7 +14,7 @@ struct ScriptedHost: Sendable {
     let options: AdapterOptions
     private let told = Lock<[AdapterHealthEvent]>([])
 
-    /// What the host under test has told about its controller.
+    /// The health events of the host under test.
     var health: [AdapterHealthEvent] { told.withLock { $0 } }
 
     static func run<Result: Sendable>(
@@ -56,7 +56,7 @@ struct ScriptedHost: Sendable {
         _ = try await PeripheralManager(adapter).advertise(AdvertisingRequest(plan), maximumLinks: 1)
     }
 
-    /// Hears `name` with `adapter`.
+    /// Finds `name` with `adapter`.
     @discardableResult
     func hear(_ name: String, on adapter: Adapter) async throws -> Advertisement {
         try await CentralManager(adapter).first(within: .seconds(30)) { $0.name == name }

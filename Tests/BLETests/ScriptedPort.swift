@@ -62,7 +62,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         loop.execute { [self] in deliver(event) }
     }
 
-    /// The host overhears somebody else's command, as on a raw socket.
+    /// The host receives another program's command, as on a raw socket.
     func overhear(_ command: HCICommandPacket) {
         let octets = HCIPacket.command(command).encoded
         loop.execute { [self] in shared.withLock { $0.handlers }?.receive(octets.span) }

@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a link that is told twice is one link; one that nobody asked for is ended")
+    @Test("a link that is reported twice is one link; one that was not asked for is ended")
     func linksOfNobody() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("one process at a time; a missing port and a file that is none are told apart")
+    @Test("one process at a time; a missing port and a file that is none are different errors")
     func refusals() async throws {
         try await run { bench in
             let options = AdapterOptions(loop: bench.serial.loop)

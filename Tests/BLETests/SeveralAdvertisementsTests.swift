@@ -27,7 +27,7 @@ import VirtualController
                 #expect(try await hosts.hears([1, 2, 3]))
                 let address = try await hosts.find()
                 try await hosts.central.withConnection(to: address) { device in
-                    // The link is taken: the beacon goes on, and nobody else can connect.
+                    // The link is taken: the beacon goes on, and no other central can connect.
                     #expect(try await hosts.hears([1, 2, 3]))
                     #expect(try await !hosts.isConnectable(within: .seconds(5)))
                     let temperature = try await hosts.characteristic(0x2a6e, of: device)
@@ -118,7 +118,7 @@ import VirtualController
         }
     }
 
-    @Test("those who wait for its end are told when another task stops it", arguments: [false, true])
+    @Test("tasks that wait for its end resume when another task stops it", arguments: [false, true])
     func waitingForTheEnd(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let advertising = try await hosts.peripheral.advertise(try self.beacon())
@@ -143,7 +143,7 @@ import VirtualController
 
     @Test("data change without a gap", arguments: [false, true])
     func updateInPlace(_ isExtended: Bool) async throws {
-        // Controllers of 4.2 send what nobody can connect to every 100 ms at most.
+        // Controllers of 4.2 send nonconnectable advertising every 100 ms at most.
         let interval: Duration = isExtended ? .milliseconds(20) : .milliseconds(100)
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let beacon = try await hosts.peripheral.advertise(try self.beacon([0], every: interval))
@@ -367,14 +367,14 @@ extension TwoHosts {
         return try await peripheral.advertise(request)
     }
 
-    /// Whether the client hears a beacon with that test company's data.
+    /// Whether the client receives a beacon with that test company's data.
     fileprivate func hears(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
         try await sees(within: limit) {
             AdvertisingData($0.report.data).manufacturerData == [ManufacturerData(.test, data)]
         }
     }
 
-    /// Whether the client hears that one can connect to the server.
+    /// Whether the client receives connectable advertising.
     fileprivate func isConnectable(within limit: Duration) async throws -> Bool {
         try await sees(within: limit) { $0.report.type.contains(.connectable) }
     }
@@ -392,7 +392,7 @@ extension TwoHosts {
         }
     }
 
-    /// When the client hears that many packets, and what is in them.
+    /// When the client receives that many packets, and what is in them.
     fileprivate func times(of count: Int) async throws -> [(time: Instant, data: [UInt8])] {
         var options = ScanOptions()
         options.repeats = .all

@@ -44,7 +44,7 @@ struct SharedRadioTests {
             var options = ScanOptions()
             options.repeats = .all
             let heard = try await hosts.hear(options, for: .seconds(20))
-            // Two packets each 100 ms are heard half of the time.
+            // Of two packets each 100 ms, half are received.
             let share = Double(heard.filter { $0.address == other }.count) / 400
             #expect(share > 0.3 && share < 0.7)
             attempt.cancel()

@@ -8,7 +8,7 @@ import Testing
 
 /// Opening an adapter behind a stream whose other end takes no connections.
 @Suite(.timeLimit(.minutes(10))) struct StreamOpeningTests {
-    /// A listener whose queue is full: who connects hears nothing.
+    /// A listener whose queue is full: a connect gets no answer.
     private final class FullListener {
         private let descriptors: [CInt]
         let address: StreamAddress

@@ -30,7 +30,7 @@ struct TransactionTests {
             #expect(await queued.value == silence)
             #expect(await listening.value == silence)
             #expect(await discovering.value == silence)
-            // Nothing more was sent, and who comes later hears it as well.
+            // Nothing more was sent, and later calls fail as well.
             #expect(!port.hasReceived([0x12] + value.valueHandle.wire))
             let late = await failure { () throws(BLEError) in _ = try await device.read(value) }
             #expect(late == silence)
@@ -117,7 +117,7 @@ struct TransactionTests {
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let parts = Counting()
-            // The third part is not answered until somebody looks.
+            // The third part is not answered until the test injects the answer.
             port.meddle { $0[0] == 0x17 && parts.next() == 3 ? [] : [$0] }
             port.forget()
             let write = Task(executorPreference: hosts.loop) {

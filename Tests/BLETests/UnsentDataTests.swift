@@ -107,7 +107,7 @@ struct UnsentDataTests {
             let error = await failure { () throws(BLEError) in try await device.waitUntilSent() }
             #expect(error == .unsent(20))
             #expect(hosts.bed.loop.now == before + .seconds(2))
-            // Who asks after the link's end is told the same.
+            // After the link's end a call throws the same.
             _ = try await device.disconnection()
             #expect(await failure { () throws(BLEError) in try await device.waitUntilSent() } == .unsent(20))
         }
@@ -150,7 +150,7 @@ struct UnsentDataTests {
         }
     }
 
-    /// A kernel tells of packets that leave only when less than half of its room is taken.
+    /// A kernel reports packets that leave only when less than half of its room is taken.
     @Test func packetsThatAKernelSendsWithoutAWordAreSent() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)

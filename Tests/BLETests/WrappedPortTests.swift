@@ -154,7 +154,7 @@ struct WrappedPortTests {
     }
 }
 
-/// A port that tells its host what a test says, and counts the host's Resets.
+/// A port that passes a test's packets to its host, and counts the host's Resets.
 private final class InjectingPort: PacketPort, @unchecked Sendable {
     // Sendable: touched on the loop only.
     private let inner: any PacketPort

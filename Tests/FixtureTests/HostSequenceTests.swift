@@ -48,7 +48,7 @@ struct HostSequenceTests {
         return all
     }
 
-    /// A virtual controller beside one that advertises and takes connections, and what it tells its host.
+    /// A virtual controller beside one that advertises and takes connections, and the packets for its host.
     private struct Radio {
         static let lamp = DeviceAddress(0x00aa_0100_0000, type: .public)
         private var air = VirtualAir(seed: 1)
@@ -75,7 +75,7 @@ struct HostSequenceTests {
         /// The peer takes a connection.
         mutating func advertise() throws { try say(LESetAdvertisingEnable(enable: true).packet, to: peer) }
 
-        /// Says a command, and gives what the host is told within half a second.
+        /// Sends a command, and returns the packets that the host receives within half a second.
         mutating func say(_ command: HCICommandPacket) throws -> [HCIPacket] {
             try say(command, to: host)
             defer { told = [] }

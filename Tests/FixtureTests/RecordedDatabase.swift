@@ -109,7 +109,7 @@ extension RecordedDatabase {
             handle: handle, valueHandle: declaration.valueHandle)
     }
 
-    /// Discovery does not tell who may write a descriptor; that it was written does.
+    /// Discovery does not show whether a descriptor may be written; that it was written does.
     private func descriptor(at handle: AttributeHandle) -> GATTDescriptor? {
         guard let type = types[handle] else { return nil }
         let write: AttributePermissions? =

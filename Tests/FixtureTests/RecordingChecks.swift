@@ -3,7 +3,7 @@ import HCI
 import Recordings
 import Testing
 
-/// What holds for every recording, whoever made it.
+/// What holds for every recording, of any program.
 enum RecordingChecks {
     static func everyRecordIsWrittenAsItWas(_ file: RecordedFile, chunks size: Int) throws {
         let bytes = try file.bytes

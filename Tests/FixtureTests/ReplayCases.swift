@@ -55,8 +55,8 @@ extension ReplayCase {
                 Known(
                     asked: "023200", recorded: "033200", ours: "030502",
                     because: """
-                        Asked once more on a link, bluetoothd tells the MTU that holds; ours tells what it can \
-                        receive, as always.
+                        Asked once more on a link, bluetoothd returns the MTU that holds; ours returns what \
+                        it can receive, as always.
                         """)
             ] + alone),
         ReplayCase(
@@ -68,7 +68,7 @@ extension ReplayCase {
         ReplayCase(
             file: .capture("horizon74at_ftms"), server: .peer(DeviceAddress(0xd715_0f98_f729, type: .random)),
             attributes: .recorded(), answers: 306, pushes: 1047,
-            // The treadmill tells what it can take next under the handle of a User Description.
+            // The treadmill notifies what it can take next with the handle of a User Description.
             unsubscribed: [0x0012: 261]),
         ReplayCase(
             file: .capture("pongbot"), server: .peer(DeviceAddress(0x67e1_4d4b_efcc, type: .public)),

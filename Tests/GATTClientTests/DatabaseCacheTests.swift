@@ -83,7 +83,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     let peers = (0..<100).map { DeviceAddress(0xc000_0000_0000 + $0, type: .random) }
     for each in peers { cache.keep(CachedDatabase(database([1], hash: hash)), of: each) }
     #expect(Set(cache.contents.keys) == Set(peers.suffix(64)))
-    // Whoever was met again stays.
+    // A peer that was met again stays.
     cache.keep(CachedDatabase(database([1], hash: hash)), of: peers[36])
     cache.keep(CachedDatabase(database([1], hash: hash)), of: peers[0])
     #expect(cache.contents[peers[36]] != nil && cache.contents[peers[37]] == nil)

@@ -4,7 +4,7 @@ import GATTClient
 import TestSupport
 import Testing
 
-/// Every lie a server can tell in a well-formed response, and what the client makes of it.
+/// False contents of well-formed responses, and the error that the client makes of each.
 private let lies:
     [(name: String, error: @Sendable () throws -> GATTClientError?, expected: GATTClientError)] = [
         (

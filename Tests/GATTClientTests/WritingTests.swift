@@ -44,7 +44,7 @@ func writesReliably() throws {
 func aRefusedPartCancels() throws {
     let refusal = ("16 0300 1200" + counting(18, from: 18).hex, "01 16 0300 09")
     let full = GATTClientError.att(ATTErrorResponse(.prepareWriteRequest, 0x0003, .prepareQueueFull))
-    // Whatever the server says to the cancelling, the first error is the one to tell.
+    // For any response of the server to the cancel, the first error is thrown.
     for end in ["19", "01 18 0000 0e", "0b"] {
         let dialogue: Dialogue = [parts[0], refusal, ("18 00", end)]
         #expect(try failure(of: WriteLongValue(0x0003, long), dialogue) == full)

@@ -99,8 +99,9 @@ private final class Link: Sendable {
         #expect(deliveries.map(\.delivery.notifications) == [[update]])
     }
 
-    /// At 0x0003 and 0x0009 values for those whose links are encrypted, at 0x0006 one for everybody; the last one is
-    /// indicated. A bonded client has subscribed to all and comes again, on a link that is not encrypted yet.
+    /// At 0x0003 and 0x0009 values for clients whose links are encrypted, at 0x0006 one for all clients. The
+    /// last one is indicated. A bonded client has subscribed to all and comes again, on a link that is not
+    /// encrypted yet.
     private func restored() throws -> ServerDialogue {
         let bonded = LinkSecurity(level: .encrypted, isBonded: true)
         var dialogue = try ServerDialogue(

@@ -8,7 +8,7 @@ import Testing
 
 private let central = ServerDialogue.central
 
-/// What handlers heard, in order.
+/// The requests that handlers received, in order.
 private final class Log: Sendable {
     private let reads = Mutex<[GATTReadRequest]>([])
     private let writes = Mutex<[GATTWriteRequest]>([])
@@ -187,7 +187,7 @@ private struct NoCode: Error {}
             == .respond(.error(ATTErrorResponse(.executeWriteRequest, 3, .valueNotAllowed))))
     #expect(dialogue.server.handle(.executeWrite(.write), from: central, mtu: 23) == .respond(.executeWrite))
     #expect(dialogue.server.database[3]?.value == [1])
-    // Nobody waits for a command, so later is as good as now.
+    // A command has no response. Its value is stored before a handler that answers later has answered.
     dialogue.server.handle(ATTCommand.write(3, value: [2]), from: central, mtu: 23)
     #expect(dialogue.server.database[3]?.value == [2])
     #expect(dialogue.server.complete(log.allWrites[1].pending, with: .failure(.valueNotAllowed)) == nil)
@@ -289,7 +289,7 @@ private struct NoCode: Error {}
     _ = dialogue.connection.session.run(ExchangeMTU(.maximum))
     #expect(dialogue.ask("") == "020502")
     speak(&dialogue, [Exchange("033200", "")])
-    // The handler is told what it is when the request comes.
+    // The handler gets the MTU of the moment when the request comes.
     #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])
     let long = [UInt8](repeating: 0, count: 60)
     #expect(dialogue.complete(log.allReads[0].pending, with: .success(long)) == "010a00000e")

@@ -5,7 +5,7 @@ import Testing
 
 private let value: [UInt8] = [0x5e, 0xc7]
 
-/// A value at 0x0003 that wants `access` of a link, and one at 0x0005 that anybody may read.
+/// A value at 0x0003 that wants `access` of a link, and one at 0x0005 that any client may read.
 private func guarded(_ access: SecurityLevel, keySize: Int = 7, authorize: Bool = false) -> [GATTService] {
     several(
         GATTCharacteristic(
@@ -40,7 +40,7 @@ func linksThatAreNotSafeEnough() throws {
         for path in paths {
             #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + code)
         }
-        // Nothing is queued, a command does nothing, and matching tells nothing.
+        // Nothing is queued, a command does nothing, and matching reveals nothing.
         speak(
             &dialogue,
             [

@@ -57,7 +57,7 @@ struct ServerDialogue {
         return serve()
     }
 
-    /// What the connection told since the last look.
+    /// The connection's events since the last call.
     mutating func told() -> [GATTConnection.Event] {
         defer { connectionEvents = [] }
         return connectionEvents
@@ -76,7 +76,7 @@ struct ServerDialogue {
         return frames.joined(separator: " ")
     }
 
-    /// What the server told since the last look.
+    /// The server's events since the last call.
     mutating func events() -> [GATTServerEvent] {
         var events: [GATTServerEvent] = []
         while let event = server.nextEvent() { events.append(event) }

@@ -13,7 +13,7 @@ private let heart = GATTService(
 /// With the generic services: Service Changed is 0x0008 and its CCCD 0x0009, Client Supported Features
 /// 0x000b, the hash 0x000d, Server Supported Features 0x000f; the battery's value is 0x0012, its CCCD 0x0013.
 extension ServerDialogue {
-    /// Adding is told to the one who asks; `#expect` cannot look into a call that changes the server.
+    /// Adds a service, in a function of its own: `#expect` cannot contain a call that changes the server.
     fileprivate mutating func add(_ service: GATTService) throws -> AttributeRange? {
         try server.add([service])
     }
@@ -41,7 +41,7 @@ struct ServiceChangeTests {
         #expect(isSubscribed == .respond(.write))
         let change = server.serviceChange(for: central)
         #expect(change?.handle == 0x0008 && change?.value == [1, 0, 0xff, 0xff])
-        // What somebody has subscribed to is gone with the database.
+        // Subscriptions are gone with the database.
         let isNotified = server.handle(ATTRequest.write(0x0013, value: [1, 0]), from: central, mtu: 23)
         #expect(isNotified == .respond(.write))
         #expect(server.subscribers(of: 0x0012).map(\.central) == [central])
@@ -70,7 +70,7 @@ struct ServiceChangeTests {
     }
 
     @Test(
-        "GATT/SR/GAS/BV-01-C: who asked for it is told what changed, and once more for what changes meanwhile"
+        "GATT/SR/GAS/BV-01-C: a subscriber is sent what changed, and once more what changes meanwhile"
     )
     func serviceChanged() throws {
         var dialogue = try dialogue()
@@ -161,7 +161,7 @@ struct RobustCachingTests {
         }
     }
 
-    @Test("GATT/SR/GAS/BV-03-C: who has read the hash knows with the next request")
+    @Test("GATT/SR/GAS/BV-03-C: a client that has read the hash is change-aware with the next request")
     func hash() throws {
         var dialogue = try unaware()
         let hash = dialogue.server.database.hash.hex
@@ -226,7 +226,7 @@ struct RobustCachingTests {
         #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
         speak(&dialogue, [Exchange("0a1200", "010a120012")])
 
-        // It leaves before it has confirmed, and is told again.
+        // It leaves before it has confirmed, and is sent the change again.
         let unaware = dialogue.server.disconnect(central)
         #expect(!unaware.isChangeAware && unaware.unreportedChange == .all)
         dialogue.server.connect(central, record: unaware)

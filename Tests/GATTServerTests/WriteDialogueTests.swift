@@ -169,7 +169,7 @@ func prepareQueueIsBounded() throws {
     speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b")])
 }
 
-@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only from who can sign, and never answered")
+@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only with a valid signature, and never answered")
 func signedWrites() throws {
     let services = single(GATTCharacteristic(0xff01, properties: [.read, .authenticatedSignedWrites]))
     let key = ATTSigningKey(csrk: 0x611b_64eb_fbcd_1fd3_72ec_9196_df42_5e50)
@@ -212,7 +212,7 @@ func writeDescriptors() throws {
             Exchange("120400" + name.hex, "13"), Exchange("0a0400", "0b" + name.hex),
             Exchange("1604000000" + "7a7a7a7a", "1704000000" + "7a7a7a7a"), Exchange("1801", "19"),
             Exchange("0a0400", "0b7a7a7a7a"),
-            // Extended Properties are nobody's to write; the broadcast bit is.
+            // No client may write Extended Properties; the broadcast bit may be written.
             Exchange("1205000000", "0112050003"), Exchange("1206000100", "13"), Exchange("0a0600", "0b0100"),
         ])
 }

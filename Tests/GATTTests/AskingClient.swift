@@ -54,14 +54,14 @@ struct AskingClient {
         return frames
     }
 
-    /// What is told since the last time.
+    /// The events since the last call.
     mutating func events() -> [ClientSession.Event] {
         work()
         defer { pending = [] }
         return pending
     }
 
-    /// The ends of operations among what is told since the last time.
+    /// The ends of operations among the events since the last call.
     mutating func ends() -> [TicketID] {
         events().compactMap { if case .finished(let id, _) = $0 { id } else { nil } }
     }

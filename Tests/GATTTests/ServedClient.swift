@@ -65,7 +65,7 @@ struct ServedClient {
 
     private var pending: [GATTConnection.Event] = []
 
-    /// What is told, in order.
+    /// The events since the last call, in order.
     mutating func events() -> [GATTConnection.Event] {
         while let event = connection.nextEvent(serving: &server) { pending.append(event) }
         defer { pending = [] }

@@ -10,8 +10,8 @@ private let battery = GATTService(
 private let heart = GATTService(
     0x180d, characteristics: [GATTCharacteristic(0x2a37, properties: [.read], value: .stored([60]))])
 
-/// Services that come and go, as one client is told of them. Service Changed is 0x0008, its CCCD 0x0009; the battery's
-/// value is 0x0012, its CCCD 0x0013; what is added begins at 0x0014.
+/// Services that come and go, as they are reported to one client. Service Changed is 0x0008, its CCCD 0x0009;
+/// the battery's value is 0x0012, its CCCD 0x0013; what is added begins at 0x0014.
 struct ServicesChangedTests {
     private func subscribed() throws -> ServedClient {
         var client = try ServedClient([battery], generic: GenericServices())

@@ -33,7 +33,7 @@ struct SessionDiscoveryTests {
         var client = server.client
         let ticket = try discover(&client)
         #expect(client.sent() == [KnownServer.readHash])
-        #expect(client.ask(server.hashAnswer) == ["1204000200"], "it asks to be told of changes")
+        #expect(client.ask(server.hashAnswer) == ["1204000200"], "it subscribes to Service Changed")
         #expect(client.end(of: ticket) == nil)
         client.receive("13")
         let found = try #require(try client.end(of: ticket)?.get())
@@ -101,7 +101,7 @@ struct SessionDiscoveryTests {
         client.connection.cancel(second.id)
         #expect(client.ends() == [second.id])
         let read = client.connection.session.run(ReadValue(3))
-        // The answer to what was given up is nobody's.
+        // The answer to what was given up is dropped.
         #expect(client.ask(server.hashAnswer) == ["0a0300"])
         client.receive("0b01")
         #expect(client.ends() == [read.id])
@@ -173,10 +173,10 @@ struct SessionDiscoveryTests {
         case .done(let database): #expect(database == server.database && answers > 1)
         case .pending(let ticket): #expect(try client.end(of: ticket)?.get() == server.database)
         }
-        // The server knows what it is to tell, and what this client can do.
+        // Service Changed is configured, and this client's features are written.
         let changes = try #require(server.database.characteristics(.serviceChanged).first)
         _ = client.connection.session.configure(changes.stamped(.unknown))
-        #expect(client.sent() == [], "it was told")
+        #expect(client.sent() == [], "it is configured already")
     }
 
     @Test func handlesOfAnEarlierLinkWaitForADiscovery() throws {
@@ -271,7 +271,7 @@ struct SessionDiscoveryTests {
         }
         #expect(known == server.database)
         client.connection.cancel(ticket.id)
-        // On this link it knows what this client can do; it does not know that it is to tell of changes.
+        // On this link this client's features count as written; Service Changed is not configured.
         _ = try discover(&client, refreshing: true)
         #expect(client.sent() == [KnownServer.readHash])
     }

@@ -4,11 +4,11 @@ import GATT
 import GATTClient
 import Testing
 
-/// Who listens to the values of a server, and what it is told of that.
+/// Subscriptions to the values of a server, and the writes that configure the server for them.
 struct SessionSubscriptionTests {
     private let server = KnownServer()
 
-    // MARK: What the server is told
+    // MARK: Configuration of the server
 
     @Test func theServerIsToldWhatAllWantTogether() throws {
         var (client, value) = try server.discovered()
@@ -83,8 +83,8 @@ struct SessionSubscriptionTests {
         #expect(client.sent() == ["1214000100"])
         #expect(client.ask("01 12 1400 0f") == [])
         client.connection.session.securityEnded(.failed(Refusal()), for: first.id)
-        #expect(client.sent() == ["1214000100"], "the second tells it")
-        // One that has not left is not told either.
+        #expect(client.sent() == ["1214000100"], "the second writes it")
+        // A write that is cancelled before its response does not count as configured either.
         client.connection.cancel(second.id)
         #expect(client.ends() == [first.id, second.id])
         let third = client.connection.session.configure(value)
@@ -162,7 +162,7 @@ struct SessionSubscriptionTests {
         let value = try #require(database.characteristic(containing: 0x0013))
         #expect(client.connection.session.subscribe(to: value, .indicate).early.map(\.value) == [[1], [2]])
         #expect(client.connection.session.subscribe(to: value, .indicate).early.isEmpty)
-        // After the discovery what nobody listens to is not kept.
+        // After the discovery a value without a subscription is not kept.
         #expect(client.ask("1d200003") == ["1e"])
         var other = value
         other.valueHandle = 0x0020

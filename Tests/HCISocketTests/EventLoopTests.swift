@@ -203,7 +203,7 @@ private actor Port {
     }
 
     @Test(
-        "a timer or a descriptor has somebody woken, and the loop sleeps after that",
+        "a handler of a timer or descriptor wakes a sleeper, and the loop sleeps after that",
         arguments: [true, false])
     func sleepersOfHandlers(byTimer: Bool) async throws {
         let loop = try EventLoop()

@@ -65,7 +65,7 @@ func managementEvent(code: UInt16, text: String, event: ManagementEvent) throws 
         try ManagementEvent(Management.Packet(code: code, index: 0, parameters: parameters))
     }
     #expect(try read(bytes) == event)
-    // A later kernel may tell more.
+    // A later kernel may send more.
     #expect(try read(bytes + [0xff]) == event)
     for count in bytes.indices {
         #expect(throws: DecodeError.self) { try read([UInt8](bytes.prefix(count))) }

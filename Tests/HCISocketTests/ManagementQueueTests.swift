@@ -41,7 +41,7 @@ func managementOrder() {
     #expect(queue.deadline == nil)
 }
 
-@Test("commands do not wait for a pairing, and pairings are told apart by their devices")
+@Test("commands do not wait for a pairing, and pairings are distinguished by their devices")
 func managementPairings() {
     var queue = ManagementQueue()
     let withLamp = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero)
@@ -55,7 +55,7 @@ func managementPairings() {
         queue.answer(0x0019, status: 5, phoneOctets)
             == .answered(withPhone, .authenticationFailed, phoneOctets)
     )
-    // By its identity, which nobody knew when the pairing began.
+    // By its identity, which was unknown when the pairing began.
     let identity: [UInt8] = [1, 2, 3, 4, 5, 0xc6, 2]
     #expect(queue.answer(0x0019, identity) == .answered(withLamp, .success, identity))
     #expect(queue.answer(0x0019, lampOctets) == nil)
@@ -81,7 +81,7 @@ func managementDeadlines() {
     #expect(queue.deadline == nil)
 }
 
-@Test("what the kernel tells comes between the answers, and octets that are no packet are an event")
+@Test("the kernel's events come between the answers, and octets that are no packet are an event")
 func managementEvents() {
     var queue = ManagementQueue()
     queue.receive(Management.Packet(code: 0x0010, index: 3, parameters: lampOctets).encoded.span, at: .zero)

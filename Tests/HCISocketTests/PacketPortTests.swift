@@ -70,7 +70,7 @@ private actor Owner {
         _ = await Task(executorPreference: loop) { await loop.sleep(for: .milliseconds(1)) }.value
     }
 
-    @Test("a packet socket that fails while it sends tells so in a later turn")
+    @Test("a packet socket that fails while it sends reports so in a later turn")
     func packetSocketFailure() async throws {
         try await run { loop in
             let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
@@ -83,14 +83,14 @@ private actor Owner {
         }
     }
 
-    @Test("a stream that fails while it sends tells so in a later turn")
+    @Test("a stream that fails while it sends reports so in a later turn")
     func streamFailure() async throws {
         try await run { loop in
             let (near, far) = try Self.pair(CInt(SOCK_STREAM.rawValue))
             defer { Glibc.close(far) }
             let owner = Owner(loop, H4Port(near, on: loop))
             try await owner.start()
-            // What it is not told yet when it sends.
+            // The other end closes, which is not reported yet when it sends.
             await withCheckedContinuation { done in
                 loop.execute {
                     // Not by closing it: a program that another test starts may have it as well.
@@ -104,7 +104,7 @@ private actor Owner {
         }
     }
 
-    @Test("an owner that closes the port in between is told nothing")
+    @Test("an owner that closes the port in between gets no event")
     func closedMeanwhile() async throws {
         try await run { loop in
             let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
@@ -117,7 +117,7 @@ private actor Owner {
         }
     }
 
-    @Test("a port of memory is full when 64 KiB wait at its other end, and tells when they have gone")
+    @Test("a port of memory is full when 64 KiB wait at its other end, and reports when they have gone")
     func memory() async throws {
         try await run { loop in
             let (near, far) = MemoryPort.pair(on: loop)

@@ -63,7 +63,7 @@ private actor Reader {
 
     func readNow() { port.readNow() }
 
-    /// Starts to read; the port is told to end after reading when packet `last` has come.
+    /// Starts to read. When packet `last` has come, the port is to close after reading.
     func start(endingWith last: [UInt8]? = nil) throws {
         try port.start(
             PacketPortHandlers(
@@ -149,7 +149,7 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test("each packet that leaves is told while that is watched")
+    @Test("each packet that leaves is reported while that is watched")
     func departures() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -165,7 +165,7 @@ private actor Reader {
             await departed.next()
             #expect(await reader.unsentPackets == left)
         }
-        // Nothing more is told: of what was, that would be the next.
+        // Nothing more is reported: what was would be the next element.
         try await reader.watchDepartures(nil)
         await reader.send([1])
         await reader.take(1)
@@ -291,7 +291,7 @@ private actor Reader {
             await reader.write([answer, report])
             await reader.wait(for: 6)
             #expect(await reader.times == [0, 0, 10_000, 10_000, 10_000, 10_000])
-            // After a calm they wait again, unless somebody asks for what there is.
+            // After a calm they wait again, unless `readNow` is called.
             _ = await loop.sleep(for: .seconds(1))
             for number in 7...8 {
                 await reader.write([report])

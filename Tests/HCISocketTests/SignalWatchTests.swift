@@ -4,7 +4,7 @@ import Testing
 @testable import HCISocket
 
 @Suite(.serialized) struct SignalWatchTests {
-    @Test("a signal that is sent before the watch starts is told, and so is one after, in order")
+    @Test("a signal that is sent before the watch starts is reported, and so is one after, in order")
     func signals() async throws {
         let loop = try EventLoop()
         let watch = try SignalWatch([SIGUSR1, SIGUSR2], on: loop)

@@ -236,7 +236,7 @@ import Testing
         #expect(Self.answers(to: frame).isEmpty)
         var side = LESignaling(role: .central)
         side.receive([UInt8](spelled: frame).span, at: .zero)
-        #expect(side.events().count == 1, "but it is told")
+        #expect(side.events().count == 1, "but it is reported")
     }
 
     @Test func aFloodOfRequestsIsBounded() {

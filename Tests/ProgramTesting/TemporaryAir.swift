@@ -3,7 +3,7 @@ import Foundation
 /// An air of its own: a folder for its socket, removed with it, and a program that keeps it. Else it would be in the
 /// process that came first, and end with that.
 public final class TemporaryAir: Sendable {
-    /// Where programs run that hear each other.
+    /// Where programs run that share this air.
     public let folder: URL
     private let keeper: RunningProgram
 

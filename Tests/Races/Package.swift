@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that ThreadSanitizer builds the libraries and nothing else. Without cryptography, which
-// is not ours and takes most of the time to build.
+// A package of its own, so that ThreadSanitizer builds the libraries and nothing else. Without cryptography,
+// which comes from another package and takes most of the time to build.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")

@@ -255,7 +255,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
             #expect((layer.message == nil) == (layer.problem != nil))
             guard let again = layer.message?.encoded else { continue }
             if layer.layer == .hci {
-                // Reserved bits of connection handles are not kept, all that is told is.
+                // Reserved bits of connection handles are not kept, all fields are.
                 let (hci, _) = DecodedLayer.hci(again)
                 #expect(hci.name == layer.name && hci.fields == layer.fields, "\(layer.bytes.hex)")
             } else {

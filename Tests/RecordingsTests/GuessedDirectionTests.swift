@@ -53,7 +53,7 @@ struct GuessedDirectionTests {
         #expect(packets.allSatisfy { $0.outer.problem == nil })
     }
 
-    /// What the file tells is believed, even where it cannot be.
+    /// A direction that the file contains is used, even where it cannot be right.
     @Test func whatIsToldIsNotGuessed() {
         var dissector = Dissector()
         let steps: [(Record.Direction, String)] = [

@@ -68,7 +68,7 @@ struct PcapngTests {
         file.section()
         file.interface(201)
         file.packet([0, 0, 0, 0] + reset, ticks: 0x1_0000_0002)
-        // A block that nobody knows, and a comment behind a packet that was cut.
+        // A block of an unknown type, and a comment behind a packet that was cut.
         file.add(0x0bad, [1, 2, 3, 4])
         file.packet(
             [0, 0, 0, 1] + complete.prefix(5), ticks: 0x1_0000_0003, original: 11,

@@ -79,7 +79,7 @@ func recordsSurviveAFileInChunksOfAnySize(datalink: BTSnoopDatalink, size: Int) 
         #expect(try items(little, chunks: size) == [.record(event)])
         #expect(try items(big, chunks: size) == [.record(command)])
     }
-    // Link type 187 does not tell directions; the boundary flag of a host's first fragment does.
+    // Link type 187 has no directions; the boundary flag of a host's first fragment shows them.
     let acl =
         big.prefix(24) + octets("00000001 00000000 00000005 00000005 0240000000")
         + octets("00000001 00000001 00000005 00000005 0240200000")

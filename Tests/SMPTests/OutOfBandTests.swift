@@ -8,7 +8,7 @@ private func offer(_ seed: UInt64) throws -> OutOfBandOffer {
     return try #require(OutOfBandOffer(toolbox: toolbox, using: SplitMix64(seed: seed)))
 }
 
-/// Whoever has the other's data: one of both is enough with LE Secure Connections.
+/// With LE Secure Connections it is enough that one of both ends has the other's data.
 @Test(arguments: [(true, true), (true, false), (false, true)])
 func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Bool) throws {
     let offers = [try offer(1), try offer(2)]
@@ -51,8 +51,8 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
     }
 }
 
-/// The confirm value alone could be overheard by whoever reads along on the other way; the random number is
-/// proved too.
+/// The confirm value alone could be read by an attacker on the other channel. The random number is proved
+/// too.
 @Test func aWrongRandomNumberIsRefused() throws {
     var policies = [PairingPolicy(), PairingPolicy()]
     let real = try offer(3)

@@ -69,7 +69,7 @@ struct PairedMachines {
             identity: Self.responderIdentity, toolbox: toolbox, random: responderNumbers)
     }
 
-    /// The central begins, and all is carried to and fro until nobody has anything to say.
+    /// The central begins, and frames are carried to and fro until neither end has one.
     mutating func pair(_ wanted: PairingRequirements = .encryption) throws {
         try initiator.begin(wanted, at: now)
         settle()

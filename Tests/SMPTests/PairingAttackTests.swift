@@ -166,7 +166,7 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
         pair.now = end
     }
     #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024].map { .seconds($0) })
-    // An initiator that does not wait is told so, and nobody is asked about it.
+    // An initiator that does not wait gets Repeated Attempts, and the user is not asked.
     pair.now = pair.now + .seconds(-1)
     let asked = pair.responderEvents.count
     pair.initiator.attempts = PairingAttempts()
@@ -259,7 +259,7 @@ func endInTheMiddle(code: UInt8, round: Int) throws {
 }
 
 @Test(
-    "a user who types nothing tells nothing, and what was typed for three attempts that failed is not typed again"
+    "a refused entry counts no failure, and a passkey that failed in three attempts is not typed again"
 )
 func typedPasskeys() throws {
     let fixed = try #require(Passkey(123_456))
@@ -367,7 +367,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     }
 }
 
-/// Somebody in between who takes the wish for authentication out of the features is found out by the check.
+/// A man in the middle who changes the authentication requirements in the features is found out by the check.
 @Test func changedFeaturesAreFoundOut() throws {
     for isRequest in [true, false] {
         var pair = PairedMachines()

@@ -140,7 +140,7 @@ import Testing
     pair.settle()
     #expect(pair.initiatorFailure == .cancelled)
     #expect(pair.responderFailure == .peer(.passkeyEntryFailed))
-    // An answer that comes too late is for nobody.
+    // An answer that comes too late has no effect.
     for answer in [
         .accept, .passkey(try #require(Passkey(1))), .comparison(true), .comparison(false), .outOfBand(nil),
         .refuse(.busy),

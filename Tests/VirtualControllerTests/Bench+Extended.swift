@@ -102,7 +102,7 @@ extension Bench {
         }
     }
 
-    /// The ends of sets that `id` was told of since the last time, with all other events dropped.
+    /// The ends of sets that `id` has reported since the last call, with all other events dropped.
     mutating func terminations(_ id: ID) -> [LEAdvertisingSetTerminated] {
         events(id).compactMap {
             if case .leMeta(.advertisingSetTerminated(let event)) = $0 { event } else { nil }
@@ -121,7 +121,7 @@ extension Bench {
                     parameters: Self.parameters)))
     }
 
-    /// Two controllers with the extended commands that are connected, and nothing left to tell.
+    /// Two controllers with the extended commands that are connected, without events that wait.
     static func extendedPair() throws -> (
         Bench, central: ID, peripheral: ID, ConnectionHandle, ConnectionHandle
     ) {

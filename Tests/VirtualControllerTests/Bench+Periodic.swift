@@ -42,7 +42,7 @@ extension Bench {
             timeout: Centiseconds(rawValue: timeout), excluded: excluded)
     }
 
-    /// The events about trains that `id` was told since the last time, with all others dropped.
+    /// The events about trains that `id` has reported since the last call, with all others dropped.
     mutating func trainEvents(_ id: ID) -> TrainEvents {
         var all = TrainEvents()
         for case .leMeta(let event) in events(id) {

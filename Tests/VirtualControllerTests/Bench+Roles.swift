@@ -56,7 +56,7 @@ extension Bench {
             peer: HCIAddress(address(peer)), ownAddressType: .random, parameters: parameters)
     }
 
-    /// The connections that `id` was told of since the last time, with all other events dropped.
+    /// The connections that `id` has reported since the last call, with all other events dropped.
     mutating func connections(_ id: ID) -> [LEConnectionComplete] {
         events(id).compactMap {
             if case .leMeta(.connectionComplete(let event)) = $0 { event } else { nil }

@@ -78,7 +78,7 @@ import VirtualController
     }
 
     /// An initiator believes that it is connected once it has sent its request. An advertiser that did not
-    /// take it is not heard of again.
+    /// take it sends nothing on it.
     @Test func anAdvertiserThatRefusesIsAConnectionNotEstablished() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())

@@ -99,7 +99,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
     }
 
-    /// A disconnect that cannot be told to the peer waits for it.
+    /// A disconnect that cannot reach the peer waits until it can.
     @Test func disconnectWhileOutOfRange() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)

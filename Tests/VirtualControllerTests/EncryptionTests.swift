@@ -46,7 +46,7 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    /// Only the central hears of it, and the connection goes on as it was.
+    /// Only the central reports it, and the connection goes on as it was.
     @Test func aPeripheralWithoutTheKey() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
@@ -69,7 +69,7 @@ import VirtualController
             bench.perform(
                 LEEnableEncryption(connection: one, random: 1, diversifier: 2, key: key), on: central)
             #expect(bench.events(peripheral) == [Bench.request(other, random: 1, diversifier: 2)])
-            #expect(bench.isEncrypted(central, one), "it is paused, which no host is told")
+            #expect(bench.isEncrypted(central, one), "it is paused, which no event reports")
             bench.perform(LELongTermKeyRequestReply(connection: other, key: key), on: peripheral)
             #expect(bench.events(central) == [Self.refreshed(one)])
             #expect(bench.events(peripheral) == [Self.refreshed(other)])

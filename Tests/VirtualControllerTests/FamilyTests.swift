@@ -47,8 +47,8 @@ import VirtualController
         #expect(bench.status(LESetAdvertisingEnable(enable: false), on: id) == .success)
     }
 
-    /// What a controller tells of itself is what it does, whatever it has: a command has its bit where it is
-    /// answered by more than Unknown HCI Command, and the features are exactly these.
+    /// A controller reports exactly what it supports, in every configuration: a command has its bit where it
+    /// is answered by more than Unknown HCI Command, and the features are exactly these.
     @Test(arguments: [nil, [], [.le2M], [.leCoded], [.le2M, .leCoded]] as [Set<PHY>?], [0, 4] as [UInt8])
     func supportedCommandsAndFeatures(_ phys: Set<PHY>?, _ count: UInt8) throws {
         var configuration = VirtualController.Configuration(
@@ -92,7 +92,7 @@ import VirtualController
         #expect((0..<64).reduce(0) { $0 + supported.octets[$1].nonzeroBitCount } == count)
     }
 
-    /// Hosts of both families hear legacy packets; only those of the extended one hear others.
+    /// Hosts of both families receive legacy packets; only those of the extended one receive others.
     @Test func whoHearsWhom() throws {
         var bench = Bench()
         let (legacyAdvertiser, advertiser) = (bench.join(), bench.joinExtended())

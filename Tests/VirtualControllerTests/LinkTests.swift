@@ -43,7 +43,7 @@ import VirtualController
         bench.perform(LEConnectionUpdate(connection: one, parameters: parameters), on: central)
         #expect(bench.events(central) == [expected(one)])
         #expect(bench.events(peripheral) == [expected(other)])
-        // The same again is told to who asked only.
+        // The same again is reported only to the host that asked.
         bench.perform(LEConnectionUpdate(connection: one, parameters: parameters), on: central)
         #expect(bench.events(central) == [expected(one)])
         #expect(bench.events(peripheral).isEmpty)

@@ -28,7 +28,7 @@ import VirtualController
             #expect(
                 try bench.ask(LEReadPHY(connection: other), on: asked)
                     == LEReadPHY.ReturnParameters(connection: other, transmit: .leCoded, receive: .le2M))
-            // The same again is told to who asked only.
+            // The same again is reported only to the host that asked.
             bench.perform(
                 LESetPHY(connection: handle, preference: PHYPreference(transmit: .le2M, receive: .leCoded)),
                 on: asking)

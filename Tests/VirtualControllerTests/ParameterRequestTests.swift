@@ -55,7 +55,7 @@ import VirtualController
         bench.perform(
             LERemoteConnectionParameterRequestReply(connection: one, parameters: Self.wanted), on: central)
         #expect(bench.events(peripheral) == [Self.update(other)])
-        // The central has not asked for the change, and is told of it all the same.
+        // The central's host has not asked for the change, and gets the event all the same.
         #expect(bench.events(central) == [Self.update(one)])
         // The same again is no change for the central, but an answer for the peripheral.
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)

@@ -132,7 +132,7 @@ import VirtualController
             LESetPeriodicAdvertisingData(fragment: try .init(set: Bench.set(0), operation: .last, [2])),
             on: id)
         #expect(enable(1) == .success)
-        #expect(bench.air.deadline == nil, "nobody announces it")
+        #expect(bench.air.deadline == nil, "no set announces it")
         #expect(bench.status(Bench.trainParameters(), on: id) == .commandDisallowed)
         #expect(bench.status(LERemoveAdvertisingSet(set: Bench.set(0)), on: id) == .commandDisallowed)
         #expect(bench.status(LEClearAdvertisingSets(), on: id) == .commandDisallowed)

@@ -34,7 +34,7 @@ import VirtualController
         #expect(bench.trainEvents(receiver).reports.count == 10)
         bench.perform(LEPeriodicAdvertisingTerminateSync(sync: sync), on: receiver)
         bench.run(for: .seconds(5))
-        #expect(bench.packets(receiver).isEmpty, "no event tells of it")
+        #expect(bench.packets(receiver).isEmpty, "no event reports it")
         #expect(
             bench.status(LEPeriodicAdvertisingTerminateSync(sync: sync), on: receiver)
                 == .unknownAdvertisingIdentifier)
@@ -48,7 +48,7 @@ import VirtualController
         bench.scanExtended(on: receiver)
         bench.perform(bench.following(receiver, sid: 0xff, options: .advertiserList), on: receiver)
         bench.run(for: .seconds(1))
-        #expect(bench.trainEvents(receiver).established.isEmpty, "nobody is on it")
+        #expect(bench.trainEvents(receiver).established.isEmpty, "the list is empty")
         bench.perform(LEPeriodicAdvertisingCreateSyncCancel(), on: receiver)
         for sid: UInt8 in [3, 4] {
             bench.perform(
@@ -168,7 +168,7 @@ import VirtualController
         #expect(bench.packets(receiver).isEmpty)
     }
 
-    /// Who hears the announcement but none of the next six packets does not follow the train.
+    /// A receiver of the announcement that gets none of the next six packets does not follow the train.
     @Test func aTrainThatIsNeverHeard() {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())

@@ -3,7 +3,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// How strong controllers hear each other at a distance.
+/// The signal strength between controllers at a distance.
 @Suite struct PositionTests {
     @Test(
         arguments: [
@@ -21,7 +21,7 @@ import VirtualController
         #expect(bench.extendedReports(scanner).map(\.rssi) == [rssi])
     }
 
-    /// A set that is sent with less power is heard as much weaker, and less far: at 25 m 68 dB are lost.
+    /// A set that is sent with less power is received as much weaker, and less far: at 25 m 68 dB are lost.
     @Test(arguments: [(0, -68), (-12, -80), (-32, -100), (-33, nil)] as [(Int8, Int8?)])
     func powers(_ power: Int8, _ rssi: Int8?) {
         var bench = Bench()
@@ -38,7 +38,7 @@ import VirtualController
         #expect(bench.extendedReports(scanner).map(\.rssi) == (rssi.map { [$0, $0] } ?? []))
     }
 
-    /// On a connection, too, each end hears the other's power.
+    /// On a connection, too, each end receives the other's power.
     @Test func powerOfControllers() throws {
         var bench = Bench()
         var configuration = VirtualController.Configuration()
@@ -52,7 +52,7 @@ import VirtualController
         #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == -62)
         #expect(try bench.ask(ReadRSSI(connection: other), on: peripheral).value == -70)
         bench.setRSSI(20, between: central, and: peripheral)
-        #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == 20, "no report tells more")
+        #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == 20, "no report has more")
     }
 
     @Test func walkingAway() throws {

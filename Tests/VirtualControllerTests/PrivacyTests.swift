@@ -87,7 +87,7 @@ import VirtualController
         bench.scanExtended(on: stranger)
         bench.run(for: .milliseconds(200))
         guard let shown = bench.extendedReports(stranger).last?.address else {
-            Issue.record("nothing heard")
+            Issue.record("nothing was received")
             return
         }
         var creation = bench.extendedCreation(to: advertiser)
@@ -103,7 +103,7 @@ import VirtualController
         #expect(bench.air.controller(friend)?.connections.count == 1)
     }
 
-    /// Who hides, and what both hosts are told.
+    /// Which ends use private addresses, and the events of both hosts.
     @Test(arguments: [(true, true), (true, false), (false, true)])
     func connecting(_ centralHides: Bool, _ peripheralHides: Bool) throws {
         var bench = Bench()

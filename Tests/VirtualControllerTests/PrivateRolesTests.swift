@@ -111,7 +111,7 @@ import VirtualController
         if mode == .device { #expect(event?.peer == HCIAddress(bench.address(central))) }
     }
 
-    /// A key of zeros is none: whoever has it need not hide, and is not hidden from.
+    /// A key of zeros is none: its owner need not use private addresses, and others need not towards it.
     @Test func keysOfZeros() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())

@@ -93,7 +93,7 @@ import VirtualController
     }
 
     /// Whatever hosts send, every command has exactly one answer, every packet for a host can be read, and
-    /// every connection that is told of ends at most once and carries data only while it is there.
+    /// every connection that is reported ends at most once and carries data only while it is there.
     @Test(arguments: 0..<18) func everyCommandHasOneAnswer(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = Bench(

@@ -136,7 +136,7 @@ import VirtualController
     }
 
     /// Every command has exactly one answer, in the order of the commands; no host that keeps to its buffers
-    /// is told of an overflow; no packet completes that was not sent; and nothing is left to do when all that
+    /// gets an overflow event; no packet completes that was not sent; and nothing is left to do when all that
     /// is due was done.
     @Test(arguments: 0..<16 as Range<UInt64>) func accounts(_ seed: UInt64) {
         var pair = Pair(seed: seed)
@@ -147,7 +147,7 @@ import VirtualController
             links += max(pair.ledgers.values.reduce(0) { $0 + $1.buffered.count } - before, 0)
         }
         #expect(links > 3, "there was something to account for")
-        // Who listens and is heard gets everything back.
+        // A host that takes packets, and whose peer is in range, gets everything back.
         pair.bench.deaf = []
         pair.bench.setRSSI(-50, between: pair.ids[0], and: pair.ids[1])
         pair.bench.drain()
@@ -158,7 +158,7 @@ import VirtualController
         }
     }
 
-    /// After Reset a controller cannot be told from one that has just been switched on.
+    /// After Reset a controller cannot be distinguished from one that has just been switched on.
     @Test(arguments: 0..<16 as Range<UInt64>) func resets(_ seed: UInt64) throws {
         var pair = Pair(seed: seed)
         for _ in 0..<6 {

@@ -21,7 +21,7 @@ import VirtualController
         bench.perform(adding(peer), on: id)
         bench.perform(adding(peer), on: id)
         #expect(bench.status(adding(peer, 1, 3), on: id) == .invalidCommandParameters, "it is there")
-        #expect(bench.status(adding(other, 1), on: id) == .invalidCommandParameters, "somebody's key")
+        #expect(bench.status(adding(other, 1), on: id) == .invalidCommandParameters, "another device's key")
         bench.perform(adding(other, 0), on: id)
         bench.perform(adding(HCIAddress(0x78, type: .public), 0), on: id)
         #expect(

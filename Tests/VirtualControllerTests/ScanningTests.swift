@@ -58,7 +58,7 @@ import VirtualController
             bench.run(for: .milliseconds(10))
             for _ in bench.reports(scanner) {
                 let phase = start.duration(until: bench.now).nanoseconds / 1_000_000 % 640
-                #expect(phase <= 170, "heard \(phase) ms after the start of a window")
+                #expect(phase <= 170, "received \(phase) ms after the start of a window")
             }
         }
         bench.perform(LESetScanEnable(enable: false), on: scanner)

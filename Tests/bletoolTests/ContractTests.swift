@@ -21,7 +21,7 @@ struct ContractTests {
         ("scan --help", 0, "--capture and others: bletool help options\n  --version"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
-        // What is found is told, also when that is nothing.
+        // The number of devices is printed, also when it is 0.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
         ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
@@ -54,7 +54,7 @@ struct ContractTests {
             """)
     }
 
-    /// Answers are objects where nobody sees them, and so is what ended them.
+    /// Answers that do not go to a terminal are objects, and so is the error that ended them.
     @Test func aScriptThatFailsEndsWithAnObject() async throws {
         let result = try await beside(
             """
@@ -129,7 +129,7 @@ struct ContractTests {
                 """)
     }
 
-    /// Whoever hears of a link hears of its end, also when the command ends it.
+    /// A program that runs when a link is made also runs when it ends, also when the command ends it.
     @Test func maintainTellsTheLastEnd() async throws {
         let result = try await beside(
             """

@@ -35,7 +35,7 @@ struct FileTests {
     @Test func aPipeIsWrittenToAndReadOnce() throws {
         try withTemporaryPath { path in
             #expect(mkfifo(path, 0o600) == 0)
-            // Nobody reads it, nobody writes to it.
+            // The pipe has no reader and no writer.
             #expect(throws: BadInput.self) { try File.replace(path, with: new) }
             #expect(throws: BadInput.self) { try File.contents(path, limit: 100, takesPipes: true) }
             let reader = open(path, O_RDWR | O_CLOEXEC)

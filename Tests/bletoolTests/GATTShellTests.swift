@@ -50,7 +50,7 @@ struct GATTShellTests {
         try client.expect("cancelled")
         client.type("reed 2a19\r")
         try client.expect("did you mean")
-        // The link's end is told, and another can be made.
+        // The link's end is printed, and another can be made.
         try client.expect("Lamp> ")
         try server.stop()
         try client.expect("disconnected: ")

@@ -38,7 +38,7 @@ struct LastScanTests {
         }
     }
 
-    @Test("a device that the last scan has heard is connected to by its address alone, without another scan")
+    @Test("a device that the last scan has found is connected to by its address alone, without another scan")
     func theTypeIsKnown() async throws {
         let shell = try Shell()
         try shell.write(

@@ -123,7 +123,7 @@ import Testing
         #expect(terminal.isAsItWas)
     }
 
-    @Test("a device that has gone is told as by gatt, and the terminal is as it was")
+    @Test("a device that has gone is the same error as in gatt, and the terminal is as it was")
     func connectingInVain() throws {
         let terminal = try scan("--timeout", "3s")
         for device in devices { device.terminate() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import bletool
 
-/// What `maintain` shows, and tells its program.
+/// What `maintain` prints, and passes to its program.
 struct MaintainEventTests {
     private static let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
     private static let lost = DisconnectReason.status(.connectionTimeout)
@@ -51,7 +51,7 @@ struct MaintainEventTests {
         #expect(String(decoding: printed, as: UTF8.self) == "connected")
     }
 
-    @Test("a time limit in which there was no link is told", .timeLimit(.minutes(10)))
+    @Test("a time limit in which there was no link is reported", .timeLimit(.minutes(10)))
     func nothingFound() async throws {
         let (status, output) = try await Shell().run(
             "bletool maintain name:Nope --adapter virtual --timeout 500ms")

@@ -134,7 +134,7 @@ struct ConsoleTests {
         close(ends[1])
     }
 
-    @Test("who waits for the reader to go hears so without writing, and nothing while there is one")
+    @Test("a wait for the reader to go ends without a write, and not while there is a reader")
     func reader() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

@@ -1,8 +1,8 @@
 import Testing
 
-/// What is said when a command pairs that was not told to.
+/// What is printed when a command pairs without an option to do so.
 struct PairingNoteTests {
-    @Test("who only reads is told that this pairs, once", .timeLimit(.minutes(10)))
+    @Test("a read that pairs prints so, once", .timeLimit(.minutes(10)))
     func reading() async throws {
         let shell = try Shell()
         try shell.write(

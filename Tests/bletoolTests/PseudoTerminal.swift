@@ -17,7 +17,7 @@ final class PseudoTerminal {
     private(set) var output = ""
     /// Who runs as long as this.
     var companion: PseudoTerminal?
-    /// What was written and nobody has waited for.
+    /// The output that no `expect` has passed yet.
     private var unread = ""
 
     /// Starts a program of the shell's PATH.
@@ -109,7 +109,7 @@ final class PseudoTerminal {
         if let range = unread.range(of: text) { unread = String(unread[range.upperBound...]) }
     }
 
-    /// Reads what is there; false when nobody writes any more.
+    /// Reads what is there; false when there is no writer any more.
     private func readSome() -> Bool {
         var octets = [UInt8](repeating: 0, count: 65_536)
         let count = read(terminal, &octets, octets.count)
@@ -144,7 +144,8 @@ final class PseudoTerminal {
         return settings.c_lflag & flags == flags && settings.c_cc.0 == 3 && settings.c_cc.1 == 0x1c
     }
 
-    /// Whether it has stopped, as by Ctrl-Z; who is told to go on before that stops afterwards (proc(5)).
+    /// Whether it has stopped, as by Ctrl-Z. A process that gets SIGCONT before that stops afterwards
+    /// (proc(5)).
     var isStopped: Bool {
         let account = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         return account?.split(separator: ") ").last?.first == "T"

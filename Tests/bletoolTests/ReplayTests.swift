@@ -74,7 +74,7 @@ struct ReplayTests {
         failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a03000e") ?? [])
         #expect(try program.play(dialogue(failing)).1.isEmpty)
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(failing)).1.count == 1)
-        // It would not run for just anybody, and had.
+        // Without encryption the program would not run here, and in the recording it had.
         let closed = try session(battery("permissions: {read: encrypted}, read: {exec: \"cat level\"}"))
         #expect(try closed.play(dialogue(failing)).1.count == 2)
         failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a030002") ?? [])

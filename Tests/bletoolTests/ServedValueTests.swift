@@ -32,7 +32,7 @@ struct ServedValueTests {
             _ = try await manager.advertise(request, maximumLinks: 2)
             let sending = Task(executorPreference: bed.loop) { await server.sendValues() }
 
-            // It says that it has a value when somebody has taken it, which nobody does.
+            // It confirms a value when its consumer has taken it, which this one does not.
             let late = try await values(of: host, by: try await bed.adapter("late"), .whenTaken)
             var prompt = try await values(of: host, by: try await bed.adapter("prompt"), .whenQueued)
                 .makeAsyncIterator()

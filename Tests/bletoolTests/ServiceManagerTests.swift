@@ -4,7 +4,7 @@ import Testing
 
 @testable import bletool
 
-/// What systemd is told.
+/// The messages to systemd.
 struct ServiceManagerTests {
     private static func manager(_ variables: [String: String]) -> ServiceManager? {
         ServiceManager(environment: { variables[$0] }, processID: 42)

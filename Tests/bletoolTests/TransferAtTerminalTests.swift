@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("bench --notify counts what comes and tells the times between")
+    @Test("bench --notify counts what comes and prints the times between")
     func notifications() async throws {
         try await offThePool {
             let shell = try Shell()

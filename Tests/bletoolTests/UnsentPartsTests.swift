@@ -4,7 +4,7 @@ import Testing
 
 /// Writes without response at the pace of a radio.
 @Suite(.timeLimit(.minutes(10))) struct UnsentPartsTests {
-    @Test("what a write is told to have written has arrived")
+    @Test("what a write reports as written has arrived")
     func written() async throws {
         let air = try await TemporaryAir("--connection-events")
         let configuration = """

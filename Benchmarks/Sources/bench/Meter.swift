@@ -4,8 +4,8 @@ import CProbe
 struct Meter {
     private(set) var failures = 0
 
-    /// Runs `work` often enough to tell; it may allocate at most `limit` times a call. The fastest of
-    /// seven rounds counts: the machine can only add to it.
+    /// Measures the allocations and the time of one call of `work`, which may allocate at most `limit` times.
+    /// The time is that of the fastest of seven rounds: other load can only add to it.
     mutating func measure(_ name: String, allocations limit: Int, turns: Int = 20_000, _ work: () -> Void) {
         for _ in 0..<(turns / 20) { work() }
         let before = probe_allocations()

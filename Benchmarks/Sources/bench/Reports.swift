@@ -24,7 +24,7 @@ func measureReports() async throws {
     line("a report, from the socket to the application", "\(Int(value)) ns", "(\(Int(1e9 / value)) a second)")
     line("ratio", "\((value / base * 100).rounded() / 100)", "(aim: 3)")
 
-    // One wakes for each of these: what that costs is the system's, and C's share tells it.
+    // Each of these reports wakes the thread. The share of the C program shows what that costs the system.
     let paced = probe_feed(reports: 6000, devices: 100, pause: 500_000)
     let plainCalm = try plainCount(paced)
     let calm = try await scan(paced)
@@ -56,8 +56,8 @@ private func plainCount(_ feed: probe_feed) throws(BLEError) -> UInt64 {
     return spent
 }
 
-/// What a scan took that heard all the reports of a feed: nanoseconds of its thread's processor time and of
-/// the clock, and the octets that were allocated when the last one had come.
+/// What a scan took that received all the reports of a feed: nanoseconds of its thread's processor time and
+/// of the clock, and the octets that were allocated when the last one had come.
 private struct Cost: Sendable {
     var processor: UInt64
     var elapsed: UInt64

@@ -1,7 +1,7 @@
 import Glibc
 
-// Each group prints its lines; the end tells which allocated more than they may. Names on the command line
-// choose among the groups.
+// Each group prints its lines, and the end prints how many pieces of work allocated more than they may. Names
+// on the command line choose among the groups.
 let chosen = Set(CommandLine.arguments.dropFirst())
 let groups = ["machines", "round-trips", "links", "reports", "first-read"]
 guard chosen.isSubset(of: groups) else {

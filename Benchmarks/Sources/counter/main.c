@@ -1,4 +1,5 @@
-// The baseline for whole programs: tells the controller behind a Unix socket to scan, and counts its reports.
+// The baseline for whole programs: enables scanning on the controller behind a Unix socket, and counts its
+// reports.
 #include "probe.h"
 
 #include <stdio.h>

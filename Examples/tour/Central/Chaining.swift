@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// From scan to value in one expression, told step by step to who listens; and with several devices at once.
+    /// Scans, connects and reads in one expression, whose steps are events, and with several devices at once.
     func chain() async throws {
         let channel = central.channel("tour")
         let events = channel.events()

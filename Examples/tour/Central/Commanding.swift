@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Commands that are answered in the order in which they were given, the first before anybody could hear of it.
+    /// Enqueues commands before it reads any answer. The answers come in the order of the commands.
     func command() async throws {
         try await central.withConnection(to: id) { device in
             let channel = device.commandChannel(

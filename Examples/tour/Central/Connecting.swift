@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Links that are shared, told of, and held back.
+    /// Shares a link, follows connection events, and suspends them.
     func connect() async throws {
         var events = central.connectionEvents().makeAsyncIterator()
         let first = try await central.connect(to: id)

@@ -6,7 +6,7 @@ extension TourCentral {
     func followServices() async throws {
         try await central.withConnection(to: id) { device in
             var changes = device.serviceChanges().makeAsyncIterator()
-            // Has the device tell of changes.
+            // Subscribes to Service Changed.
             _ = try await device.discover()
             for word in ["add", "remove"] {
                 try await device.write(word, to: .tourCommand)

@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Devices that nobody need look for.
+    /// Retrieves devices without a scan.
     func retrieve() async throws {
         try await central.withConnection(to: id) { _ in
             let asked = await central.retrievePeripherals(withIdentifiers: [id])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLE
 
-/// A process is killed at each step of a write: whoever comes next finds the old or the new.
+/// A process is killed at each step of a write: the next process finds the old or the new.
 struct BondCrashTests {
     /// Steps of a write: create, write, bring to the disk, remove the database of the old bond, rename, bring the name
     /// to the disk.

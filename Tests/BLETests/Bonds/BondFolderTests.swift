@@ -43,7 +43,7 @@ struct BondFolderTests {
         #expect(try await open().records().isEmpty)
     }
 
-    @Test("a file that is damaged is set aside and told of; the others are read")
+    @Test("a file that is damaged is set aside and reported; the others are read")
     func damaged() async throws {
         let store = try await open()
         for bond in SampleBonds.many(3) { try store.insert(bond) }
@@ -58,7 +58,7 @@ struct BondFolderTests {
         let path = folder.file("\(Self.name).bond")
         #expect(next.problems == [.damaged(path: path, line: 16, .checksum)])
         #expect(folder.contents("\(Self.name).bond.damaged") == octets)
-        // It is told once, and a second one does not destroy the first.
+        // It is reported once, and a second one does not destroy the first.
         #expect(try await open().problems.isEmpty)
         try folder.write([], to: "\(Self.name).bond")
         #expect(
@@ -128,7 +128,7 @@ struct BondFolderTests {
         try #require(mkdir(path, 0o755) == 0)
         _ = try await open()
         #expect(try folder.mode(path) == 0o700)
-        // That of all state may be anybody's; a file in the place of a folder is nobody's.
+        // Folders above it keep their permissions. A file in the place of a folder is an error.
         let file = "\(folder.path)/file"
         close(creat(file, 0o600))
         let problem = await failure { () throws(BLEError) in _ = try await BondStore.open(file, on: nil) }
@@ -192,7 +192,7 @@ struct BondFolderTests {
         let bonds = SampleBonds.many(2)
         try one.insert(bonds[0])
         try other.insert(bonds[1])
-        // One hears a signed write, the other keeps a name.
+        // One keeps the counter of a signed write, the other a name.
         one.update(SampleBonds.id) { $0.client.signCounter = 40 }
         try await one.flush()
         other.update(SampleBonds.id) { $0.name = "Phone" }

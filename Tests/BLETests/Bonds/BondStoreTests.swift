@@ -80,7 +80,7 @@ struct BondStoreTests {
         try store.insert(SampleBonds.bond(key: 5))
         let found = store.record(ediv: 5, random: 99, at: SampleBonds.local)
         #expect(found?.bond.peripheralKey?.value == UInt128(5) << 64 | 0xf)
-        // The peer's own key is asked for by nobody here.
+        // The key of the peer's own peripheral role is not found.
         let peers = store.record(ediv: 0x1234, random: 0x0102_0304_0506_0708, at: SampleBonds.local)
         #expect(peers == nil)
         #expect(store.record(ediv: 5, random: 98, at: SampleBonds.local) == nil)
@@ -176,14 +176,14 @@ struct BondStoreTests {
         #expect(problem == .notFound(.bond(SampleBonds.id)))
     }
 
-    @Test("what changes is told, and removing takes everything along")
+    @Test("changes are reported, and removing a bond removes all of it")
     func changes() async throws {
         var changes = store.changes().makeAsyncIterator()
         try store.insert(SampleBonds.bond())
         #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
         store.keep(CachedDatabase(SampleBonds.database, isBonded: true), of: SampleBonds.id)
         #expect(try await store.database(of: SampleBonds.id)?.database == SampleBonds.database)
-        // What is not about keys tells nobody.
+        // A change that is not about keys is not reported.
         store.noteUse(SampleBonds.id)
         #expect(store.remove(SampleBonds.id))
         #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
@@ -195,7 +195,7 @@ struct BondStoreTests {
         #expect(try await store.database(of: SampleBonds.id) == nil)
     }
 
-    @Test("a watcher that takes nothing ends, and disturbs nobody")
+    @Test("a watcher that takes nothing ends with an overflow, and the store goes on")
     func lazyWatcher() async throws {
         let lazy = store.changes()
         for bond in SampleBonds.many(1025) { try store.insert(bond) }
@@ -254,7 +254,7 @@ struct BondExportTests {
         #expect(early.records() == late.records())
     }
 
-    @Test("an import is cut off nowhere without being told")
+    @Test("an import that is cut off anywhere is an error")
     func cut() async throws {
         let store = BondStore { SampleBonds.noon }
         for bond in SampleBonds.many(2) { try store.insert(bond) }
@@ -276,7 +276,7 @@ struct BondExportTests {
 }
 
 struct BondUseTests {
-    @Test("the last use is told to the minute, and never goes back")
+    @Test("the last use is kept to the minute, and never goes back")
     func lastUse() throws {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }

@@ -100,7 +100,7 @@ struct BondTextTests {
     }
 
     @Test(
-        "what a line says is checked, and the line is told",
+        "the values of a line are checked, and the error names the line",
         arguments: [
             (
                 "peer C0:11:22:33:44:55/random", "peer C0:11:22:33:44:55", 2,

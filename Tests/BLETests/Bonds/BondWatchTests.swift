@@ -5,9 +5,9 @@ import Testing
 
 @testable import BLE
 
-/// Two processes that share a folder hear of each other.
+/// Two processes that share a folder report each other's changes.
 struct BondWatchTests {
-    @Test("what another process pairs and removes is heard, also in folders that are new")
+    @Test("bonds that another process adds and removes are reported, also in new folders")
     func heard() async throws {
         let folder = try StateFolder()
         let loop = try EventLoop(name: "watch")

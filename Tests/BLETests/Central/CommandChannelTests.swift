@@ -14,7 +14,7 @@ struct CommandChannelTests {
         let peripheral: Peripheral
         let command: RemoteCharacteristic
         let answer: RemoteCharacteristic
-        /// What the server has heard, and whether it was told to notify then.
+        /// The commands that the server has received.
         let heard: Lock<[[UInt8]]>
     }
 
@@ -50,7 +50,7 @@ struct CommandChannelTests {
     @Test func whatIsSentAtOnceIsAnsweredAll() async throws {
         try await run { device in
             let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
-            // Nobody was told to notify yet.
+            // The channel has not subscribed yet.
             for number in 1...3 { try channel.enqueue([UInt8(number)]) }
             #expect(channel.waiting == 3)
             try await channel.send([4])
@@ -86,7 +86,7 @@ struct CommandChannelTests {
         }
     }
 
-    /// What nobody waits for is told all the same.
+    /// `failures` reports a command that no caller waits for.
     @Test func whatIsRefusedIsTold() async throws {
         try await run { device in
             // Writing to what sends answers is refused.

@@ -3,7 +3,7 @@ import BLECore
 import HCI
 import Testing
 
-/// What becomes of links, told as it happens.
+/// The stream of connection events.
 struct ConnectionEventTests {
     @Test func linksThatComeAndGoAreToldOnce() async throws {
         try await VirtualTestbed.run { bed in
@@ -22,7 +22,7 @@ struct ConnectionEventTests {
                 _ = try await central.connect(to: nobody, timeout: .seconds(3))
             }
             #expect(error == .timedOut(.connecting, after: .seconds(3)))
-            // One that is cancelled is not told of.
+            // A connect that is cancelled makes no event.
             let cancelled = bed.task { try await central.connect(to: nobody) }
             await bed.wait(.seconds(1))
             cancelled.cancel()
@@ -45,7 +45,7 @@ struct ConnectionEventTests {
         try await LinkedHosts.run { hosts in
             let central = CentralManager(hosts.client)
             var events = central.connectionEvents().makeAsyncIterator()
-            // The link was there before anybody watched; its end is told all the same.
+            // The link was there before the stream. Its end is reported all the same.
             let id = await hosts.device.id
             await hosts.bed.wait(.milliseconds(1))
             await PeripheralManager(hosts.server).disconnect(hosts.central, reason: .powerOff)

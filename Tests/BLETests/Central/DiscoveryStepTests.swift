@@ -6,7 +6,7 @@ import GATTClient
 import GATTServer
 import Testing
 
-/// Discovery in steps, typed descriptors, and what is told of changes.
+/// Discovery in steps, typed descriptors, and the stream of service changes.
 struct DiscoveryStepTests {
     private static let format = CharacteristicPresentationFormat(.sint16, exponent: -2, unit: 0x272f)
 

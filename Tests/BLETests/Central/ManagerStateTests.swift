@@ -44,7 +44,7 @@ struct ManagerStateTests {
             }
             #expect(end == .adapter(.closed))
             #expect(CentralManager(host).state == .poweredOff)
-            // Who comes later hears the same.
+            // A later subscriber receives the same.
             var late = host.states().makeAsyncIterator()
             let state6 = try await late.next()
             #expect(state6 == .poweredOff)

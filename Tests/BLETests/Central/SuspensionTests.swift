@@ -43,7 +43,7 @@ struct SuspensionTests {
             _ = await failure { () throws(BLEError) in
                 while let next = try await found.next() { names.append(next.name) }
             }
-            // What was told before is taken first; of each device there is one packet since, the last one.
+            // Packets from before the suspension come first, then the last one of each device.
             #expect(names.drop { $0 == "before" } == ["c", "x"])
         }
     }

@@ -107,7 +107,7 @@ struct TypedValueTests {
             }
             let central = try #require(gone)
             #expect(try await !uart.send([1], to: central))
-            // That there is nobody who could send is another matter.
+            // A closed adapter is an error.
             await hosts.server.close()
             let failure = await failure { () throws(BLEError) in _ = try await uart.send([1], to: central) }
             #expect(failure == .adapter(.closed))

@@ -40,7 +40,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var pausesAdvertising = true
     /// The devices that other programs have links to.
     var othersLinks: [DeviceAddress] = []
-    /// Whether raw sockets are not told that links have ended, as when they have no room for the event.
+    /// Whether raw sockets miss Disconnection Complete events, as when they have no room for them.
     var missesDisconnections = false
 
     /// How many sockets are open, of management, raw and monitor ones.
@@ -143,7 +143,7 @@ extension FakeKernel {
         return near
     }
 
-    /// Tells the monitors of a packet between the kernel and its controller.
+    /// Sends the monitors a packet between the kernel and its controller.
     private func record(_ opcode: MonitorOpcode, _ packet: [UInt8]) {
         let body = packet.dropFirst()
         let header = [opcode.rawValue, Self.index, UInt16(body.count)].flatMap {
@@ -211,7 +211,7 @@ extension FakeKernel {
         return near
     }
 
-    /// The next command that changes something; each is told once.
+    /// Returns the next command that changes something, each once.
     func nextCommand() async -> ManagementCommand? {
         for await command in asks.stream { return command }
         return nil
@@ -277,7 +277,7 @@ extension FakeKernel {
         for manager in managers where manager !== port { send(0x0006, settings.octets, to: manager) }
     }
 
-    /// The kernel tells something of its adapter.
+    /// Sends all management sockets an event of the adapter.
     func emit(_ code: UInt16, _ parameters: [UInt8]) {
         for manager in managers { send(code, parameters, to: manager) }
     }
@@ -344,7 +344,7 @@ extension FakeKernel {
         return wrapping(near)
     }
 
-    /// The kernel, or another program, tells the controller something: all raw sockets overhear that.
+    /// Sends the controller a command of the kernel or of another program. All raw sockets receive it too.
     func emit(_ command: some HCICommand, _ answered: ((HCIStatus) -> Void)? = nil) {
         submit(Queued(command: command.packet, sender: nil, answered: answered))
     }
@@ -419,7 +419,7 @@ extension FakeKernel {
         sendNext()
     }
 
-    /// The kernel watches everybody's commands.
+    /// Follows the commands of all senders, as the kernel does.
     private func note(_ command: HCICommandPacket) {
         switch command.opcode {
         case .leSetAdvertisingEnable, .leSetExtendedAdvertisingEnable:

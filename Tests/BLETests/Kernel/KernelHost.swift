@@ -5,8 +5,8 @@ import VirtualController
 
 @testable import BLE
 
-/// A kernel adapter, opened as users do, on a kernel that is a test's own: what the adapter tells its controller goes
-/// through a script. Under virtual time.
+/// A kernel adapter, opened as users do, on a kernel that is a test's own. The adapter's commands to its
+/// controller go through a script. Under virtual time.
 struct KernelHost: Sendable {
     let air: AirServer
     let kernel: FakeKernel
@@ -15,13 +15,13 @@ struct KernelHost: Sendable {
     private let told: Lock<[AdapterHealthEvent]>
 
     var loop: EventLoop { air.loop }
-    /// What the kernel was told to do, in order, but for questions about its adapters.
+    /// The management commands that the kernel has received, in order, except those that read about adapters.
     var commands: [ManagementCommand] { kernel.commands }
     /// What the kernel was asked to switch power to.
     var powers: [Bool] {
         commands.compactMap { if case .setPowered(let isOn) = $0 { isOn } else { nil } }
     }
-    /// What the adapter has told about its controller.
+    /// The adapter's health events.
     var health: [AdapterHealthEvent] { told.withLock { $0 } }
     var central: CentralManager { CentralManager(adapter) }
 

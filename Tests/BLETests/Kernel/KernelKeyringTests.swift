@@ -90,7 +90,7 @@ struct KernelKeyringTests {
         #expect(third?.bond.localSigningKey == nil)
     }
 
-    /// How a pairing ends whose device tells who it is, though nothing resolves its address.
+    /// The link of a pairing whose device sends its identity, though its address cannot be resolved.
     private func link(
         after events: [(second: Int, ManagementEvent)]
     ) -> DeviceAddress? {
@@ -143,7 +143,7 @@ struct KernelKeyringTests {
     }
 
     @Test(
-        "an identity that another device has told without a key that encrypts is not that of the next pairing"
+        "an identity that another device sent without a key that encrypts is not that of the next pairing"
     )
     func identityAlone() {
         let isLater: [ManagementEvent] = [
@@ -174,7 +174,7 @@ struct KernelKeyringTests {
         #expect(keyring.isPairing(unresolvable, at: start))
     }
 
-    @Test("a device that has told who it is is known by that as long as its link is there")
+    @Test("a device that has sent its identity is known by it as long as its link is there")
     func identityOfALink() {
         var keyring = KernelKeyring()
         #expect(keyring.last(of: [identity(1), .disconnected(lamp, reason: 1)]) == nil)

@@ -14,7 +14,7 @@ import VirtualController
 /// Links that the kernel carries, in both roles, and what the kernel does to the radio beside us.
 @Suite(.timeLimit(.minutes(10))) struct KernelLinkTests {
     @Test(
-        "a central is served, told as connected and gone, and the next one finds the server",
+        "a central is served, reported as connected and disconnected, and the next one finds the server",
         arguments: [false, true])
     func serving(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
@@ -45,7 +45,7 @@ import VirtualController
         }
     }
 
-    @Test("a connection of ours reads and is told why it ended", arguments: [false, true])
+    @Test("a connection of ours reads and reports why it ended", arguments: [false, true])
     func connecting(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
@@ -94,7 +94,7 @@ import VirtualController
         }
     }
 
-    @Test("why an older link of the same handle ended is not told of a newer one") func handlesComeBack()
+    @Test("a link does not end with the reason of an older one of its handle") func handlesComeBack()
         async throws
     {
         try await KernelHost.run { host in
@@ -162,7 +162,7 @@ import VirtualController
     }
 
     @Test(
-        "a central whose channel comes before its link is told was not taken by another program, one without is"
+        "a central whose channel comes before its event was not taken by another program, one without was"
     )
     func channels() async throws {
         try await KernelHost.run { host in
@@ -251,7 +251,7 @@ import VirtualController
         }
     }
 
-    @Test("a link whose end only its channel tells makes room for the next one") func lostDisconnection()
+    @Test("a link whose end only its channel reports makes room for the next one") func lostDisconnection()
         async throws
     {
         try await KernelHost.run { host in
@@ -259,7 +259,7 @@ import VirtualController
             let first = try await host.other("first")
             _ = try await first.connect(to: host.adapter)
             await host.wait(.seconds(1))
-            // Also when the kernel ends the link, two seconds later, no event tells that.
+            // No event reports the end, also when the kernel ends the link two seconds later.
             host.kernel.missesDisconnections = true
             try #require(host.kernel.socket(to: await first.address)).lose()
             let second = try await host.other("second")
@@ -386,7 +386,7 @@ import VirtualController
         }
     }
 
-    @Test("of two processes on one adapter the second to serve is told that the first does") func twoServers()
+    @Test("the second process to serve on one adapter gets an error that names the first") func twoServers()
         async throws
     {
         try await KernelHost.run { host in
@@ -410,7 +410,7 @@ import VirtualController
         }
     }
 
-    @Test("of two processes on one adapter the second to connect to a device is told that it is busy")
+    @Test("the second process on one adapter to connect to a device gets the error that it is busy")
     func busy() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()

@@ -102,7 +102,7 @@ import VirtualController
         }
     }
 
-    @Test("a recording has all that closing makes the kernel say, whoever closes", arguments: [1, 2])
+    @Test("a recording has all packets that closing causes, for each call of close", arguments: [1, 2])
     func recording(closings: Int) async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             let packets = Lock<[HCIPacket]>([])
@@ -354,7 +354,7 @@ import VirtualController
                 await bed.wait(.seconds(1))
                 #expect(kernel.listening == [FakeKernel.address])
                 #expect(kernel.openChannels == 1 && kernel.openAttempts == 1)
-                // Whoever waits for a link holds the adapter.
+                // A connect that waits for a link holds the adapter.
                 connecting.cancel()
                 withExtendedLifetime(adapter) {}
             }

@@ -13,7 +13,7 @@ private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
 private let stranger: [UInt8] = [9, 9, 9, 9, 9, 0xc9, 2]
 
-/// A key of LE Secure Connections, as New Long Term Key tells it, with the value 0x77.
+/// A key of LE Secure Connections, as New Long Term Key reports it, with the value 0x77.
 private func longTermKey(kind: UInt8) -> [UInt8] {
     [1] + lampOctets + [kind, 0, 16] + [UInt8](repeating: 0, count: 10) + [0x77]
         + [UInt8](repeating: 0, count: 15)
@@ -28,7 +28,7 @@ private func bond(isAuthenticated: Bool) -> Bond {
     return bond
 }
 
-/// A user who answers as told, or not at all, and tells what was asked.
+/// A user who answers as configured, or not at all, and reports each question.
 private struct User: PairingDelegate {
     let ioCapability = IOCapability.keyboardDisplay
     var isWilling = true
@@ -72,7 +72,7 @@ private struct User: PairingDelegate {
     }
 }
 
-/// What the kernel asks, what the user then hears, and the answers of a willing user and another.
+/// The kernel's questions, those that the user then gets, and the answers of a willing user and another.
 private let questions: [(UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)] = [
     (
         0x000f, lampOctets + [1, 0, 0, 0, 0], "authorize", .userConfirmationReply(lamp),
@@ -111,7 +111,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func settings() async throws {
         let commands = Lock<[ManagementCommand]>([])
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
-            // Who closes it twice hears twice when all is done.
+            // Each of two calls returns when all is done.
             let closings = (0..<2).map { _ in
                 Task(executorPreference: host.loop) {
                     await host.adapter.close()
@@ -132,7 +132,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             ])
     }
 
-    @Test("with nobody to ask and no bonds to keep, nothing is set")
+    @Test("with a silent delegate and without bonds, nothing is set")
     func nothing() async throws {
         try await KernelHost.run { host in
             await host.adapter.close()
@@ -153,7 +153,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a passkey is shown, and nothing is answered; of other programs' links nobody is asked")
+    @Test("a passkey is shown, and nothing is answered; other programs' links make no question")
     func display() async throws {
         let user = User()
         try await run(try security(user)) { host in
@@ -186,7 +186,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("who was authenticated does not come back without that; a bond that was not may be renewed")
+    @Test("an authenticated bond is not renewed without authentication; one that was not may be")
     func downgrade() async throws {
         for isAuthenticated in [true, false] {
             let user = User()
@@ -436,7 +436,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a device that tells its identity behind an address that nothing resolves is asked about")
+    @Test("the user is asked about a device that sends its identity behind an unresolvable address")
     func unresolvableClaim() async throws {
         let user = User()
         try await run(try security(user, bond(isAuthenticated: false))) { host in
@@ -682,10 +682,10 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("keys that nobody here keeps do not stand for a bond", arguments: [false, true])
+    @Test("keys that are not kept here do not stand for a bond", arguments: [false, true])
     func foreignKeys(isKept: Bool) async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
-            // Of one that has told its identity, though its address cannot be resolved.
+            // Of a device that has sent its identity, though its address cannot be resolved.
             host.kernel.emit(0x000a, [isKept ? 1 : 0] + longTermKey(kind: 3).dropFirst())
             #expect(await host.kernel.nextCommand() == Self.reloaded)
         }

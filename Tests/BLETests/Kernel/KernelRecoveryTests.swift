@@ -130,7 +130,7 @@ import Testing
             let scan = host.central.scan()
             let scanning = Task(executorPreference: host.loop) { for try await _ in scan {} }
             _ = await host.loop.sleep(for: .seconds(1))
-            // The kernel stops both, and tells of it then.
+            // The kernel stops both, and then reports that the system sleeps.
             if isExtended {
                 host.kernel.emit(LESetExtendedAdvertisingEnable(enable: false))
                 host.kernel.emit(LESetExtendedScanEnable(enable: false, filterDuplicates: .off))
@@ -205,8 +205,8 @@ import Testing
         }
     }
 
-    /// The controller does not answer once; `body` runs while it is brought back, for which a reset is told of
-    /// but not sent.
+    /// The controller does not answer once. `body` runs while it is brought back, for which a reset is
+    /// reported but not sent.
     private func silence(
         _ host: KernelHost, extended: Bool = true, during body: @Sendable () async throws -> Void = {}
     ) async throws {
@@ -229,7 +229,7 @@ import Testing
             try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
     }
 
-    @Test("a train that the controller follows all the while is not lost; one that nobody wants is let go")
+    @Test("a train that the controller follows all the while is not lost; one without a consumer is let go")
     func followedTrain() async throws {
         try await KernelHost.run { host in
             let sender = try await host.other()
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    /// The scan for the search is told anew, and that is not answered.
+    /// Begins a scan beside that of the search. The command that enables it is not answered.
     private func searchSilence(_ host: KernelHost) async throws {
         host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
         let scan = host.central.scan()

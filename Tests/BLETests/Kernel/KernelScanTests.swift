@@ -7,9 +7,9 @@ import VirtualController
 
 @testable import BLE
 
-/// The scan of a kernel adapter, where it must be told apart from others'.
+/// The scan of a kernel adapter, where it must be distinguished from those of other programs.
 @Suite(.timeLimit(.minutes(10))) struct KernelScanTests {
-    /// A scan that hears for so long.
+    /// Scans for `time`, and waits ten seconds more.
     private func scan(_ host: KernelHost, for time: Duration) async {
         let stream = host.central.scan()
         let hearing = Task(executorPreference: host.loop) { for try await _ in stream {} }
@@ -19,7 +19,7 @@ import VirtualController
         _ = await host.loop.sleep(for: .seconds(10))
     }
 
-    @Test("a scan of ours that was not ended is not taken for somebody else's", arguments: [false, true])
+    @Test("a scan of ours that was not ended is not taken for another program's", arguments: [false, true])
     func notEnded(isSilent: Bool) async throws {
         try await KernelHost.run { host in
             let stream = host.central.scan()

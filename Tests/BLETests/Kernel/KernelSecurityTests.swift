@@ -14,7 +14,7 @@ private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
 
 @Suite(.timeLimit(.minutes(10))) struct KernelSecurityTests {
-    /// Runs `body` with a host, a link of the kernel's on it, and what the server tells.
+    /// Runs `body` with a host, the socket of a kernel's link on it, and the link's ID.
     private func run(
         refusing refusal: PortError? = nil,
         _ body: @escaping @Sendable (KernelHost, KernelSocket, LinkID) async throws -> Void
@@ -34,7 +34,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("raising waits until the kernel has done it, once for all who want it, and is told")
+    @Test("raising waits until the kernel has done it, once for all callers, and is reported")
     func reached() async throws {
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()
@@ -64,7 +64,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("what the kernel was asked for is not what a link has: while it pairs it tells that without a key")
+    @Test("the level that the kernel was asked for is not the link's: while it pairs it reports no key")
     func asked() async throws {
         try await run { host, socket, id in
             let first = raising(host, id)
@@ -96,7 +96,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             let socket = KernelSocket(on: host.loop)
             let id = await host.adapter.take(ReluctantSocket(socket))
             #expect(await raising(host, id).value == .adapter(.unsupported(.pairing)))
-            // It tells that level all the same, without a key.
+            // It reports that level all the same, without a key.
             socket.set(.encrypted, keySize: 0)
             let second = raising(host, id)
             await host.wait(.seconds(20))
@@ -108,7 +108,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a central that is refused while the kernel pairs is told what it lacks, which is no longer key")
+    @Test("a read that is refused while the kernel pairs is not refused for the size of the key")
     func refusedMeanwhile() async throws {
         try await run { host, socket, id in
             let answers = Lock<[[UInt8]]>([])
@@ -165,7 +165,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             )
             socket.peer.send(first.span)
             _ = await host.loop.sleep(for: .seconds(1))
-            // Nothing tells a process without a raw socket of it.
+            // No event reports it to a process without a raw socket.
             socket.set(.encrypted)
             socket.peer.send(second.span)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -286,7 +286,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     }
 
     @Test(
-        "a request for which the link was to get secure says that it did not, also when the link ends before that is told"
+        "a request that waits for security fails for the lack of it, also when the link ends first"
     )
     func endedUnsecured() async throws {
         try await run { host, socket, id in
@@ -389,7 +389,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a kernel without a Security Manager for the adapter is told as that, and the link stays")
+    @Test("a kernel without a Security Manager for the adapter is an error, and the link stays")
     func unsupported() async throws {
         try await run(refusing: .system(.invalidArgument, during: "setsockopt BT_SECURITY")) { host, _, id in
             #expect(
@@ -400,7 +400,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("what the peer began is told when the kernel has acted on the controller's event")
+    @Test("encryption by the peer is reported when the kernel has acted on the controller's event")
     func passive() async throws {
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()

@@ -61,10 +61,10 @@ final class KernelSocket: L2CAPSocket, Sendable {
         }?()
     }
 
-    /// As `keep`, and it does not tell.
+    /// As `keep`, without a report that packets have left.
     func keepSilently(_ packets: Int) { shared.withLock { $0.unsent = packets } }
 
-    /// Whether packets that leave are told.
+    /// Whether packets that leave are reported.
     var isWatched: Bool { shared.withLock { $0.departed != nil } }
 
     /// The link is gone.
@@ -83,7 +83,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
 
     var unsentPackets: Int { shared.withLock { $0.unsent } }
 
-    /// Tells at once, as the kernel does.
+    /// Calls `departed` at once, as the kernel does.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) {
         shared.withLock {
             $0.departed = departed
@@ -92,7 +92,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
         if let departed { loop.execute(departed) }
     }
 
-    /// How often they were to be told.
+    /// How often a watch of them began.
     var watches: Int { shared.withLock { $0.watches } }
 
     var isWritable: Bool { shared.withLock { $0.kept?.isEmpty ?? true } && inner.isWritable }

@@ -5,9 +5,9 @@ import VirtualController
 
 @testable import BLE
 
-/// Hosts on one air whose users do things at random, and what must hold when nothing happens any more: who wants to be on air
-/// is, and nobody else; whoever waits for a device that can be connected to has it; both ends of a link have it, and use it;
-/// what ends in any other way than its user wants is told.
+/// Hosts on one air whose users do things at random, and what must hold when nothing happens any more.
+/// Exactly the hosts that are to advertise are on air. A connect to a device that accepts one has its link.
+/// Both ends of a link have it, and use it. An end that its user does not want is reported.
 ///
 /// Under virtual time.
 final class HostModel: @unchecked Sendable {
@@ -208,7 +208,7 @@ extension HostModel {
 // MARK: - What must hold
 
 extension HostModel {
-    /// Nothing keeps anybody any more from what is wanted.
+    /// Ends all faults and separations, and waits for three minutes.
     private func settle() async {
         for host in hosts { host.port.forgive() }
         for one in hosts.indices {
@@ -241,7 +241,7 @@ extension HostModel {
         }
     }
 
-    /// Whether a host wants to be on air, and has not been told that it is not.
+    /// Whether a host is to be on air: its advertisement has begun, and its end was not reported.
     private func isAdvertising(_ number: Int, _ centrals: Int) -> Bool {
         guard let advertising = hosts[number].advertising else { return false }
         switch advertising.result {
@@ -306,7 +306,7 @@ extension HostModel {
             let end = begin { try await device.disconnection() }
             await bed.wait(.milliseconds(1))
             end.task?.cancel()
-            expect(end.result != nil, "\(name) is not told that its link to \(other) has ended")
+            expect(end.result != nil, "\(name) does not report that its link to \(other) has ended")
             return expect(user.values.map { $0.result != nil } ?? true, "\(name) still waits for values")
         }
         // Of a link before.
@@ -341,12 +341,12 @@ extension HostModel {
         guard let scan else { return }
         guard let end = scan.stream?.result else {
             return expect(
-                onAir.isSubset(of: scan.seen), "host \(number) does not hear \(onAir.subtracting(scan.seen))")
+                onAir.isSubset(of: scan.seen), "host \(number) does not find \(onAir.subtracting(scan.seen))")
         }
         expect(hosts[number].isMeddled, "the scan of host \(number) has ended: \(end)")
     }
 
-    /// When nobody wants anything any more, nothing is left.
+    /// Stops all that users want, and checks that nothing is left.
     private func end() async {
         for (number, host) in hosts.enumerated() {
             stopAdvertising(host)

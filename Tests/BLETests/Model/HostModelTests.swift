@@ -2,7 +2,7 @@ import BLECore
 import Glibc
 import Testing
 
-/// Random users of whole hosts; what fails is told with the fewest steps that show it.
+/// Random users of whole hosts. A failure is reported with the fewest steps that show it.
 @Suite(.timeLimit(.minutes(30))) struct HostModelTests {
     private static let hosts = 3
 
@@ -38,7 +38,7 @@ import Testing
                 .wait(milliseconds: 1000), .advertise(1), .connect(1, to: 2),
             ]
         ),
-        // What was to go was told as gone, though the controller had refused that.
+        // An advertisement was reported as stopped, though the controller had refused that.
         (
             7,
             [

@@ -17,7 +17,7 @@ enum HostStep: Hashable, Sendable {
     case subscribe(Int, to: Int)
     case unsubscribe(Int, from: Int)
     case write(Int, to: Int)
-    /// They do not hear each other any more.
+    /// They are out of each other's range.
     case separate(Int, Int)
     case reunite(Int, Int)
     /// The controller does something else with the next such command.

@@ -5,7 +5,7 @@ import GATTServer
 import HCISocket
 import Testing
 
-/// What handlers are told of who asks.
+/// What a request says about the client that sent it.
 struct RequestTests {
     @Test func aRequestSaysWhoAsksAndHowMuchFits() async throws {
         try await VirtualTestbed.run { bed in

@@ -28,7 +28,7 @@ import Testing
             #expect(services.contains(0x180f) && services.contains(0x180d))
             guard case .connected? = try await events.0.next(), case .connected? = try await events.1.next()
             else {
-                Issue.record("both are told of the central")
+                Issue.record("both report the central")
                 return
             }
             await device.disconnect()

@@ -38,7 +38,7 @@ struct CentralRestorationTests {
             let subscription = try #require(restored.subscriptions.first)
             #expect(restored.subscriptions.count == 1 && subscription.characteristic == Sample.value)
             #expect(subscription.buffer == .newest(3) && !subscription.indications)
-            // Nobody has done anything, and there is the link.
+            // The link comes back without a call.
             await world.bed.wait(.seconds(10))
             #expect(await central.state(of: peer) == .connected)
             // A value that comes before its owner waits for it.
@@ -73,7 +73,7 @@ struct CentralRestorationTests {
             let error = await waiting.result
             #expect(throws: BLEError.adapter(.hungUp(.port))) { try error.get() }
 
-            // It is killed again before anybody asks.
+            // It is killed again before the program connects.
             let second = try await world.rise()
             #expect(try await world.manager(second).restored.peripherals == [RestoredPeripheral(peer)])
             await world.die(second)
@@ -86,7 +86,7 @@ struct CentralRestorationTests {
             try await world.peer.serve()
             await world.bed.wait(.seconds(10))
             #expect(await central.state(of: peer) == .connected)
-            // Nobody wants it.
+            // The program does not want it.
             try await central.dismissRestored(peer)
             await world.bed.wait(.seconds(5))
             #expect(await central.state(of: peer) == .disconnected)
@@ -143,7 +143,7 @@ struct CentralRestorationTests {
             do {
                 let central = try await world.manager(first)
                 let scan = central.scan(options)
-                // One that is left is not wanted any more, and what looks for one device is nobody's later.
+                // A scan that is left is not brought back, and neither is one that looks for one device.
                 var other = central.scan().makeAsyncIterator()
                 try await world.peer.serve()
                 _ = try await other.next()
@@ -166,7 +166,7 @@ struct CentralRestorationTests {
             let central = try await world.manager(second)
             #expect(central.restored.scans == [options, ScanOptions()])
             await world.bed.wait(.seconds(5))
-            // Taken up by its options: what was heard is there at once.
+            // Taken up by its options: what it received is there at once.
             let scan = central.scan(options)
             #expect(scan.dropped == 0)
             var iterator = scan.makeAsyncIterator()

@@ -70,7 +70,7 @@ struct KeptServicesTests {
 
     // MARK: When centrals are let in
 
-    /// Whether the host is heard within a time.
+    /// Whether the peer finds the host within a time.
     private static func isOnAir(_ world: LivesAndDeaths, within limit: Duration) async throws -> Bool {
         do {
             _ = try await CentralManager(world.peer).first(within: limit) { $0.name == "peer" }
@@ -136,7 +136,7 @@ struct KeptServicesTests {
                 #expect(try await Self.isOnAir(world, within: .seconds(2)))
                 await world.die(second)
             }
-            // Whoever asks for it has it at once.
+            // An advertisement that the program asks for is on air at once.
             let third = try await world.rise()
             let last = try await world.server(third)
             try await last.publish([Self.service()])
@@ -190,7 +190,7 @@ struct KeptServicesTests {
             let back = try await CentralManager(world.peer).connect(to: await second.address)
             let found = try #require(try await back.discover().characteristics(0xfff1).first)
             #expect(try await back.read(found) == [1])
-            // All of them are replaced only when nobody looks.
+            // All of them are replaced only while no central is connected.
             let again = await failure { () throws(BLEError) in try await next.publish([]) }
             #expect(
                 again

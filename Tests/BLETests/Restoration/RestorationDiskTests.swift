@@ -134,7 +134,7 @@ struct RestorationDiskTests {
         #expect(second.problems == [.damaged(path: file, line: 10, .checksum)])
         #expect(try Disk().contents("\(file).damaged") == octets)
         await second.end(.cancelled).value
-        // It is told once.
+        // It is reported once.
         let third = try #require(try await open())
         #expect(third.problems.isEmpty && third.value.scans.count == 1)
         await third.end(.cancelled).value
@@ -147,7 +147,7 @@ struct RestorationDiskTests {
         await fourth.end(.cancelled).value
     }
 
-    @Test("after the end nothing is written, and whoever waits hears of it")
+    @Test("after the end nothing is written, and a flush fails")
     func ending() async throws {
         let state = try #require(try await open())
         #expect(try await open() == nil)
@@ -159,14 +159,14 @@ struct RestorationDiskTests {
     }
 
     @Test(
-        "a process that is killed at any moment has on the disk whatever it was told",
+        "what a process has flushed is on the disk, also when it is killed at any moment",
         arguments: [3, 6, 11, 40, 77, 123, 254, 301])
     func killed(step: Int) async throws {
         let acknowledged = "\(folder.path)/acknowledged"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, acknowledged = acknowledged as String, step = step as Int] in
             let count = Lock(0)
-            // Some of the writers may be told something in this moment.
+            // Other writers may return from a flush at this moment.
             let disk = Disk { _ in
                 let isLast = count.withLock { count -> Bool in
                     count += 1

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BLE
 
-/// When a subscription is brought back, and when nobody wants it any more.
+/// When a subscription is brought back, and when it is not wanted any more.
 struct RestoredSubscriptionTests {
     /// What the next process finds; the one before is killed.
     private static func subscriptions(

@@ -14,7 +14,7 @@ extension AttributeHandle {
     }
 }
 
-/// What a server tells; of reads nothing, since their answers tell it.
+/// Describes an event of a server; nil for reads, which their answers show.
 func describe(_ event: GATTServerEvent) -> String? {
     switch event {
     case .read: nil
@@ -28,7 +28,7 @@ func describe(_ event: GATTServerEvent) -> String? {
     }
 }
 
-/// What a connection tells; of what was sent nothing, since that is seen.
+/// Describes an event of a connection; nil for what was sent, which the dialogue shows.
 func describe(_ event: GATTConnection.Event) -> String? {
     switch event {
     case .sent, .delivered(_, .complete), .changed: nil
@@ -41,7 +41,7 @@ func describe(_ event: GATTConnection.Event) -> String? {
     }
 }
 
-/// What the client's role tells beside the ends of operations.
+/// Describes an event of the client's role, except the ends of operations.
 func describe(_ event: ClientSession.Event) -> [String]? {
     switch event {
     case .value(let value, _):

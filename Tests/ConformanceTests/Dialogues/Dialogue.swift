@@ -10,7 +10,7 @@ struct Dialogue: Sendable {
         case theirs([UInt8], more: Bool)
         /// `< octets`: we send one.
         case ours([UInt8])
-        /// `= words`: our side's user is told something.
+        /// `= words`: our side reports an event to its user.
         case told(String)
         /// `word words`: something happens on our side.
         case happens(String, [String])

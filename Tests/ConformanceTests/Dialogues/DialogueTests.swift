@@ -17,13 +17,13 @@ func dialogue(_ dialogue: Dialogue) throws {
     #expect(Set(Dialogue.all.map(\.id)).count == Dialogue.all.count)
 }
 
-/// Speaks the peer's lines and compares ours. Whatever we send or tell beside the script is an issue.
+/// Speaks the peer's lines and compares ours. What we send or report beside the script is an issue.
 private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
     var sent: [[UInt8]] = []
     var told: [String] = []
     func turn(_ place: Comment) {
         #expect(sent.map(\.hex) == [], "sent before \(place)")
-        #expect(told == [], "told before \(place)")
+        #expect(told == [], "reported before \(place)")
         (sent, told) = tester.turn()
     }
     let lines = try dialogue.lines()
@@ -42,7 +42,7 @@ private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
         }
     }
     #expect(sent.map(\.hex) == [], "sent at the end")
-    #expect(told == [], "told at the end")
+    #expect(told == [], "reported at the end")
 }
 
 extension Array {

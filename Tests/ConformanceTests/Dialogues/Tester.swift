@@ -5,7 +5,7 @@ protocol Tester {
     mutating func perform(_ command: String, _ arguments: [String]) throws
     /// Takes a PDU.
     mutating func receive(_ pdu: [UInt8])
-    /// Does all that is to be done; gives the PDUs that go to the peer, and what the user is told.
+    /// Does all that is to be done; returns the PDUs for the peer, and the events for the user.
     mutating func turn() -> (sent: [[UInt8]], told: [String])
 }
 

@@ -32,8 +32,8 @@ private struct Liar {
     }
 }
 
-/// A procedure, and the most requests that it may take: a walk goes on behind the last attribute that was told, so
-/// it has no more of them than there are handles.
+/// A procedure, and the most requests that it may take. A walk goes on behind the last attribute that a
+/// response had, so it has no more of them than there are handles.
 private struct Case: Sendable {
     let name: String
     let limit: Int

@@ -14,7 +14,7 @@ struct JoinedEnds {
 
     var mtu: ATTMTU { connection.mtu }
 
-    /// Tells the server our MTU, which is `mtu`.
+    /// Exchanges the MTU when `mtu`, which is ours, is not the default.
     init(mtu: UInt16, _ server: ([UInt8]) -> [[UInt8]]) throws {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = ATTMTU(mtu)

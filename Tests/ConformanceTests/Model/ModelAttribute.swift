@@ -15,7 +15,7 @@ struct ModelAttribute {
     var value: [UInt8]
     /// The last handle of the group that it begins; else its own.
     var groupEnd: Int
-    /// What a link must be worth to read and to write it, 0 to 3; nil: nobody may.
+    /// The security that a link needs to read and to write it, 0 to 3; nil: no link may.
     var read: Int? = 0
     var write: Int?
     var wantsAuthorization = false

@@ -1,6 +1,6 @@
 /// Writes (3.4.5 and 3.4.6).
 extension ReferenceModel {
-    /// A Write Command; whatever forbids it, nothing is told.
+    /// A Write Command. An error that forbids it is not reported.
     mutating func perform(_ pdu: [UInt8], on link: inout ModelLink) {
         guard pdu[0] == 0x52, pdu.count >= 3 else { return }
         try? write(word(pdu, 1), Array(pdu[3...]), isCommand: true, &link)

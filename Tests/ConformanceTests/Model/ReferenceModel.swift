@@ -9,7 +9,7 @@ struct ReferenceModel {
 
     /// Prepared writes that a link may queue.
     static let queueLimit = 3
-    /// The MTU that the server tells.
+    /// The server's MTU.
     static let serverMTU = 517
 
     /// Whether the application authorizes an access.
@@ -18,7 +18,7 @@ struct ReferenceModel {
     var attributes: [ModelAttribute] = []
 
     /// What may be sent to a PDU: one of these, or nothing when there is none. Where more than one error applies,
-    /// the specification leaves open which is told (3.4.1.1).
+    /// the specification leaves open which is returned (3.4.1.1).
     mutating func answers(to pdu: [UInt8], on link: inout ModelLink) -> [[UInt8]] {
         guard let opcode = pdu.first else { return [] }
         if opcode & 0x40 != 0 {

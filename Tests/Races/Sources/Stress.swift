@@ -161,8 +161,8 @@ struct Stress: Sendable {
         removeFolder()
     }
 
-    /// By rm: FileManager would bring Foundation, whose own threads are not the matter here. Spawned and not forked, for a
-    /// fork of many threads has a sanitizer whose locks nobody unlocks.
+    /// By rm: FileManager would bring Foundation, whose own threads are not the matter here. Spawned and not
+    /// forked: in a fork of a process with many threads the sanitizer's locks may stay locked.
     private func removeFolder() {
         let words: [String] = ["rm", "-rf", folder]
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

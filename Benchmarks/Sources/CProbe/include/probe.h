@@ -17,7 +17,7 @@ int probe_start_echo(int descriptor, const void *answer, uint32_t length);
 /// monotonic clock, or 0 when an answer is not `expected` octets long.
 uint64_t probe_ping(int descriptor, const void *request, uint32_t length, uint32_t expected, uint32_t turns);
 
-/// Advertising reports that a controller sends once it is told to scan.
+/// Advertising reports that a controller sends once scanning is enabled.
 struct probe_feed {
     /// How many.
     uint32_t reports;
@@ -37,7 +37,7 @@ int probe_start_controller(int descriptor, struct probe_feed feed);
 /// Nanoseconds of processor time that the calling thread has spent.
 uint64_t probe_thread_time(void);
 
-/// The baseline: tells the controller to scan, then reads packets and counts reports until there are
+/// The baseline: enables scanning, then reads packets and counts reports until there are
 /// `wanted`. Returns the processor time that this took, or 0 when the socket ended before.
 uint64_t probe_count_reports(int descriptor, uint32_t wanted);
 

@@ -4,7 +4,7 @@ import GATTClient
 
 /// Every procedure asks only what fits the MTU, ends after a bounded number of requests whatever PDUs answer
 /// them, and what it finds lies in order, each thing within the one that holds it. The input is a choice of
-/// procedure and MTU, then responses, each after an octet that tells its length.
+/// procedure and MTU, then responses, each after an octet with its length.
 public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
     let mtu = 23 + Int(bytes[1]) * 2

@@ -8,7 +8,7 @@ import GATTServer
 /// each operation ends once, each held response is answered once, no frame is over the MTU, one indication at most and one
 /// request at most wait for the peer, and after the end nothing comes.
 ///
-/// The input is operations of one octet, some with arguments; a PDU comes after an octet that tells its length.
+/// The input is operations of one octet, some with arguments; a PDU comes after an octet with its length.
 public func fuzzGATTConnection(_ bytes: Span<UInt8>) {
     var input = ByteReader(bytes, of: "fuzz input")
     var played = PlayedConnection()
@@ -35,7 +35,7 @@ private struct PlayedConnection {
     private var operations: Set<TicketID> = []
     private var subscribers: [SubscriptionID] = []
     private var securing: TicketID?
-    /// Whether what is remembered is told late, and the hash that it is wanted of.
+    /// Whether a remembered database is returned late, and the hash that it is wanted for.
     private var wantsRecall = false
     private var recalling: [UInt8]??
     /// The longest PDU that has been allowed; what waits while the MTU sinks is sent all the same.
@@ -250,7 +250,7 @@ private struct PlayedConnection {
 }
 
 extension GATTConnection.Event {
-    /// What may still be told of a delivery that was begun after the end.
+    /// Whether it is the event that may still come for a delivery that was begun after the end.
     fileprivate var isEndOfDelivery: Bool {
         if case .delivered(_, .closed) = self { true } else { false }
     }

@@ -5,7 +5,7 @@ import GATTServer
 
 /// Whatever PDUs a central sends, the link lives on, each request gets exactly one response of its own kind
 /// within the MTU, and nothing that the central may not read is in any of them, while services come and go.
-/// The input is PDUs, each after an octet that tells its length; a length of 255 changes the database.
+/// The input is PDUs, each after an octet with its length; a length of 255 changes the database.
 public func fuzzGATTServer(_ bytes: Span<UInt8>) {
     let central = ClientID(rawValue: 1)
     var server = GATTServer(database)

@@ -9,8 +9,8 @@ import HCI
 import HCISocket
 import VirtualController
 
-/// A whole host, beside another one on an air under virtual time, whose users do anything and whose controller says anything
-/// and loses answers: nothing traps, and with its end everything has ended that anybody waits for.
+/// A whole host, beside another one on an air under virtual time. Its users do anything, and its controller
+/// says anything and loses answers. Nothing traps, and with its end every call has ended.
 ///
 /// The input is operations of one octet, some with arguments.
 public func fuzzHost(_ bytes: Span<UInt8>) {

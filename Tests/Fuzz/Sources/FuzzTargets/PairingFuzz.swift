@@ -82,7 +82,7 @@ private struct FuzzedLink {
             receive([code] + ((try? input.bytes(min(count - 1, input.remaining), "body")) ?? []), index)
         case 9: if (try? ends[index].machine.begin(.encryption, at: now)) != nil { ends[index].isOpen = true }
         case 10:
-            // A peripheral that takes back its wish for security is told no more of it.
+            // A peripheral that takes back its wish for security gets no more events of it.
             if !ends[index].machine.isPairing, ends[index].machine.role == .peripheral {
                 ends[index].isOpen = false
             }

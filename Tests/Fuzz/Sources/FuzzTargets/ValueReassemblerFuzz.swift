@@ -3,7 +3,7 @@ import GATTClient
 
 /// However the octets are cut into parts, no message is over the limit, no octet is in two messages, and those
 /// that are waited for are no more than were received. The input is a rule, then parts, each after an octet
-/// that tells its length.
+/// with its length.
 public func fuzzValueReassembler(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
     let number = Int(bytes[1])
