@@ -58,7 +58,7 @@ struct TourPeripheral {
             guest = range?.start
             return "a guest came"
         case "remove":
-            guard let handle = guest.take() else { return "nobody is here" }
+            guard let handle = guest.take() else { return "no device is here" }
             try await manager.removeService(at: handle)
             return "the guest left"
         default: return "what?"
