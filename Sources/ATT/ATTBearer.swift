@@ -89,7 +89,7 @@ package struct ATTBearer: Machine, Sendable {
         var responsesQueued = 0
         var indicating: CurrentIndication?
         var indications = Deque<Indication>()
-        var refusedPush = false
+        var refusedUnsolicited = false
     }
 
     private var events = Deque<Event>()
@@ -118,7 +118,7 @@ package struct ATTBearer: Machine, Sendable {
         case .request: receiveRequest(frame, opcode, at: now)
         case .response: receiveResponse(frame, opcode)
         case .command: receiveCommand(frame)
-        case .push: receivePush(frame, opcode)
+        case .unsolicited: receiveUnsolicited(frame, opcode)
         case .confirmation: receiveConfirmation(frame)
         case nil where opcode.isCommand: ignored.unknownCommands += 1
         case nil: accept(.refusal(ATTErrorResponse(opcode, .none, .requestNotSupported)))
@@ -149,11 +149,11 @@ package struct ATTBearer: Machine, Sendable {
         case .response:
             server.responsesQueued -= 1
             serveWaiting()
-        case .push(.indication): server.indicating?.deadline = now + configuration.timeout
-        case .command, .push, .confirmation: break
+        case .unsolicited(.indication): server.indicating?.deadline = now + configuration.timeout
+        case .command, .unsolicited, .confirmation: break
         }
-        if server.refusedPush, pushesQueued < configuration.pushLimit {
-            server.refusedPush = false
+        if server.refusedUnsolicited, unsolicitedQueued < configuration.unsolicitedLimit {
+            server.refusedUnsolicited = false
             events.append(.ready)
         }
         return true
@@ -227,26 +227,29 @@ package struct ATTBearer: Machine, Sendable {
         guard closure == nil else { return }
         try ATTLimitError.check(.pdu(pdu.opcode), pdu.encodedCount, atMost: mtu.octets)
         do {
-            try ATTLimitError.check(.pushes, pushesQueued + 1, atMost: configuration.pushLimit)
+            try ATTLimitError.check(
+                .notifications, unsolicitedQueued + 1, atMost: configuration.unsolicitedLimit)
         } catch {
-            server.refusedPush = true
+            server.refusedUnsolicited = true
             throw error
         }
         outbox.append(pdu)
     }
 
     /// Whether a command or a notification would be queued.
-    package var canPush: Bool { pushRoom > 0 }
+    package var canSendUnsolicited: Bool { unsolicitedRoom > 0 }
 
     /// How many commands and notifications would be queued.
-    package var pushRoom: Int { closure == nil ? max(0, configuration.pushLimit - pushesQueued) : 0 }
+    package var unsolicitedRoom: Int {
+        closure == nil ? max(0, configuration.unsolicitedLimit - unsolicitedQueued) : 0
+    }
 
     /// How many commands, notifications and indications wait to be taken by `nextFrame(into:at:)`; of the indications
     /// the one whose turn it is.
-    package var unsentPushes: Int {
+    package var unsentNotifications: Int {
         outbox.count {
             switch $0 {
-            case .command, .push: true
+            case .command, .unsolicited: true
             case .request, .response, .confirmation: false
             }
         }
@@ -258,7 +261,7 @@ package struct ATTBearer: Machine, Sendable {
         guard case .exchangeMTU? = client.current?.request, client.current?.isSent == true else {
             return outbox.popFirst()
         }
-        let index = outbox.firstIndex { if case .push = $0 { false } else { true } }
+        let index = outbox.firstIndex { if case .unsolicited = $0 { false } else { true } }
         return index.map { outbox.remove(at: $0) }
     }
 
@@ -266,7 +269,7 @@ package struct ATTBearer: Machine, Sendable {
         earlier(client.current?.deadline, server.indicating?.deadline)
     }
 
-    private var pushesQueued: Int { outbox.count - server.responsesQueued }
+    private var unsolicitedQueued: Int { outbox.count - server.responsesQueued }
 }
 
 // MARK: - Client
@@ -373,10 +376,10 @@ extension ATTBearer {
     }
 
     /// A malformed indication is confirmed all the same (3.4.7.2), or the peer would wait for ever.
-    private mutating func receivePush(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
+    private mutating func receiveUnsolicited(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
         if opcode == .handleValueIndication { client.unconfirmed += 1 }
         do {
-            events.append(.push(try ATTPush(frame)))
+            events.append(.unsolicited(try ATTUnsolicited(frame)))
         } catch {
             ignored.malformed += 1
             if opcode == .handleValueIndication { confirm() }
@@ -419,7 +422,7 @@ extension ATTBearer {
     package mutating func notify(
         _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
     ) throws(ATTLimitError) {
-        try enqueue(.push(.notification(handle, value: fit(value, truncating))))
+        try enqueue(.unsolicited(.notification(handle, value: fit(value, truncating))))
     }
 
     /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
@@ -429,7 +432,7 @@ extension ATTBearer {
         if values.index(after: values.startIndex) == values.endIndex {
             try notify(first.handle, value: Array(first.value))
         } else {
-            try enqueue(.push(.multipleNotification(values)))
+            try enqueue(.unsolicited(.multipleNotification(values)))
         }
     }
 
@@ -544,10 +547,10 @@ extension ATTBearer {
 
     private mutating func begin(_ indication: Indication) {
         server.indicating = CurrentIndication(id: indication.id)
-        outbox.append(.push(.indication(indication.handle, value: indication.value)))
+        outbox.append(.unsolicited(.indication(indication.handle, value: indication.value)))
     }
 
     private func fit(_ value: [UInt8], _ truncating: Bool) -> [UInt8] {
-        truncating && value.count > mtu.pushValue ? Array(value[..<mtu.pushValue]) : value
+        truncating && value.count > mtu.notificationValue ? Array(value[..<mtu.notificationValue]) : value
     }
 }

@@ -39,7 +39,7 @@ extension ATTBearer {
         /// To the server: do it, there is no answer.
         case command(ATTCommand)
         /// To the client. An indication wants `confirm()`.
-        case push(ATTPush)
+        case unsolicited(ATTUnsolicited)
         /// To the client: the peer's answer to a request, also when it is an error.
         case response(ATTTransactionID, ATTResponse)
         /// The transaction is over without an answer.
@@ -85,7 +85,7 @@ extension ATTBearer {
         /// Requests of ours that may wait for their turn.
         package var requestLimit = 64
         /// Commands and notifications that may wait for the transport.
-        package var pushLimit = 64
+        package var unsolicitedLimit = 64
         /// Indications that may wait for their turn.
         package var indicationLimit = 64
         /// Requests that a peer may send before the one ahead of them is answered, and responses that may

@@ -7,7 +7,7 @@ package struct ATTLimitError: Error, Hashable, Sendable {
         /// Requests that wait for their turn.
         case requests
         /// Commands and notifications that wait for the transport.
-        case pushes
+        case notifications
         /// Indications that wait for their turn.
         case indications
     }
@@ -37,7 +37,7 @@ extension ATTLimitError: CustomStringConvertible {
         switch limit {
         case .pdu(let opcode): "\(opcode): \(value) octets, the MTU allows \(maximum)"
         case .requests: "\(value) requests would wait, the limit is \(maximum)"
-        case .pushes: "\(value) commands and notifications would wait, the limit is \(maximum)"
+        case .notifications: "\(value) commands and notifications would wait, the limit is \(maximum)"
         case .indications: "\(value) indications would wait, the limit is \(maximum)"
         }
     }

@@ -30,7 +30,7 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
     /// The value of a Signed Write Command.
     @inlinable package var signedWriteValue: Int { octets &- 15 }
     /// The value of a notification or an indication.
-    @inlinable package var pushValue: Int { octets &- 3 }
+    @inlinable package var notificationValue: Int { octets &- 3 }
 
     /// Orders by the number of octets.
     @inlinable

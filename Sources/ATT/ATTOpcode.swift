@@ -96,7 +96,7 @@ extension ATTOpcode {
         /// From the client; never answered.
         case command
         /// From the server, unasked: a notification or an indication.
-        case push
+        case unsolicited
         /// From the client, to an indication.
         case confirmation
     }
@@ -104,7 +104,7 @@ extension ATTOpcode {
     /// What PDUs with this opcode are, or nil when the specification does not define it.
     package var kind: Kind? {
         switch rawValue {
-        case 0x1b, 0x1d, 0x23: .push
+        case 0x1b, 0x1d, 0x23: .unsolicited
         case 0x1e: .confirmation
         case 0x52, 0xd2: .command
         case 0x01...0x13, 0x16...0x19, 0x20...0x21: rawValue & 1 == 0 ? .request : .response
@@ -113,7 +113,7 @@ extension ATTOpcode {
     }
 
     /// Whether PDUs with this opcode are commands, notifications or indications.
-    package var isUnasked: Bool { kind == .command || kind == .push }
+    package var isUnasked: Bool { kind == .command || kind == .unsolicited }
 
     /// The opcode of the response that a request with this opcode gets when all is well.
     @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }

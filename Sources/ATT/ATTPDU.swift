@@ -10,7 +10,7 @@ package enum ATTPDU: Hashable, Sendable {
     /// From the client, never answered.
     case command(ATTCommand)
     /// From the server, unasked.
-    case push(ATTPush)
+    case unsolicited(ATTUnsolicited)
     /// From the client: the indication arrived (Core Specification 5.4, Vol 3, Part F, 3.4.7.3).
     case confirmation
 }
@@ -21,7 +21,7 @@ extension ATTPDU {
         case .request(let request): request.opcode
         case .response(let response): response.opcode
         case .command(let command): command.opcode
-        case .push(let push): push.opcode
+        case .unsolicited(let unsolicited): unsolicited.opcode
         case .confirmation: .handleValueConfirmation
         }
     }
@@ -39,7 +39,7 @@ extension ATTPDU: PacketCodable {
         case .request: self = .request(try ATTRequest(decoding: &reader))
         case .response: self = .response(try ATTResponse(decoding: &reader))
         case .command: self = .command(try ATTCommand(decoding: &reader))
-        case .push: self = .push(try ATTPush(decoding: &reader))
+        case .unsolicited: self = .unsolicited(try ATTUnsolicited(decoding: &reader))
         case .confirmation:
             self = .confirmation
             reader = ahead
@@ -53,7 +53,7 @@ extension ATTPDU: PacketCodable {
         case .request(let request): request.encodedCount
         case .response(let response): response.encodedCount
         case .command(let command): command.encodedCount
-        case .push(let push): push.encodedCount
+        case .unsolicited(let unsolicited): unsolicited.encodedCount
         case .confirmation: 1
         }
     }
@@ -64,7 +64,7 @@ extension ATTPDU: PacketCodable {
         case .request(let request): request.encode(into: &output)
         case .response(let response): response.encode(into: &output)
         case .command(let command): command.encode(into: &output)
-        case .push(let push): push.encode(into: &output)
+        case .unsolicited(let unsolicited): unsolicited.encode(into: &output)
         case .confirmation: output.u8(opcode.rawValue)
         }
     }

@@ -183,7 +183,7 @@ package struct ClientSession: Sendable {
     private var subscriptions: [SubscriptionID: Subscription] = [:]
     /// The configurations last written, by the value's handle; for other handles none was written.
     private var told: [AttributeHandle: Told] = [:]
-    private var early = EarlyValues()
+    private var early = UnclaimedValues()
     private var held = HeldConfirmations()
     private var confirmationsOwed = 0
 
@@ -906,10 +906,10 @@ extension ClientSession {
 extension ClientSession {
     /// Takes what the server sent by itself. An indication is confirmed at once, unless a subscriber holds the confirmation
     /// until it has taken the value.
-    mutating func receive(_ push: ATTPush, mtu: ATTMTU, at now: Instant) {
-        var confirms = push.opcode == .handleValueIndication
+    mutating func receive(_ unsolicited: ATTUnsolicited, mtu: ATTMTU, at now: Instant) {
+        var confirms = unsolicited.opcode == .handleValueIndication
         defer { if confirms { confirmationsOwed += 1 } }
-        for var value in push.values(mtu: mtu, at: now) {
+        for var value in unsolicited.values(mtu: mtu, at: now) {
             let subscribers = table.subscribers(of: value.handle).filter { subscriptions[$0] != nil }
             let holding = subscribers.filter { subscriptions[$0]?.holdsConfirmation == true }
             if value.isIndication, !holding.isEmpty {

@@ -196,7 +196,7 @@ extension GATTConnection {
             endClient(reason)
             end = reason
         case .ready: looksAgain = true
-        case .push(let push): session.receive(push, mtu: mtu, at: received)
+        case .unsolicited(let unsolicited): session.receive(unsolicited, mtu: mtu, at: received)
         case .response(let id, let response) where id == asked?.id:
             asked = nil
             session.receive(response)
@@ -292,7 +292,7 @@ extension GATTConnection {
     /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for confirmations,
     /// a notification for the channel.
     package func hasRoom(forIndication isIndication: Bool) -> Bool {
-        guard isIndication else { return notifications.parts.isEmpty && bearer.canPush }
+        guard isIndication else { return notifications.parts.isEmpty && bearer.canSendUnsolicited }
         return closure == nil && indications.count < configuration.indicationLimit
     }
 
@@ -302,7 +302,7 @@ extension GATTConnection {
         if delivery.isEmpty { return .complete }
         guard !delivery.truncates else { return nil }
         func refusal(_ updates: [ValueUpdate], _ opcode: ATTOpcode) -> DeliveryEnd? {
-            updates.first { $0.value.count > mtu.pushValue }.map {
+            updates.first { $0.value.count > mtu.notificationValue }.map {
                 .refused(ATTLimitError(.pdu(opcode), maximum: mtu.octets, value: $0.value.count + 3))
             }
         }
@@ -312,7 +312,7 @@ extension GATTConnection {
 
     private mutating func sendNotifications() {
         while let part = notifications.parts.first,
-            bearer.pushRoom > (session.hasWaitingCommands && bearer.unsentPushes > 0 ? 1 : 0)
+            bearer.unsolicitedRoom > (session.hasWaitingCommands && bearer.unsentNotifications > 0 ? 1 : 0)
         {
             let group = part.updates[part.next..<(part.next + part.count(mtu: mtu))]
             do throws(ATTLimitError) {
@@ -427,7 +427,7 @@ extension GATTConnection {
     package mutating func trySend(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Bool {
-        guard session.sendsAtOnce(about: handles), bearer.canPush else { return false }
+        guard session.sendsAtOnce(about: handles), bearer.canSendUnsolicited else { return false }
         try session.check(handles)
         do throws(ATTLimitError) {
             try bearer.send(command)
@@ -438,7 +438,7 @@ extension GATTConnection {
     }
 
     /// Whether a command would be sent at once.
-    package var canSend: Bool { bearer.canPush && !session.hasWaitingCommands }
+    package var canSend: Bool { bearer.canSendUnsolicited && !session.hasWaitingCommands }
 
     /// Waits until a command would be sent at once.
     package mutating func waitForRoom() -> Submission<Void> {
@@ -501,7 +501,7 @@ extension GATTConnection {
     }
 
     private mutating func takeCommands() {
-        while session.hasWaitingCommands, bearer.canPush,
+        while session.hasWaitingCommands, bearer.canSendUnsolicited,
             session.sendNext({ (command) throws(ATTLimitError) in try bearer.send(command) })
         {}
     }
@@ -527,5 +527,5 @@ extension GATTConnection {
     }
 
     /// How many commands and notifications wait for the channel; also an indication, when its turn has come.
-    package var unsent: Int { bearer.unsentPushes + notifications.count + session.commandCount }
+    package var unsent: Int { bearer.unsentNotifications + notifications.count + session.commandCount }
 }

@@ -237,7 +237,10 @@ func keptByTheChannel() throws {
     #expect(bearer.frames() == [])
     bearer.receive("1d030001")
     bearer.receive("1b030002")
-    #expect(bearer.events() == [.push(.indication(3, value: [1])), .push(.notification(3, value: [2]))])
+    #expect(
+        bearer.events() == [
+            .unsolicited(.indication(3, value: [1])), .unsolicited(.notification(3, value: [2])),
+        ])
     #expect(bearer.frames() == [])
     bearer.confirm()
     bearer.confirm()
@@ -264,7 +267,9 @@ func keptByTheChannel() throws {
         try bearer.send(.write(3, value: value))
     }
     for _ in 0..<64 { try bearer.send(.write(3, value: [])) }
-    #expect(throws: ATTLimitError(.pushes, maximum: 64, value: 65)) { try bearer.send(.write(3, value: [])) }
+    #expect(throws: ATTLimitError(.notifications, maximum: 64, value: 65)) {
+        try bearer.send(.write(3, value: []))
+    }
     for _ in 0..<65 { _ = try bearer.request(.read(3)) }
     #expect(throws: ATTLimitError(.requests, maximum: 64, value: 65)) { try bearer.request(.read(3)) }
     #expect(

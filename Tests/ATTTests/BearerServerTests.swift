@@ -206,12 +206,12 @@ func timeOfAnIndicationBeginsWithSending() throws {
 
 @Test func aRefusedNotificationHearsWhenThereIsRoom() throws {
     var configuration = ATTBearer.Configuration()
-    configuration.pushLimit = 2
+    configuration.unsolicitedLimit = 2
     configuration.indicationLimit = 1
     var bearer = ATTBearer(configuration)
     try bearer.notify(3, value: [1])
     try bearer.notify(3, value: [2])
-    #expect(throws: ATTLimitError(.pushes, maximum: 2, value: 3)) { try bearer.notify(3, value: [3]) }
+    #expect(throws: ATTLimitError(.notifications, maximum: 2, value: 3)) { try bearer.notify(3, value: [3]) }
     #expect(bearer.events() == [])
     #expect(bearer.frame()?.hex == "1b030001")
     #expect(bearer.events() == [.ready])

@@ -36,7 +36,7 @@ private struct Pair {
             } else {
                 told.append(event)
             }
-            if case .push(.indication) = event { bearer.confirm() }
+            if case .unsolicited(.indication) = event { bearer.confirm() }
         }
         return told
     }
@@ -49,14 +49,15 @@ private struct Pair {
     _ = try pair.left.indicate(9, value: [9])
     try pair.right.notify(8, value: [8])
     let told = try pair.settle()
-    #expect(told.left == [.push(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3]))])
-    #expect(told.right == [.push(.indication(9, value: [9])), .response(1, .read([4]))])
+    #expect(
+        told.left == [.unsolicited(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3]))])
+    #expect(told.right == [.unsolicited(.indication(9, value: [9])), .response(1, .read([4]))])
     #expect(pair.left.ignored.total == 0)
     #expect(pair.right.ignored.total == 0)
 }
 
-@Test("No push goes between our MTU request and its response (3.4.2.2)")
-func pushesWaitForTheMTU() throws {
+@Test("No unsolicited PDU goes between our MTU request and its response (3.4.2.2)")
+func notificationsWaitForTheMTU() throws {
     var bearer = ATTBearer()
     try bearer.notify(8, value: [8])
     _ = try bearer.exchangeMTU()
@@ -134,7 +135,7 @@ extension ATTBearer.Event {
         while let event = bearer.nextEvent() {
             if case .request(let request) = event {
                 try bearer.respond(.error(ATTErrorResponse(request.opcode, 1, .unlikelyError)))
-            } else if case .push(.indication) = event {
+            } else if case .unsolicited(.indication) = event {
                 bearer.confirm()
             }
         }
@@ -143,7 +144,7 @@ extension ATTBearer.Event {
         switch opcode?.kind {
         case .request: #expect(kinds == [.response])
         case nil where opcode?.isCommand == false: #expect(kinds == [.response])
-        case .push where opcode == .handleValueIndication: #expect(kinds == [.confirmation])
+        case .unsolicited where opcode == .handleValueIndication: #expect(kinds == [.confirmation])
         default: #expect(kinds == [])
         }
     }

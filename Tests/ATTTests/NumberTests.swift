@@ -47,7 +47,7 @@ import Testing
         #expect(mtu.readByTypeValue == row.byType)
         #expect(mtu.readByGroupTypeValue == row.byGroup)
         #expect(mtu.writeValue == row.write)
-        #expect(mtu.pushValue == row.write)
+        #expect(mtu.notificationValue == row.write)
         #expect(mtu.prepareWriteValue == row.prepare)
         #expect(mtu.signedWriteValue == row.signed)
     }

@@ -87,8 +87,8 @@ private let samples: [Sample] = [
     Sample("1800", .request(.executeWrite(.cancel))),
     Sample("1801", .request(.executeWrite(.write))),
     Sample("19", .response(.executeWrite)),
-    Sample("1b030000ff", .push(.notification(3, value: [0, 0xff])), least: 3),
-    Sample("1d0300", .push(.indication(3, value: [])), least: 3),
+    Sample("1b030000ff", .unsolicited(.notification(3, value: [0, 0xff])), least: 3),
+    Sample("1d0300", .unsolicited(.indication(3, value: [])), least: 3),
     Sample("1e", .confirmation),
     Sample("2003000500", .request(.readMultipleVariable([3, 5])), least: 5),
     Sample(
@@ -96,7 +96,7 @@ private let samples: [Sample] = [
         .response(.readMultipleVariable(tuples(.init([0xaa]), .init([]), .init([0xbb, 0xcc])))), least: 3),
     Sample(
         "23" + "03000100aa" + "05000200bbcc",
-        .push(.multipleNotification(tuples(.init(3, [0xaa]), .init(5, [0xbb, 0xcc])))), least: 5),
+        .unsolicited(.multipleNotification(tuples(.init(3, [0xaa]), .init(5, [0xbb, 0xcc])))), least: 5),
     Sample("52030007", .command(.write(3, value: [7])), least: 3),
     Sample(
         "d2030007" + "01000000" + "8877665544332211",

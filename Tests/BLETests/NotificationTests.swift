@@ -159,7 +159,7 @@ struct NotificationTests {
             let (heard, _) = await drain(values, 1)
             #expect(heard == [long])
             for try await value in cut {
-                #expect(value.value == Array(long.prefix(20)) && value.mayBeCut)
+                #expect(value.value == Array(long.prefix(20)) && value.mayBeTruncated)
                 break
             }
             // The value has changed before its rest was read: heads and tails are not mixed.

@@ -39,7 +39,7 @@ struct ReplayCase: Sendable {
     let attributes: Attributes
     /// How much there is to compare, so that nothing is missed.
     let answers: Int
-    var pushes = 0
+    var notifications = 0
     /// Requests that were the last on their link.
     var unanswered = 0
     /// What was sent to clients that had not subscribed.
@@ -56,12 +56,14 @@ struct ReplayCase: Sendable {
         case .recorded(let others):
             let services = RecordedDatabase(dialogue).services + others
             let server = GATTServer(try AttributeDatabase(services, generic: nil))
-            return Replay(dialogue, on: server, storesPushes: false) { mtus[$0] ?? .default }
+            return Replay(dialogue, on: server, storesNotifications: false) { mtus[$0] ?? .default }
         case .configured(let path):
             let served = try ServedConfiguration(path)
-            return Replay(dialogue, on: served.server, storesPushes: true) { _ in served.receiveMTU }
+            return Replay(dialogue, on: served.server, storesNotifications: true) { _ in served.receiveMTU }
         case .none:
-            return Replay(dialogue, on: GATTServer(.empty), storesPushes: false) { mtus[$0] ?? .default }
+            return Replay(dialogue, on: GATTServer(.empty), storesNotifications: false) {
+                mtus[$0] ?? .default
+            }
         }
     }
 }

@@ -12,18 +12,18 @@ extension ReplayCase {
         ReplayCase(
             file: .fixture("serve-virtual"), server: .host,
             attributes: .configured("Examples/thermometer.yaml"),
-            answers: 13, pushes: 2),
+            answers: 13, notifications: 2),
         ReplayCase(
             file: .fixture("gatt-notify-virtual"),
             server: .peer(DeviceAddress(0xe31d_c6b8_878f, type: .random)),
-            attributes: .configured("Examples/thermometer.yaml"), answers: 13, pushes: 2),
+            attributes: .configured("Examples/thermometer.yaml"), answers: 13, notifications: 2),
         ReplayCase(
             file: .fixture("serve-bumble"), server: .host,
             attributes: .configured("Fixtures/serve-bumble.yaml"),
-            answers: 61, pushes: 6),
+            answers: 61, notifications: 6),
         ReplayCase(
             file: .fixture("gatt-bumble"), server: .peer(DeviceAddress(0xf000_0000_0003, type: .random)),
-            attributes: .recorded(), answers: 135, pushes: 6,
+            attributes: .recorded(), answers: 135, notifications: 6,
             differences: [
                 Known(
                     asked: "0c19003f00", recorded: "010c19000b", ours: "0d",
@@ -37,10 +37,10 @@ extension ReplayCase {
             ]),
         ReplayCase(
             file: .fixture("serve-gatttool"), server: .host,
-            attributes: .configured("Tests/Lab/guest/serve.yaml"), answers: 25, pushes: 24),
+            attributes: .configured("Tests/Lab/guest/serve.yaml"), answers: 25, notifications: 24),
         ReplayCase(
             file: .fixture("gatttool-bluetoothd"), server: bluetoothd, attributes: .recorded(), answers: 27,
-            pushes: 24),
+            notifications: 24),
         ReplayCase(
             file: .fixture("gatttool-bluetoothd"), server: .host, attributes: .none, answers: 3,
             differences: [
@@ -50,7 +50,7 @@ extension ReplayCase {
         ),
         ReplayCase(
             file: .fixture("gatt-bluetoothd"), server: bluetoothd, attributes: .recorded(), answers: 106,
-            pushes: 6,
+            notifications: 6,
             differences: [
                 Known(
                     asked: "023200", recorded: "033200", ours: "030502",
@@ -67,12 +67,12 @@ extension ReplayCase {
     static let captures: [ReplayCase] = [
         ReplayCase(
             file: .capture("horizon74at_ftms"), server: .peer(DeviceAddress(0xd715_0f98_f729, type: .random)),
-            attributes: .recorded(), answers: 306, pushes: 1047,
+            attributes: .recorded(), answers: 306, notifications: 1047,
             // The treadmill notifies what it can take next with the handle of a User Description.
             unsubscribed: [0x0012: 261]),
         ReplayCase(
             file: .capture("pongbot"), server: .peer(DeviceAddress(0x67e1_4d4b_efcc, type: .public)),
-            attributes: .recorded(), answers: 54, pushes: 54,
+            attributes: .recorded(), answers: 54, notifications: 54,
             differences: [
                 Known(
                     asked: "102500ffff0028", recorded: "11142500ffffe4ccdbe22a2ab481e91189ef3a209808",
@@ -80,10 +80,10 @@ extension ReplayCase {
             ]),
         ReplayCase(
             file: .capture("pongbot"), server: .peer(DeviceAddress(0x7822_dbd3_271f, type: .public)),
-            attributes: .recorded(), answers: 23, pushes: 4),
+            attributes: .recorded(), answers: 23, notifications: 4),
         ReplayCase(
             file: .capture("pongbot"), server: .peer(DeviceAddress(0xd859_db05_0dab, type: .public)),
-            attributes: .recorded(beside: remembered), answers: 8, pushes: 53,
+            attributes: .recorded(beside: remembered), answers: 8, notifications: 53,
             differences: [
                 Known(
                     asked: "080100ffff3a2b", recorded: "010800000a", ours: "010801000a",

@@ -26,7 +26,7 @@ struct ReplayTests {
         #expect(differences == play.differences.map(\.difference))
         #expect(replay.unsubscribed == play.unsubscribed)
         #expect(replay.answers == play.answers)
-        #expect(replay.pushes == play.pushes)
+        #expect(replay.notifications == play.notifications)
         #expect(replay.unanswered == play.unanswered)
     }
 }

@@ -75,9 +75,9 @@ func includedServices() throws {
         RemoteInclude(handle: 0x0013, uuid: 0x180a, serviceHandle: 0x0070, endHandle: 0x007f),
     ]
     let range = AttributeRange(0x0010, 0x001f)
-    #expect(try talk(DiscoverIncludes(in: range), declarations + reads) == expected)
+    #expect(try talk(FindIncludedServices(in: range), declarations + reads) == expected)
     let known: [AttributeHandle: BluetoothUUID] = [0x0060: long, 0x0070: 0x180a]
-    #expect(try talk(DiscoverIncludes(in: range, known: known), declarations) == expected)
+    #expect(try talk(FindIncludedServices(in: range, known: known), declarations) == expected)
 }
 
 private let characteristics: Dialogue = [

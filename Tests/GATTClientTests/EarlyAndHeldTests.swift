@@ -9,7 +9,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
 }
 
 @Test func earlyValuesWaitForTheirFirstListener() {
-    var early = EarlyValues()
+    var early = UnclaimedValues()
     early.keep(value(3, [1]))
     early.keep(value(5, [2]))
     early.keep(value(3, [3]))
@@ -26,7 +26,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
 }
 
 @Test func earlyValuesAreBounded() {
-    var early = EarlyValues()
+    var early = UnclaimedValues()
     for number in 0..<100 { early.keep(value(3, [UInt8(number)])) }
     #expect(early.take(3).map(\.value) == (36..<100).map { [UInt8($0)] })
     for number in 0..<60 { early.keep(value(4, [UInt8](repeating: UInt8(number), count: 512))) }
@@ -66,37 +66,37 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(held.taken(first, by: two) == true)
 }
 
-@Test func aPushIsItsValues() throws {
+@Test func aNotificationIsItsValues() throws {
     let now = Instant.zero + .seconds(3)
-    let full = ATTPush.notification(3, value: counting(20)).values(mtu: .default, at: now)
-    #expect(full == [ReceivedValue(handle: 3, value: counting(20), mayBeCut: true, received: now)])
-    let indication = ATTPush.indication(3, value: [1]).values(mtu: .default, at: now)
+    let full = ATTUnsolicited.notification(3, value: counting(20)).values(mtu: .default, at: now)
+    #expect(full == [ReceivedValue(handle: 3, value: counting(20), mayBeTruncated: true, received: now)])
+    let indication = ATTUnsolicited.indication(3, value: [1]).values(mtu: .default, at: now)
     #expect(indication == [ReceivedValue(handle: 3, value: [1], isIndication: true, received: now)])
-    let several = try ATTPush(octets("23 1200 0100 07 2000 0300 0809")).values(mtu: .default, at: now)
+    let several = try ATTUnsolicited(octets("23 1200 0100 07 2000 0300 0809")).values(mtu: .default, at: now)
     #expect(several.map(\.handle) == [0x12, 0x20] && several.map(\.value) == [[7], [8, 9]])
-    #expect(several.map(\.mayBeCut) == [false, true])
+    #expect(several.map(\.mayBeTruncated) == [false, true])
 }
 
 @Test("a value is written in the way that fits the MTU when its turn has come")
 func wholeValues() throws {
-    try talk(WriteWholeValue(3, counting(20)), [("12 0300" + counting(20).hex, "13")])
-    try talk(WriteWholeValue(3, counting(21)), mtu: 24, [("12 0300" + counting(21).hex, "13")])
+    try talk(WriteCharacteristicValue(3, counting(20)), [("12 0300" + counting(20).hex, "13")])
+    try talk(WriteCharacteristicValue(3, counting(21)), mtu: 24, [("12 0300" + counting(21).hex, "13")])
     let parts = [
         ("16 0300 0000" + counting(18).hex, "17 0300 0000" + counting(18).hex),
         ("16 0300 1200" + counting(3, from: 18).hex, "17 0300 1200" + counting(3, from: 18).hex),
     ]
-    try talk(WriteWholeValue(3, counting(21)), parts + [("18 01", "19")])
+    try talk(WriteCharacteristicValue(3, counting(21)), parts + [("18 01", "19")])
     #expect(
-        try failure(of: WriteWholeValue(3, [1]), [("12 0300 01", "01 12 0300 03")])
+        try failure(of: WriteCharacteristicValue(3, [1]), [("12 0300 01", "01 12 0300 03")])
             == .att(ATTErrorResponse(.writeRequest, 3, .writeNotPermitted)))
 }
 
 @Test func onlyALongWriteLeavesSomethingToUndo() throws {
-    var short = WriteWholeValue(3, [1])
+    var short = WriteCharacteristicValue(3, [1])
     #expect(short.undo == nil)
     _ = try short.next(mtu: 23)
     #expect(short.undo == nil)
-    var long = WriteWholeValue(3, counting(30))
+    var long = WriteCharacteristicValue(3, counting(30))
     _ = try long.next(mtu: 23)
     #expect(long.undo == .executeWrite(.cancel))
 }

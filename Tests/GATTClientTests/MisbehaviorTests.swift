@@ -152,14 +152,17 @@ private let lies:
         ),
         (
             "an included service that ends before it begins",
-            { try failure(of: DiscoverIncludes(in: range), [("08 1000 1f00 0228", "09 06 1100 6000 5f00")]) },
+            {
+                try failure(
+                    of: FindIncludedServices(in: range), [("08 1000 1f00 0228", "09 06 1100 6000 5f00")])
+            },
             .misbehaving(.readByTypeRequest, .badGroup(0x0060, end: 0x005f))
         ),
         (
             "an included service without a type",
             {
                 try failure(
-                    of: DiscoverIncludes(in: range),
+                    of: FindIncludedServices(in: range),
                     [("08 1000 1f00 0228", "09 06 1f00 6000 6f00"), ("0a 6000", "0b 01")])
             },
             .misbehaving(
@@ -173,7 +176,7 @@ private let lies:
             "an included service that answers with something else",
             {
                 try failure(
-                    of: DiscoverIncludes(in: range),
+                    of: FindIncludedServices(in: range),
                     [("08 1000 1f00 0228", "09 06 1f00 6000 6f00"), ("0a 6000", "0d 0018")])
             },
             .misbehaving(.readRequest, .unexpectedResponse(.readBlobResponse))
@@ -217,7 +220,7 @@ private let lies:
         ),
         (
             "the values of a type in no order",
-            { try failure(of: ReadByUUID(0x2a00), [("08 0100 ffff 002a", "09 03 0300 01 0200 02")]) },
+            { try failure(of: ReadUsingUUID(0x2a00), [("08 0100 ffff 002a", "09 03 0300 01 0200 02")]) },
             unexpected(.readByTypeRequest, 0x0002, 0x0004)
         ),
         (

@@ -22,7 +22,7 @@ func readErrors(code: UInt8) throws {
 @Test("GAR/CL/BV-03-C: by UUID, until there are no more")
 func readsByUUID() throws {
     let values = try talk(
-        ReadByUUID(0x2a00),
+        ReadUsingUUID(0x2a00),
         [
             ("08 0100 ffff 002a", "09 05 0300 414243"), ("08 0400 ffff 002a", "09 03 0900 5a"),
             ("08 0a00 ffff 002a", "01 08 0a00 0a"),
@@ -32,10 +32,10 @@ func readsByUUID() throws {
             RemoteValue(handle: 0x0003, value: [0x41, 0x42, 0x43]),
             RemoteValue(handle: 0x0009, value: [0x5a]),
         ])
-    let none = try failure(of: ReadByUUID(0x2a00), [("08 0100 ffff 002a", "01 08 0100 0a")])
+    let none = try failure(of: ReadUsingUUID(0x2a00), [("08 0100 ffff 002a", "01 08 0100 0a")])
     #expect(none == .att(ATTErrorResponse(.readByTypeRequest, 0x0001, .attributeNotFound)))
     let refused = try failure(
-        of: ReadByUUID(0x2a00, in: AttributeRange(3, 9)),
+        of: ReadUsingUUID(0x2a00, in: AttributeRange(3, 9)),
         [("08 0300 0900 002a", "09 03 0300 5a"), ("08 0400 0900 002a", "01 08 0500 02")])
     #expect(refused == .att(ATTErrorResponse(.readByTypeRequest, 0x0005, .readNotPermitted)))
 }

@@ -18,9 +18,9 @@ struct AskingClient {
     private var nothing = GATTServer(.empty)
     private var pending: [ClientSession.Event] = []
 
-    init(pushLimit: Int = 64, knowing cache: DatabaseCache = DatabaseCache()) {
+    init(unsolicitedLimit: Int = 64, knowing cache: DatabaseCache = DatabaseCache()) {
         var configuration = ATTBearer.Configuration()
-        configuration.pushLimit = pushLimit
+        configuration.unsolicitedLimit = unsolicitedLimit
         let client = ClientID(rawValue: 1)
         connection = GATTConnection(client, configuration)
         nothing.connect(client)

@@ -63,7 +63,7 @@ struct DeliveryTests {
     }
 
     @Test func whatWaitsForRoomGoesInOrder() throws {
-        var client = try Client.subscribed(pushLimit: 2)
+        var client = try Client.subscribed(unsolicitedLimit: 2)
         let ids = try (0..<5).map { try client.update((Client.notified, [$0]), (Client.second, [$0])) }
         let begun = client.events()
         #expect(begun.compactMap(\.sentValue) == [[0], [0]])
@@ -81,7 +81,7 @@ struct DeliveryTests {
     }
 
     @Test func aCommandIsNotHeldBackByAllTheValuesThatWait() throws {
-        var client = try Client.subscribed(pushLimit: 3)
+        var client = try Client.subscribed(unsolicitedLimit: 3)
         for number in 0..<9 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         let command = ATTCommand.write(0x0003, value: [0xcc])
         guard case .pending = try client.connection.send(command) else {
@@ -94,7 +94,7 @@ struct DeliveryTests {
     }
 
     @Test func whoWaitsForRoomBehindOtherValuesIsToldWhenTheyHaveGone() throws {
-        var client = try Client.subscribed(pushLimit: 2)
+        var client = try Client.subscribed(unsolicitedLimit: 2)
         for number in 0..<4 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         _ = client.events()
         guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {

@@ -225,7 +225,7 @@ struct OperationTests {
     }
 
     @Test func allEndsWithTheConnection() throws {
-        var client = AskingClient(pushLimit: 1)
+        var client = AskingClient(unsolicitedLimit: 1)
         let reads = [read(3, &client), read(4, &client)]
         guard case .pending = client.connection.session.discover(),
             case .done = try client.connection.send(.write(9, value: [])),
@@ -329,7 +329,7 @@ struct OperationTests {
     // MARK: Room for commands
 
     @Test func commandsThatWaitForRoomGoInTheirOrder() throws {
-        var client = AskingClient(pushLimit: 1)
+        var client = AskingClient(unsolicitedLimit: 1)
         var tickets: [TicketID] = []
         for number in 0..<4 as Range<UInt8> {
             switch try client.connection.send(.write(9, value: [number])) {
@@ -354,7 +354,7 @@ struct OperationTests {
     }
 
     @Test func whatWasWithdrawnMakesRoomForValues() throws {
-        var client = AskingClient(pushLimit: 1)
+        var client = AskingClient(unsolicitedLimit: 1)
         let first = read(3, &client)
         // The request is not sent, and has the only place.
         _ = client.events()
@@ -366,7 +366,7 @@ struct OperationTests {
     }
 
     @Test func whoWaitsForRoomWaitsItsTurn() throws {
-        var client = AskingClient(pushLimit: 1)
+        var client = AskingClient(unsolicitedLimit: 1)
         _ = try client.connection.send(.write(9, value: [0]))
         guard case .pending(let writer) = try client.connection.send(.write(9, value: [1])),
             case .pending(let other) = client.connection.waitForRoom()
@@ -381,7 +381,7 @@ struct OperationTests {
     }
 
     @Test func aCommandThatDoesNotFitIsRefusedAtOnceOrInItsTurn() throws {
-        var client = AskingClient(pushLimit: 1)
+        var client = AskingClient(unsolicitedLimit: 1)
         let long = ATTCommand.write(9, value: [UInt8](repeating: 0, count: 21))
         let limit = ATTLimitError(.pdu(.writeCommand), maximum: 23, value: 24)
         let refusal = #expect(throws: GATTFailure.self) { try client.connection.send(long) }

@@ -18,7 +18,8 @@ struct ServedClient {
     var now = Instant.zero
 
     /// Without generic services, or with them: then Service Changed is at 9, and values come later.
-    init(_ services: [GATTService]? = nil, generic: GenericServices? = nil, pushLimit: Int = 64) throws {
+    init(_ services: [GATTService]? = nil, generic: GenericServices? = nil, unsolicitedLimit: Int = 64) throws
+    {
         let characteristics = [
             GATTCharacteristic(0xff01, properties: [.read, .write, .notify]),
             GATTCharacteristic(0xff02, properties: [.read, .indicate]),
@@ -27,14 +28,14 @@ struct ServedClient {
         let services = services ?? [GATTService(0xff00, characteristics: characteristics)]
         server = GATTServer(try AttributeDatabase(services, generic: generic))
         var configuration = ATTBearer.Configuration()
-        configuration.pushLimit = pushLimit
+        configuration.unsolicitedLimit = unsolicitedLimit
         connection = GATTConnection(Self.client, configuration)
         server.connect(Self.client)
     }
 
     /// With subscriptions to all values.
-    static func subscribed(pushLimit: Int = 64) throws -> ServedClient {
-        var client = try ServedClient(pushLimit: pushLimit)
+    static func subscribed(unsolicitedLimit: Int = 64) throws -> ServedClient {
+        var client = try ServedClient(unsolicitedLimit: unsolicitedLimit)
         for request in ["1204000100", "1207000200", "120a000100"] { _ = client.ask(request) }
         _ = client.events()
         return client

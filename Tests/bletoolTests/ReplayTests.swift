@@ -83,14 +83,14 @@ struct ReplayTests {
 
     /// A server sends nothing to who has not subscribed, nor what it does not have.
     @Test(arguments: ["1b030063", "1b200063", "1d030063"])
-    func whatWouldNotBeSentIsADifference(push: String) throws {
-        let octets = [UInt8](hex: push) ?? []
+    func whatWouldNotBeSentIsADifference(unsolicited: String) throws {
+        let octets = [UInt8](hex: unsolicited) ?? []
         let count = UInt8(octets.count)
         let sent = Record(
             time: RecordingTime(microseconds: 9000),
             content: .packet(.hostToController, [2, 0x40, 0, count + 4, 0, count, 0, 4, 0] + octets))
         let (replay, differences) = try session(battery("value: {u8: 99}")).play(dialogue(records + [sent]))
-        #expect(replay.pushes == 1)
+        #expect(replay.notifications == 1)
         #expect(differences.map(\.frame) == [7])
         #expect(differences.first?.recorded == octets && differences.first?.ours == [])
         let updated = RecordingUpdate.records(records + [sent], differences)

@@ -16,8 +16,8 @@ func measureATT(_ meter: inout Meter) {
 
     meter.measure("decode Read Request", allocations: 0) { keep(try? ATTRequest(readRequest)) }
     meter.measure("decode Read Response, 22 octets", allocations: 1) { keep(try? ATTResponse(readResponse)) }
-    meter.measure("decode Notification, 20 octets", allocations: 1) { keep(try? ATTPush(notification)) }
-    meter.measure("decode Notification, 241 octets", allocations: 1) { keep(try? ATTPush(longNotification)) }
+    meter.measure("decode Notification, 20 octets", allocations: 1) { keep(try? ATTUnsolicited(notification)) }
+    meter.measure("decode Notification, 241 octets", allocations: 1) { keep(try? ATTUnsolicited(longNotification)) }
     meter.measure("decode Read By Group Type Response, 3 entries", allocations: 1) {
         guard case .readByGroupType(let list)? = try? ATTResponse(groups) else { return }
         for group in list { keep(group) }
@@ -39,8 +39,8 @@ func measureATT(_ meter: inout Meter) {
     measureEncoding("encode Read Request", ATTRequest.read(3))
     measureEncoding(
         "encode Error Response", ATTResponse.error(ATTErrorResponse(.readRequest, 3, .readNotPermitted)))
-    measureEncoding("encode Notification, 20 octets", ATTPush.notification(0x2a, value: value))
+    measureEncoding("encode Notification, 20 octets", ATTUnsolicited.notification(0x2a, value: value))
     meter.measure("encode Notification, 20 octets, as an array", allocations: 1) {
-        keep(ATTPush.notification(0x2a, value: value).encoded)
+        keep(ATTUnsolicited.notification(0x2a, value: value).encoded)
     }
 }

@@ -30,7 +30,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
         .write, .writeWithoutResponse, .authenticatedSignedWrites,
     ]
     /// Both ways that a client may subscribe to.
-    package static let anyPush: CharacteristicProperties = [.notify, .indicate]
+    package static let anyNotification: CharacteristicProperties = [.notify, .indicate]
 }
 
 extension CharacteristicProperties: CustomStringConvertible {

@@ -49,16 +49,16 @@ public actor Adapter {
     private var scratch: [UInt8] = []
 
     // Who waits for what.
-    let answers = Waiters<CommandQueue.Ticket, [UInt8]>()
-    let operations = Waiters<TicketID, Outcome<GATTFailure>?>()
-    let updates = Waiters<UInt64, Void>()
-    let connects = Waiters<ConnectTicket, LinkUser>()
-    let endings = Waiters<EndingKey, DisconnectReason>()
-    let departures = Waiters<DepartureKey, Bool>()
-    let procedures = Waiters<ProcedureKey, Void>()
-    let securings = Waiters<LinkID, Void>()
-    let idle = Waiters<UInt64, Void>()
-    let power = Waiters<UInt64, Void>()
+    let answers = PendingOperations<CommandQueue.Ticket, [UInt8]>()
+    let operations = PendingOperations<TicketID, Outcome<GATTFailure>?>()
+    let updates = PendingOperations<UInt64, Void>()
+    let connects = PendingOperations<ConnectTicket, LinkUser>()
+    let endings = PendingOperations<EndingKey, DisconnectReason>()
+    let departures = PendingOperations<DepartureKey, Bool>()
+    let procedures = PendingOperations<ProcedureKey, Void>()
+    let securings = PendingOperations<LinkID, Void>()
+    let idle = PendingOperations<UInt64, Void>()
+    let power = PendingOperations<UInt64, Void>()
     private var lastNumber: UInt64 = 0
 
     // What goes on.

@@ -16,13 +16,13 @@ struct AdvertisingState {
     /// What is known of those that are wanted.
     private var records: [AdvertisingID: AdvertisingRecord] = [:]
     /// Resumed when the first packets are on air, or with the error.
-    let started = Waiters<AdvertisingID, Void>()
+    let started = PendingOperations<AdvertisingID, Void>()
     /// Resumed when a change is on air, or with the error.
-    let updated = Waiters<AdvertisingUpdateID, Void>()
+    let updated = PendingOperations<AdvertisingUpdateID, Void>()
     /// Resumed when an advertisement ends.
-    let ended = Waiters<Wait, AdvertisingEnd>()
+    let ended = PendingOperations<Wait, AdvertisingEnd>()
     /// Resumed when one that was stopped is off the air.
-    let departed = Waiters<Wait, Void>()
+    let departed = PendingOperations<Wait, Void>()
 
     mutating func wait(for id: AdvertisingID) -> Wait {
         nextWait += 1

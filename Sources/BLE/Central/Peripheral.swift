@@ -121,13 +121,13 @@ extension Peripheral {
     public func read(
         allOf uuid: BluetoothUUID, in range: AttributeRange = .all
     ) async throws(BLEError) -> [RemoteValue] {
-        try await adapter.run(ReadByUUID(uuid, in: range), on: link)
+        try await adapter.run(ReadUsingUUID(uuid, in: range), on: link)
     }
 
     /// Several values: in one request where the server has Read Multiple Variable, each by itself and whole;
     /// else by Read Multiple, all in a row, since that does not say where one ends. What does not fit the
     /// response is read one by one.
-    public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> ReadTogether {
+    public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> MultipleReadResult {
         let handles = attributes.map { CheckedHandle($0) }
         return try await adapter.run(ReadSeveralValues(handles.map(\.handle)), about: handles, on: link)
     }
@@ -136,7 +136,7 @@ extension Peripheral {
     /// and takes effect as a whole. At most 512 octets.
     public func write(_ value: [UInt8], to attribute: some AttributeReference) async throws(BLEError) {
         let checked = CheckedHandle(attribute)
-        try await adapter.run(WriteWholeValue(checked.handle, value), about: [checked], on: link)
+        try await adapter.run(WriteCharacteristicValue(checked.handle, value), about: [checked], on: link)
     }
 
     /// Writes a value in parts of which the device repeats each, so that both know it came whole.
@@ -182,7 +182,7 @@ extension Peripheral {
     ///
     /// The link is read however slow the consumer is, so `buffer` says what happens when it falls behind.
     /// `confirming` says when an indication is confirmed. With `completing`, the rest of a value that fills
-    /// its packet is read before the consumer has it; a value whose rest cannot be had keeps `mayBeCut`.
+    /// its packet is read before the consumer has it; a value whose rest cannot be had keeps `mayBeTruncated`.
     ///
     /// ```swift
     /// for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
@@ -290,13 +290,13 @@ extension Peripheral {
     /// Whether the link takes a write without response now: fewer than 64 of them, and of notifications, wait for the
     /// radio, and none waits for that. False as well when the link has ended.
     public var canSendWriteWithoutResponse: Bool {
-        get async { await adapter.canPush(on: link) }
+        get async { await adapter.canSendUnsolicited(on: link) }
     }
 
     /// Waits until the link takes a write without response; for who has several links to serve, since
     /// `writeWithoutResponse(_:to:)` waits by itself.
     public func readyToSendWriteWithoutResponse() async throws(BLEError) {
-        try await adapter.untilCanPush(on: link)
+        try await adapter.untilCanSendUnsolicited(on: link)
     }
 
     /// Sends a value without an answer if the link takes it now; false when it does not, and nothing was sent. At most
@@ -332,9 +332,9 @@ extension Adapter {
         if left > 0 { throw .unsent(left) }
     }
 
-    fileprivate func canPush(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
+    fileprivate func canSendUnsolicited(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
-    fileprivate func untilCanPush(on id: LinkID) async throws(BLEError) {
+    fileprivate func untilCanSendUnsolicited(on id: LinkID) async throws(BLEError) {
         try await perform(on: id) { $0.gatt.waitForRoom() }
     }
 

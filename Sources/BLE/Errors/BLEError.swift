@@ -305,7 +305,7 @@ extension BLEError {
             head = opcode.octetsBeforeValue
             limit = .value(opcode)
         case .requests: limit = .waitingRequests
-        case .pushes: limit = .waitingCommands
+        case .notifications: limit = .waitingCommands
         case .indications: limit = .waitingIndications
         }
         self = .limit(limit, maximum: error.maximum - head, value: error.value - head)

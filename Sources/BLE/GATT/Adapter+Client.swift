@@ -127,7 +127,7 @@ extension Adapter {
             guard link.gatt.session.securing == ticket else { break }
             let id = link.id
             link.raising[ticket] = Task(executorPreference: loop) {
-                await self.raiseSecurity(of: id, for: code, as: ticket)
+                await self.elevateSecurity(of: id, for: code, as: ticket)
             }
         case .databaseWanted(let hash):
             let id = link.id
@@ -158,11 +158,11 @@ extension Adapter {
     }
 
     /// Makes a link more secure because its server refused an operation with `code`.
-    private func raiseSecurity(of id: LinkID, for code: ATTErrorCode, as ticket: TicketID) async {
+    private func elevateSecurity(of id: LinkID, for code: ATTErrorCode, as ticket: TicketID) async {
         guard let link = links[id] else { return }
         let end: SecurityRaise
         do throws(BLEError) {
-            end = try await raiseSecurity(of: link, for: code) ? .raised : .unavailable
+            end = try await elevateSecurity(of: link, for: code) ? .raised : .unavailable
         } catch {
             end = .failed(error)
         }

@@ -38,7 +38,7 @@ extension Adapter {
         let buffer = try await listen(to: characteristic, options, on: id)
         guard options.completing else { return BoundedStream(buffer) }
         return BoundedStream(buffer) { [weak self] value in
-            guard value.mayBeCut, let self else { return value }
+            guard value.mayBeTruncated, let self else { return value }
             return await self.completed(value, checked, on: id)
         }
     }
@@ -107,7 +107,7 @@ extension Adapter {
             guard whole.starts(with: value.value) else { return value }
             var completed = value
             completed.value = whole
-            completed.mayBeCut = false
+            completed.mayBeTruncated = false
             return completed
         } catch {
             log.debug("the rest of the value of \(value.handle): \(error)")

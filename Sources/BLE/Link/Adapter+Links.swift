@@ -54,7 +54,7 @@ extension Adapter {
                 return id
             }
         }
-        greet(link)
+        linkConnected(link)
         handOver(link, to: peer)
         return id
     }
@@ -83,7 +83,7 @@ extension Adapter {
         // Once a peer's identity is known, nothing stays under the address that it had.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
-        farewell(link, reason)
+        linkDisconnected(link, reason)
         noteDisconnected(link, reason)
         linkMadeRoomForAdvertising()
         meetPostponed()

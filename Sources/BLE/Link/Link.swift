@@ -54,9 +54,9 @@ final class Link {
     /// The procedures of the link layer.
     var procedures = LinkProcedures()
     /// What users want of the link when they come as well.
-    let preparation = Turnstile()
+    let preparation = SerialQueue()
     /// Those who want it more secure.
-    let elevation = Turnstile()
+    let elevation = SerialQueue()
 
     /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false

@@ -95,7 +95,7 @@ extension Adapter {
 
 extension Adapter {
     /// A link is there: its peer may use the server, whichever side made the link.
-    func greet(_ link: Link) {
+    func linkConnected(_ link: Link) {
         server.gatt.connect(
             ClientID(link.id), at: link.peer, security: link.protection.servedSecurity,
             current: currentSecurity(of: link))
@@ -105,7 +105,7 @@ extension Adapter {
         noteSecurity(of: link)
     }
 
-    func farewell(_ link: Link, _ reason: DisconnectReason) {
+    func linkDisconnected(_ link: Link, _ reason: DisconnectReason) {
         remember(server.gatt.disconnect(ClientID(link.id)), of: link)
         reportServerEvents()
         if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }

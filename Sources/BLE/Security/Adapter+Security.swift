@@ -63,7 +63,7 @@ extension Adapter {
     ///
     /// Links of the kernel ask it through their socket, which pairs if it must; on links of ours their security
     /// manager does.
-    func raiseSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
+    func elevateSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
         guard link.raisesSecurity else { return false }
         noteSecurity(of: link)
         guard let wanted = link.security.reached.level(after: code) else { return false }

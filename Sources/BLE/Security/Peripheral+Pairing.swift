@@ -23,7 +23,8 @@ extension Peripheral {
         try await adapter.secure(link, level)
         let hasBond = try await adapter.isBonded(link)
         if hasBond, !hadBond {
-            let name = try? await adapter.run(ReadByUUID(.deviceName), raising: false, on: link).first?.value
+            let name = try? await adapter.run(ReadUsingUUID(.deviceName), raising: false, on: link).first?
+                .value
             await adapter.noteName(name.map { String(decoding: $0, as: UTF8.self) }, of: link)
         }
         return try await adapter.security(of: link)

@@ -28,7 +28,7 @@ package struct DiscoverDatabase: GATTProcedure {
 
     private let isPartial: Bool
     private var findServices: DiscoverServices
-    private var findIncludes = DiscoverIncludes(in: .all)
+    private var findIncludes = FindIncludedServices(in: .all)
     private var findCharacteristics = DiscoverCharacteristics(in: .all)
     private var findDescriptors = DiscoverDescriptors(in: nil)
 
@@ -134,7 +134,7 @@ package struct DiscoverDatabase: GATTProcedure {
             gaps = Self.descriptorRanges(of: services.flatMap(\.characteristics), mtu)
             return enter(gap: 0)
         }
-        findIncludes = DiscoverIncludes(in: spans[span], known: types)
+        findIncludes = FindIncludedServices(in: spans[span], known: types)
         place = .includes(span)
     }
 

@@ -26,7 +26,7 @@ package struct ReadSeveralValues: GATTProcedure {
     }
 
     /// The next request, or the values in the order of the handles.
-    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ReadTogether> {
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<MultipleReadResult> {
         while true {
             switch step {
             case .variable(var read):
@@ -92,7 +92,7 @@ package struct ReadSeveralValues: GATTProcedure {
 }
 
 /// What several values read in one request came as.
-public enum ReadTogether: Hashable, Sendable {
+public enum MultipleReadResult: Hashable, Sendable {
     /// The values one by one, with their handles.
     case separate([RemoteValue])
     /// All in a row.

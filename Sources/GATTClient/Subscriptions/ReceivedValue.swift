@@ -11,7 +11,7 @@ public struct ReceivedValue: Hashable, Sendable {
     public var isIndication: Bool
     /// Whether the value filled its packet, so that its end may be missing: the server sends the first MTU - 3
     /// octets and no word of the rest (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
-    public var mayBeCut: Bool
+    public var mayBeTruncated: Bool
     /// When it came, by the loop's clock.
     public var received: Instant
     /// The confirmation that waits until the value is taken.
@@ -19,18 +19,18 @@ public struct ReceivedValue: Hashable, Sendable {
 
     /// A value that came.
     package init(
-        handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeCut: Bool = false,
+        handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeTruncated: Bool = false,
         received: Instant = .zero
     ) {
         self.handle = handle
         self.value = value
         self.isIndication = isIndication
-        self.mayBeCut = mayBeCut
+        self.mayBeTruncated = mayBeTruncated
         self.received = received
     }
 }
 
-extension ATTPush {
+extension ATTUnsolicited {
     /// The values that it brings, on a bearer with this MTU.
     package func values(mtu: ATTMTU, at now: Instant) -> [ReceivedValue] {
         switch self {
@@ -38,12 +38,12 @@ extension ATTPush {
             [
                 ReceivedValue(
                     handle: handle, value: value, isIndication: opcode == .handleValueIndication,
-                    mayBeCut: value.count >= mtu.pushValue, received: now)
+                    mayBeTruncated: value.count >= mtu.notificationValue, received: now)
             ]
         case .multipleNotification(let list):
             list.map {
                 ReceivedValue(
-                    handle: $0.handle, value: Array($0.value), mayBeCut: $0.isTruncated, received: now)
+                    handle: $0.handle, value: Array($0.value), mayBeTruncated: $0.isTruncated, received: now)
             }
         }
     }

@@ -11,7 +11,7 @@ extension GATTCharacteristic {
         guard !allowsContradictions else { return descriptors }
         let needed: [(BluetoothUUID, CharacteristicProperties, [UInt8])] = [
             (.characteristicExtendedProperties, .extendedProperties, extendedPropertiesValue),
-            (.clientCharacteristicConfiguration, .anyPush, []),
+            (.clientCharacteristicConfiguration, .anyNotification, []),
             (.serverCharacteristicConfiguration, .broadcast, [0, 0]),
         ]
         var all = descriptors

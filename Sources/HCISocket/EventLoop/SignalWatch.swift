@@ -48,7 +48,7 @@ package final class SignalWatch: @unchecked Sendable {
     /// Lets the signals do again what they do by default. Call it on the loop.
     package func close() {
         guard output.isOpen else { return }
-        Self.others.withLock { $0 = Others(farewell: $0.farewell) }
+        Self.others.withLock { $0 = Others(linkDisconnected: $0.linkDisconnected) }
         for signal in signals { Self.set(signal, to: SIG_DFL) }
         caughtSignals.store(-1, ordering: .sequentiallyConsistent)
         output.close()
@@ -65,7 +65,7 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Ends the process by `signal` as if it had not been caught, so that the parent process sees why.
     package static func die(by signal: CInt) -> Never {
-        others.withLock { $0.farewell }?()
+        others.withLock { $0.linkDisconnected }?()
         set(signal, to: SIG_DFL)
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
@@ -143,7 +143,7 @@ extension SignalWatch {
         weak var watch: SignalWatch?
         var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
         /// What is done before the process ends by a signal.
-        var farewell: (@Sendable () -> Void)?
+        var linkDisconnected: (@Sendable () -> Void)?
     }
     static let others = Lock(Others())
 
@@ -167,8 +167,8 @@ extension SignalWatch {
     }
 
     /// What is done before the process ends by a signal that was caught; nil: nothing.
-    package static func beforeDeath(_ farewell: (@Sendable () -> Void)?) {
-        others.withLock { $0.farewell = farewell }
+    package static func beforeDeath(_ linkDisconnected: (@Sendable () -> Void)?) {
+        others.withLock { $0.linkDisconnected = linkDisconnected }
     }
 
     private static func otherHandler(of signal: CInt) -> (@Sendable (CInt) -> Void)? {

@@ -13,9 +13,10 @@ extension ATTPDU {
                 "handle": .handle(handle), "value": .octets(value),
                 "counter": .number(Int(signature.counter)), "mac": .text(signature.mac.hex),
             ]
-        case .push(.notification(let handle, let value)), .push(.indication(let handle, let value)):
+        case .unsolicited(.notification(let handle, let value)),
+            .unsolicited(.indication(let handle, let value)):
             ["handle": .handle(handle), "value": .octets(value)]
-        case .push(.multipleNotification(let list)):
+        case .unsolicited(.multipleNotification(let list)):
             [
                 "values": .list(
                     list.map { .fields(["handle": .handle($0.handle), "value": .octets($0.value)]) })

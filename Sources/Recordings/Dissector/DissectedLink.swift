@@ -57,7 +57,7 @@ struct DissectedLink: Sendable {
 
     /// Whose attributes a PDU is about.
     func owner(of pdu: ATTPDU, _ direction: HCIDirection) -> Owner {
-        let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .push
+        let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         return fromClient == (direction == .hostToController) ? remote : host
     }
 
@@ -67,9 +67,9 @@ struct DissectedLink: Sendable {
         switch pdu {
         case .request: if isHost { requests.host = new } else { requests.peer = new }
         case .response: return isHost ? requests.peer.take() : requests.host.take()
-        case .push(.indication): if isHost { indications.host = new } else { indications.peer = new }
+        case .unsolicited(.indication): if isHost { indications.host = new } else { indications.peer = new }
         case .confirmation: return isHost ? indications.peer.take() : indications.host.take()
-        case .push, .command: break
+        case .unsolicited, .command: break
         }
         return nil
     }
@@ -82,7 +82,7 @@ extension ATTPDU {
         case .request(.read(let handle)), .request(.readBlob(let handle, _)),
             .request(.write(let handle, _)), .request(.prepareWrite(let handle, _, _)),
             .command(.write(let handle, _)), .command(.signedWrite(let handle, _, _)),
-            .push(.notification(let handle, _)), .push(.indication(let handle, _)),
+            .unsolicited(.notification(let handle, _)), .unsolicited(.indication(let handle, _)),
             .response(.prepareWrite(let handle, _, _)):
             handle
         case .response(.error(let error)):

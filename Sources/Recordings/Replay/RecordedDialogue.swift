@@ -89,7 +89,7 @@ private struct Splitter {
         let peer = RecordedDialogue.Server.peer(packet.peer)
         let (sender, receiver): (RecordedDialogue.Server, RecordedDialogue.Server) =
             packet.direction == .hostToController ? (.host, peer) : (peer, .host)
-        let isOfClient = pdu.opcode.kind != .response && pdu.opcode.kind != .push
+        let isOfClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         let frame = packet.frame
         add(
             isOfClient ? .client(pdu, link: link) : .server(pdu, link: link), frame,

@@ -22,11 +22,11 @@ package struct Replay {
     /// Responses that were compared.
     package private(set) var answers = 0
     /// Notifications and indications that were compared.
-    package private(set) var pushes = 0
+    package private(set) var notifications = 0
     /// Those that this server would not have sent, since the client had not subscribed: how many, by handle.
     package private(set) var unsubscribed: [AttributeHandle: Int] = [:]
     /// The same as differences, for those who take them for such.
-    package private(set) var unsubscribedPushes: [Difference] = []
+    package private(set) var unsubscribedNotifications: [Difference] = []
     /// Requests that the recording shows no answer to.
     package private(set) var unanswered = 0
     /// Where the two said different things, in the order of the recording.
@@ -34,22 +34,22 @@ package struct Replay {
 
     private var server: GATTServer
     private let receiveMTU: (Int) -> ATTMTU
-    private let storesPushes: Bool
+    private let storesNotifications: Bool
     private let security: LinkSecurity
     private var connections: [Int: GATTConnection] = [:]
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
-    /// Plays a dialogue. `storesPushes`: the application stored each value that it sent. `receiveMTU` is how much the
+    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU` is how much the
     /// server takes on a link. `security` is that of a link once it is encrypted, which the recording does not
     /// contain. A value that this server has no attribute for is not sent, which is a difference.
     package init(
-        _ dialogue: RecordedDialogue, on server: GATTServer, storesPushes: Bool,
+        _ dialogue: RecordedDialogue, on server: GATTServer, storesNotifications: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
         receiveMTU: @escaping (Int) -> ATTMTU
     ) {
         self.server = server
-        self.storesPushes = storesPushes
+        self.storesNotifications = storesNotifications
         self.security = security
         self.receiveMTU = receiveMTU
         for (turn, frame) in zip(dialogue.turns, dialogue.frames) {
@@ -74,7 +74,7 @@ package struct Replay {
             answers += 1
             let (request, ours) = asked.removeValue(forKey: link) ?? ([], [])
             compare(response.encoded, with: ours, to: request)
-        case .server(.push(let push), let link): send(push, on: link)
+        case .server(.unsolicited(let unsolicited), let link): send(unsolicited, on: link)
         case .server(.request(let request), let link):
             open(link)
             _ = connections[link]?.session.run(RawRequest(request), raisesSecurity: false)
@@ -101,29 +101,29 @@ package struct Replay {
 
     /// Gives the application's value, which only the recording knows, to this server, as the recorded one got
     /// it.
-    private mutating func send(_ push: ATTPush, on link: Int) {
-        pushes += 1
-        let values = push.values
-        if storesPushes {
+    private mutating func send(_ unsolicited: ATTUnsolicited, on link: Int) {
+        notifications += 1
+        let values = unsolicited.values
+        if storesNotifications {
             for (handle, value) in values { try? server.setValue(value, of: handle) }
         }
         let updates = values.map { ValueUpdate($0.0, server.database[$0.0]?.type ?? BluetoothUUID(0), $0.1) }
         let central = ClientID(rawValue: UInt64(link))
         let delivery: Delivery
-        if case .multipleNotification = push {
+        if case .multipleNotification = unsolicited {
             // Whether the client can take it, the recording knows better.
             delivery = Delivery(notifications: updates, packs: true)
         } else {
             delivery = server.delivery(of: updates, to: central)
             guard !delivery.isEmpty else {
                 for update in updates { unsubscribed[update.handle, default: 0] += 1 }
-                unsubscribedPushes.append(
-                    Difference(frame: frame, asked: [], recorded: push.encoded, ours: []))
+                unsubscribedNotifications.append(
+                    Difference(frame: frame, asked: [], recorded: unsolicited.encoded, ours: []))
                 return
             }
         }
         _ = connections[link]?.deliver(delivery)
-        compare(push.encoded, with: said(on: link))
+        compare(unsolicited.encoded, with: said(on: link))
     }
 
     /// All that our side has to say on a link now.
@@ -148,7 +148,7 @@ package struct Replay {
     }
 }
 
-extension ATTPush {
+extension ATTUnsolicited {
     /// The values that it carries.
     fileprivate var values: [(AttributeHandle, [UInt8])] {
         switch self {

@@ -117,13 +117,13 @@ extension ATTPDU {
     /// Octets of attribute values, which is what applications get.
     fileprivate var valueOctets: Int {
         switch self {
-        case .push(.notification(_, let value)), .push(.indication(_, let value)),
+        case .unsolicited(.notification(_, let value)), .unsolicited(.indication(_, let value)),
             .request(.write(_, let value)), .request(.prepareWrite(_, _, let value)),
             .command(.write(_, let value)), .command(.signedWrite(_, let value, _)),
             .response(.read(let value)), .response(.readBlob(let value)),
             .response(.readMultiple(let value)):
             value.count
-        case .push(.multipleNotification(let list)): list.reduce(0) { $0 + $1.value.count }
+        case .unsolicited(.multipleNotification(let list)): list.reduce(0) { $0 + $1.value.count }
         case .response(.readMultipleVariable(let list)): list.reduce(0) { $0 + $1.value.count }
         default: 0
         }

@@ -233,7 +233,7 @@ struct BenchCommand: RadioCommand {
         if read != nil { return .read }
         if write != nil { return withoutResponse ? .writeWithoutResponse : .write }
         guard let properties = attribute.characteristic?.properties, attribute.isValue,
-            !properties.isDisjoint(with: .anyPush)
+            !properties.isDisjoint(with: .anyNotification)
         else { throw Failure(.input, wanted.joined(), "has nothing to notify") }
         return properties.contains(.notify) ? .notification : .indication
     }

@@ -50,13 +50,13 @@ struct ReplayCommand: ToolCommand {
         for event in explained { console.show(event) }
         console.show(
             ReplayEvent.summary(
-                server: dialogue.server, answers: replay.answers, pushes: replay.pushes,
+                server: dialogue.server, answers: replay.answers, notifications: replay.notifications,
                 differences: differences.count, isUpdated: update && !differences.isEmpty))
         guard !differences.isEmpty else { return }
         guard update else {
             throw Failure(
                 .input, "replay",
-                "\(differences.count) of \(replay.answers + replay.pushes) answers differ",
+                "\(differences.count) of \(replay.answers + replay.notifications) answers differ",
                 hint: "if they are right, --update makes them the expectation")
         }
         try write(RecordingUpdate.records(records, differences))

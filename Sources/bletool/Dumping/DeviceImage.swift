@@ -144,7 +144,7 @@ extension DeviceImage {
 extension DeviceImage {
     /// The properties that go with a descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
     fileprivate static let properties: [BluetoothUUID: CharacteristicProperties] = [
-        0x2900: .extendedProperties, 0x2902: .anyPush, 0x2903: .broadcast,
+        0x2900: .extendedProperties, 0x2902: .anyNotification, 0x2903: .broadcast,
     ]
 
     /// Whether a characteristic is without a descriptor that its properties need.

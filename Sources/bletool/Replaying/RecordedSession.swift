@@ -57,8 +57,8 @@ struct RecordedSession {
                 try AttributeDatabase(services, generic: configuration.generic),
                 ServerOptions(configuration))
             let mtu = ATTMTU(UInt16(clamping: configuration.mtu))
-            let replay = Replay(dialogue, on: server, storesPushes: true) { _ in mtu }
-            let all = (replay.differences + replay.unsubscribedPushes).sorted { $0.frame < $1.frame }
+            let replay = Replay(dialogue, on: server, storesNotifications: true) { _ in mtu }
+            let all = (replay.differences + replay.unsubscribedNotifications).sorted { $0.frame < $1.frame }
             return (replay, all.filter { !isOfProgram($0) })
         } catch {
             throw Failure(.input, name, "\(error)")

@@ -7,7 +7,7 @@ enum ReplayEvent: Event {
     case difference(Explained)
     /// How much was compared.
     case summary(
-        server: RecordedDialogue.Server, answers: Int, pushes: Int, differences: Int, isUpdated: Bool)
+        server: RecordedDialogue.Server, answers: Int, notifications: Int, differences: Int, isUpdated: Bool)
 
     /// A difference with the packets that it is made of.
     struct Explained: Sendable {
@@ -48,10 +48,10 @@ enum ReplayEvent: Event {
                 "request": Self.json(difference.asked), "recorded": Self.json(difference.recorded),
                 "served": Self.json(difference.ours),
             ]
-        case .summary(let server, let answers, let pushes, let differences, let isUpdated):
+        case .summary(let server, let answers, let notifications, let differences, let isUpdated):
             [
                 "event": "replayed", "server": .string("\(server)"), "answers": JSONValue(answers),
-                "pushes": JSONValue(pushes), "differences": JSONValue(differences),
+                "notifications": JSONValue(notifications), "differences": JSONValue(differences),
                 "updated": JSONValue(isUpdated),
             ]
         }
@@ -71,10 +71,10 @@ enum ReplayEvent: Event {
                     Style.red("- " + (difference.recorded.map(Self.text) ?? "nothing"), when: colored),
                     Style.cyan("+ " + (difference.ours.map(Self.text) ?? "nothing"), when: colored),
                 ]
-        case .summary(let server, let answers, let pushes, let differences, let isUpdated):
+        case .summary(let server, let answers, let notifications, let differences, let isUpdated):
             let outcome =
                 differences == 0 ? "no difference" : "\(differences) differ\(isUpdated ? ", updated" : "")"
-            return ["\(server): \(answers) answers and \(pushes) notifications compared, \(outcome)"]
+            return ["\(server): \(answers) answers and \(notifications) notifications compared, \(outcome)"]
         }
     }
 

@@ -16,7 +16,7 @@ func namedProcedure(
     case "primary-services" where arguments.isEmpty: return run(DiscoverServices.primary)
     case "primary-services": return run(DiscoverServices.primary(try words.uuid(0)))
     case "secondary-services": return run(DiscoverServices.secondary)
-    case "includes": return run(DiscoverIncludes(in: try words.range(0)))
+    case "includes": return run(FindIncludedServices(in: try words.range(0)))
     case "characteristics" where arguments.count == 2:
         return run(DiscoverCharacteristics(in: try words.range(0), uuid: try words.uuid(1)))
     case "characteristics": return run(DiscoverCharacteristics(in: try words.range(0)))
@@ -29,8 +29,8 @@ func namedProcedure(
     case "read-from":
         return run(ReadLongValue(try words.handle(0), from: try words.number(1)))
     case "read-by-uuid" where arguments.count == 2:
-        return run(ReadByUUID(try words.uuid(0), in: try words.range(1)))
-    case "read-by-uuid": return run(ReadByUUID(try words.uuid(0)))
+        return run(ReadUsingUUID(try words.uuid(0), in: try words.range(1)))
+    case "read-by-uuid": return run(ReadUsingUUID(try words.uuid(0)))
     case "read-multiple": return run(ReadMultiple(try words.handles()))
     case "read-multiple-variable": return run(ReadMultipleVariable(try words.handles()))
     case "write": return run(WriteValue(try words.handle(0), try words.octets(1)))

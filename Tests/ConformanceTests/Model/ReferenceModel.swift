@@ -28,8 +28,8 @@ struct ReferenceModel {
         // An indication is confirmed, also when it is malformed or of no use (3.4.7.2).
         if opcode == 0x1d { return [[0x1e]] }
         let requests: [UInt8] = [0x02, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x16, 0x18, 0x20]
-        let pushes: [UInt8] = [0x1b, 0x1e, 0x23]
-        if pushes.contains(opcode) || requests.contains(opcode &- 1) || opcode == 0x01 { return [] }
+        let notifications: [UInt8] = [0x1b, 0x1e, 0x23]
+        if notifications.contains(opcode) || requests.contains(opcode &- 1) || opcode == 0x01 { return [] }
         guard requests.contains(opcode) else { return [error(opcode, 0, 0x06)] }
         guard isWellFormed(pdu), pdu.count <= link.mtu else { return [error(opcode, 0, 0x04)] }
         do throws(Refusal) {

@@ -35,7 +35,7 @@ extension Adapter {
         of service: CheckedService, on id: LinkID
     ) async throws(BLEError) -> [RemoteInclude] {
         if let known = try known(service, on: id) { return known.includes }
-        let found = try await run(DiscoverIncludes(in: service.range), about: [service.checked], on: id)
+        let found = try await run(FindIncludedServices(in: service.range), about: [service.checked], on: id)
         return found.map { $0.stamped(service.generation) }
     }
 

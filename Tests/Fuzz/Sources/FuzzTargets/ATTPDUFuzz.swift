@@ -25,7 +25,7 @@ private func walk(_ pdu: ATTPDU) {
     case .response(.readByType(let list)): walk(list)
     case .response(.readByGroupType(let list)): walk(list)
     case .response(.readMultipleVariable(let list)): walk(list)
-    case .push(.multipleNotification(let list)): walk(list)
+    case .unsolicited(.multipleNotification(let list)): walk(list)
     default: break
     }
 }
@@ -56,9 +56,9 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
             isRequest = true
             let error = ATTErrorResponse(request.opcode, .none, .unlikelyError)
             precondition((try? bearer.respond(.error(error))) == true)
-        case .push(.indication): bearer.confirm()
+        case .unsolicited(.indication): bearer.confirm()
         case .failed, .response: precondition(ATTOpcode(bytes[0]).kind == .response)
-        case .command, .push, .mtu: break
+        case .command, .unsolicited, .mtu: break
         case .confirmed, .overdue, .ready, .closed: preconditionFailure("\(event)")
         }
     }
@@ -67,7 +67,7 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
     let opcode = bytes.isEmpty ? nil : ATTOpcode(bytes[0])
     switch opcode?.kind {
     case .request: precondition(answers.count == 1 && ATTOpcode(answers[0][0]).kind == .response)
-    case .push where opcode == .handleValueIndication: precondition(answers == [[0x1e]])
+    case .unsolicited where opcode == .handleValueIndication: precondition(answers == [[0x1e]])
     case nil where opcode?.isCommand == false: precondition(answers.count == 1 && answers[0][4] == 0x06)
     default: precondition(answers.isEmpty && !isRequest)
     }

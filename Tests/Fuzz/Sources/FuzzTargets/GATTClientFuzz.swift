@@ -15,18 +15,20 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     case 1: converse(DiscoverServices.primary(0x180d), mtu, &answers)
     case 2: converse(DiscoverServices.secondary, mtu, &answers)
     case 3:
-        converse(DiscoverIncludes(in: .all), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
+        converse(FindIncludedServices(in: .all), mtu, &answers) {
+            checkOrder($0.map { ($0.handle, $0.handle) })
+        }
     case 4: converse(DiscoverCharacteristics(in: .all), mtu, &answers, check)
     case 5: converse(DiscoverDescriptors(in: .all), mtu, &answers)
     case 6: converse(DiscoverDatabase(), mtu, &answers, check)
     case 7: converse(ReadLongValue(3), mtu, &answers) { precondition($0.count <= 512) }
     case 8: converse(ReadLongValue(3, from: 500), mtu, &answers) { precondition($0.count <= 12) }
-    case 9: converse(ReadByUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
+    case 9: converse(ReadUsingUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
     case 10: converse(ReadMultipleVariable([3, 4, 9]), mtu, &answers) { precondition($0.count <= 3) }
     case 11: converse(WriteValue(3, [1]), mtu, &answers)
     case 14: converse(ReadDatabaseHash(), mtu, &answers) { precondition($0?.count ?? 16 == 16) }
     case 15: converse(DiscoverDatabase(service: 0x180d), mtu, &answers, check)
-    case 16: converse(WriteWholeValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
+    case 16: converse(WriteCharacteristicValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
     case 12: converse(WriteLongValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
     default:
         let values = [(AttributeHandle(3), [UInt8](repeating: 7, count: 40)), (AttributeHandle(4), [8])]

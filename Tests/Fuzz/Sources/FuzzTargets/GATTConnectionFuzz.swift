@@ -43,7 +43,7 @@ private struct PlayedConnection {
 
     init() {
         var configuration = ATTBearer.Configuration()
-        (configuration.pushLimit, configuration.indicationLimit) = (3, 3)
+        (configuration.unsolicitedLimit, configuration.indicationLimit) = (3, 3)
         connection = GATTConnection(Self.client, configuration)
         server.connect(Self.client)
     }
@@ -118,7 +118,8 @@ private struct PlayedConnection {
         let handles = known.map { [CheckedHandle($0)] } ?? [CheckedHandle(0x0003, DatabaseGeneration(77))]
         switch kind {
         case 0: begin(connection.session.run(ReadLongValue(0x0003)))
-        case 1: begin(connection.session.run(WriteWholeValue(0x0003, [UInt8](repeating: 1, count: 40))))
+        case 1:
+            begin(connection.session.run(WriteCharacteristicValue(0x0003, [UInt8](repeating: 1, count: 40))))
         case 2: begin(connection.session.run(ReadSeveralValues([3, 5, 7]), about: handles))
         case 3: begin(connection.session.discover())
         case 4: begin(connection.session.discover(refreshing: true))

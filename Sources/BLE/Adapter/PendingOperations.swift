@@ -10,7 +10,7 @@ enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
 }
 
 /// Tasks that wait for something their adapter will learn, each under a key. Confined to that actor.
-final class Waiters<Key: Hashable & Sendable, Success: Sendable> {
+final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
 
     var count: Int { continuations.count }

@@ -3,7 +3,7 @@ import BLECore
 
 /// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Their long
 /// UUIDs are not in the include declarations, so those are read one by one.
-package struct DiscoverIncludes: GATTProcedure {
+package struct FindIncludedServices: GATTProcedure {
     private var walk: AttributeWalk
     private var found: [RemoteInclude] = []
     /// What has no UUID yet, the last one first to be read.

@@ -1,7 +1,7 @@
 import BLECore
 
 /// What a server sends unasked (Core Specification 5.4, Vol 3, Part F, 3.4.7).
-package enum ATTPush: Hashable, Sendable {
+package enum ATTUnsolicited: Hashable, Sendable {
     /// A value that the client does not confirm (3.4.7.1).
     case notification(AttributeHandle, value: [UInt8])
     /// A value that the client confirms (3.4.7.2).
@@ -10,7 +10,7 @@ package enum ATTPush: Hashable, Sendable {
     case multipleNotification(ATTTupleList<ATTHandleLengthValue>)
 }
 
-extension ATTPush {
+extension ATTUnsolicited {
     package var opcode: ATTOpcode {
         switch self {
         case .notification: .handleValueNotification
@@ -20,7 +20,7 @@ extension ATTPush {
     }
 }
 
-extension ATTPush: PacketCodable {
+extension ATTUnsolicited: PacketCodable {
     /// For errors before the opcode is known.
     package static var packetName: String { "ATT notification" }
 

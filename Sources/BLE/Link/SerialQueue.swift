@@ -1,15 +1,15 @@
 import HCISocket
 
 /// Lets one task through at a time, in the order in which they came. Confined to its adapter.
-final class Turnstile {
+final class SerialQueue {
     private var isTaken = false
     private var closedBy: BLEError?
     private var queue: [UInt64] = []
     private var next: UInt64 = 0
-    private let waiting = Waiters<UInt64, Void>()
+    private let waiting = PendingOperations<UInt64, Void>()
 
     /// Where a link has the turnstile: what runs later finds it by that.
-    typealias Place = any KeyPath<Link, Turnstile> & Sendable
+    typealias Place = any KeyPath<Link, SerialQueue> & Sendable
 
     /// Waits for the turn. Every return needs a `leave`.
     func enter(_ adapter: isolated Adapter, of link: LinkID, at place: Place) async throws(BLEError) {

@@ -3,7 +3,7 @@ import BLECore
 
 /// Writes a value of any length: by one Write Request where it fits, else in parts that take effect together
 /// (Core Specification 5.4, Vol 3, Part G, 4.9.3 and 4.9.4).
-package struct WriteWholeValue: GATTProcedure {
+package struct WriteCharacteristicValue: GATTProcedure {
     private enum Form {
         case undecided
         case short(WriteValue)

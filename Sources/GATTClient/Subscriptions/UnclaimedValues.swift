@@ -7,7 +7,7 @@ import DequeModule
 /// Values of any characteristic are kept until the first discovery has ended, then only those of
 /// characteristics that had some before, so that the first listener has them without a gap. The oldest go
 /// when there are too many.
-package struct EarlyValues: Sendable {
+package struct UnclaimedValues: Sendable {
     /// The most values that are kept.
     package static let valueLimit = 64
     /// The most octets of values.

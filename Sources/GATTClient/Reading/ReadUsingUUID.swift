@@ -3,7 +3,7 @@ import BLECore
 
 /// Reads the values of all attributes of a type (Core Specification 5.4, Vol 3, Part G, 4.8.2). Each is cut
 /// at 253 octets, and at 4 less than the MTU; values of different lengths come in different responses.
-package struct ReadByUUID: WalkingProcedure {
+package struct ReadUsingUUID: WalkingProcedure {
     /// Values, the least handle first; at least one.
     package typealias Output = [RemoteValue]
 
