@@ -152,6 +152,8 @@ struct ScriptedUser: PairingDelegate {
     func enterPasskey(for peer: DeviceAddress) async -> Passkey? {
         asked.withLock { $0.append("enter") }
         await typing.withLock { $0 }?()
+        // A read that is cancelled would end the stream.
+        if Task.isCancelled { return nil }
         var shown = screen.shown.stream.makeAsyncIterator()
         guard let passkey = await shown.next() else { return nil }
         return slip.withLock { $0 } == .otherPasskey ? Passkey(lowestDigitsOf: passkey.value + 1) : passkey
