@@ -227,3 +227,15 @@ private let encryptedBIGInfo: BIGInfo = {
         #expect(assigned.filter { !sampled.contains($0) } == [])
     }
 }
+
+@Test func fieldsAreWhole() throws {
+    let appearance = try Appearance([0xc1, 0x00])
+    #expect(appearance == 0x00c1)
+    #expect(appearance.encoded == [0xc1, 0x00])
+    #expect(throws: DecodeError.self) { try Appearance([0xc1]) }
+    #expect(
+        throws: DecodeError(packet: "Appearance", field: "end", offset: 2, reason: .trailing(count: 1))
+    ) {
+        try Appearance([0xc1, 0x00, 0x00])
+    }
+}

@@ -1,4 +1,3 @@
-import BLEAdvertising
 import BLECore
 import TestSupport
 import Testing
@@ -99,18 +98,6 @@ import Testing
                 == DecodeError(packet: "test", field: "second", offset: 1, reason: .invalid(value: 0x0908)))
         #expect(reader.invalid("sign", value: Int8(-1), width: 1).reason == .invalid(value: .max))
         #expect(reader.failure("third", .malformed("because")).offset == 3)
-    }
-
-    @Test func packetsAreWhole() throws {
-        let appearance = try Appearance([0xc1, 0x00])
-        #expect(appearance == 0x00c1)
-        #expect(appearance.encoded == [0xc1, 0x00])
-        #expect(throws: DecodeError.self) { try Appearance([0xc1]) }
-        #expect(
-            throws: DecodeError(packet: "Appearance", field: "end", offset: 2, reason: .trailing(count: 1))
-        ) {
-            try Appearance([0xc1, 0x00, 0x00])
-        }
     }
 }
 
