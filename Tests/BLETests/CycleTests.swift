@@ -82,6 +82,8 @@ private struct Cycles {
             }
             // The server detects the end a little later.
             await bed.wait(.seconds(5))
+            let isLeft = await bed.isRadioInUse(by: central.adapter)
+            #expect(!isLeft, "after cycle \(completed + cancelled)")
         }
     }
 

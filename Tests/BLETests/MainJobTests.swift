@@ -163,9 +163,15 @@ import Testing
     @Test func aCancelledScanStopsTheRadio() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
-            let scan = Task { try await hosts.central.first(within: nil) { $0.name == "nobody" } }
+            let scan = hosts.bed.task { try await hosts.central.first(within: nil) { $0.name == "nobody" } }
+            await hosts.bed.wait(.seconds(1))
+            var isInUse = await hosts.bed.isRadioInUse(by: hosts.client)
+            #expect(isInUse)
             scan.cancel()
             await #expect(throws: BLEError.cancelled) { try await scan.value }
+            await hosts.bed.wait(.seconds(1))
+            isInUse = await hosts.bed.isRadioInUse(by: hosts.client)
+            #expect(!isInUse)
             #expect(try await hosts.find() == (await hosts.server.address))
         }
     }

@@ -25,7 +25,7 @@ extension TwoHosts {
         try await VirtualTestbed.run { bed in
             let port = MeddledPort(await bed.air.attach(), on: bed.loop)
             let server = try await bed.adapter("server", on: port)
-            let hosts = TwoHosts(air: bed.air, server: server, client: try await bed.adapter("client"))
+            let hosts = TwoHosts(bed: bed, server: server, client: try await bed.adapter("client"))
             try await hosts.serveSample()
             try await body(hosts, port)
         }

@@ -94,7 +94,7 @@ import VirtualController
                 let abilities = sets.map { VirtualController.ExtendedAbilities(advertisingSets: $0) }
                 let server = try await bed.host("server") { $0.extended = abilities }
                 let client = try await bed.host("client", extended: true)
-                let hosts = TwoHosts(air: bed.air, server: server, client: client)
+                let hosts = TwoHosts(bed: bed, server: server, client: client)
                 let first = try await hosts.peripheral.advertise(try self.beacon([1]))
                 let request = try self.beacon([2])
                 let stopping: Task<Void, any Error>

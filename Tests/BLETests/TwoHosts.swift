@@ -10,7 +10,7 @@ import VirtualController
 /// Two hosts on one air in one process, under virtual time: minutes pass in milliseconds, and every run is
 /// the same.
 struct TwoHosts: Sendable {
-    let air: AirServer
+    let bed: VirtualTestbed
     let server: Adapter
     let client: Adapter
 
@@ -23,10 +23,11 @@ struct TwoHosts: Sendable {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server", extended: serverExtended)
             let client = try await bed.host("client", extended: clientExtended)
-            try await body(TwoHosts(air: bed.air, server: server, client: client))
+            try await body(TwoHosts(bed: bed, server: server, client: client))
         }
     }
 
+    var air: AirServer { bed.air }
     var peripheral: PeripheralManager { PeripheralManager(server) }
     var central: CentralManager { CentralManager(client) }
 

@@ -85,6 +85,10 @@ public struct VirtualTestbed: Sendable {
         await air.setPosition(position, of: await adapter.address)
     }
 
+    /// Whether the radio of a host is in use: its controller advertises, scans, connects, follows a periodic train or has
+    /// links. A test can so check that what it has cancelled is off the air.
+    public func isRadioInUse(by adapter: Adapter) async -> Bool { await air.isActive(await adapter.address) }
+
     /// Lets everything happen that does within `duration`.
     public func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
 }

@@ -117,6 +117,8 @@ struct ChainTests {
             let failure = try await waiting.value
             #expect(failure == Failure(.values, id, .cancelled))
             #expect(await central.state(of: id) == .disconnected)
+            let isInUse = await bed.isRadioInUse(by: client)
+            #expect(!isInUse)
         }
     }
 

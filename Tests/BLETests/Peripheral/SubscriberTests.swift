@@ -166,6 +166,45 @@ import Testing
         }
     }
 
+    @Test("a full link refuses a value for all, and not one for another central alone")
+    func oneOfTwoIsFull() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            try await server.serveIndications(maximumLinks: 2)
+            let manager = PeripheralManager(server)
+            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let hosts = [try await bed.host("silent", on: port), try await bed.host("other")]
+            var devices: [Peripheral] = []
+            for host in hosts { devices.append(try await host.connect(to: server)) }
+            let handle = try await devices[0].sample().valueHandle
+            let lost = try await devices[0].indications()
+            var values = try await devices[1].indications().makeAsyncIterator()
+            let centrals = await manager.subscribers(of: handle).map(\.central)
+            #expect(centrals.map(\.address) == [await hosts[0].address, await hosts[1].address])
+            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            var sent: UInt8 = 0
+            while sent < 100, try await manager.tryUpdate(handle, to: [sent], for: [centrals[0]]) {
+                sent += 1
+            }
+            #expect(sent > 0 && sent < 100)
+
+            // Neither central is sent the value that one has no room for, and it is not stored.
+            var isSent = try await manager.tryUpdate(handle, to: [0xee])
+            #expect(!isSent)
+            #expect(try await devices[1].read(try await devices[1].sample()) == [sent - 1])
+            isSent = try await manager.tryUpdate(handle, to: [0xff], for: [centrals[1]])
+            #expect(isSent)
+            let value = try await values.next()
+            #expect(value?.value == [0xff])
+            // A central that is no subscriber any more is sent nothing, which is no error.
+            await devices[1].disconnect()
+            await bed.wait(.seconds(1))
+            isSent = try await manager.tryUpdate(handle, to: [1], for: [centrals[1]])
+            #expect(isSent)
+            withExtendedLifetime(lost) {}
+        }
+    }
+
     @Test("a value that the only subscriber does not confirm has reached none, which is no error")
     func theOnlyOneDoesNotConfirm() async throws {
         try await VirtualTestbed.run { bed in

@@ -20,7 +20,7 @@ extension BLEError {
     /// ```swift
     /// do { adapter = try await Adapter.open(.kernel(.index(0))) } catch { show(error.managerState) }
     /// ```
-    package var managerState: ManagerState {
+    public var managerState: ManagerState {
         switch self {
         case .permission, .fileAccess: .unauthorized
         case .adapter(let problem): problem.managerState
