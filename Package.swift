@@ -131,6 +131,14 @@ let package = Package(
         .testTarget(
             name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "ProgramTesting", "bletool"],
             swiftSettings: strict),
+        // Compiles what documentation comments show.
+        .testTarget(
+            name: "SampleTests",
+            dependencies: [
+                "bletool", "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATT",
+                "GATTServer", "GATTClient", "SMP", "VirtualController", "Recordings", "AssignedNumbers",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "BLECoreTests", dependencies: ["BLECore", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BLEAdvertisingTests", dependencies: ["BLEAdvertising", "BLECore", "TestSupport"],

@@ -5,7 +5,7 @@ import BLECore
 ///
 /// ```swift
 /// let command = key.sign(0x0012, value: [1], counter: 7)
-/// key.verifies(command)   // true, on the other side
+/// key.verifies(command)  // true, on the other side
 /// ```
 package struct ATTSigningKey: Hashable, Sendable {
     /// The key, as a number.

@@ -3,10 +3,10 @@ import BLECore
 /// The numbers that the Bluetooth SIG and others gave out, and their names.
 ///
 /// ```swift
-/// AssignedNumbers.companyName(0x004c)               // "Apple, Inc."
-/// AssignedNumbers.name(of: 0x180f)                  // "Battery Service"
-/// AssignedNumbers.uuid(named: "battery_level")      // 2a19
-/// AssignedNumbers.appearanceName(0x00c1)            // "Sports Watch"
+/// AssignedNumbers.companyName(0x004c)           // "Apple, Inc."
+/// AssignedNumbers.name(of: 0x180f)              // "Battery Service"
+/// AssignedNumbers.uuid(named: "battery_level")  // 2a19
+/// AssignedNumbers.appearanceName(0x00c1)        // "Sports Watch"
 /// ```
 package enum AssignedNumbers {
     /// What a UUID stands for.

@@ -15,11 +15,14 @@ import GATTServer
 /// connection.receive(frame, at: now)
 /// var isDone = false
 /// while !isDone {
-///     while let event = connection.nextEvent(serving: &server) { /* the link's */ }
+///     while let event = connection.nextEvent(serving: &server) { handle(event) }  // of the link
 ///     isDone = true
-///     while let event = connection.session.nextEvent() { /* the client's role's */ isDone = false }
+///     while let event = connection.session.nextEvent() {
+///         handle(event)  // of the client's role
+///         isDone = false
+///     }
 /// }
-/// while let event = server.nextEvent() { /* what clients did */ }
+/// while let event = server.nextEvent() { handle(event) }  // what clients did
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again, and so after everything

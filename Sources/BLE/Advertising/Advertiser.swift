@@ -23,7 +23,7 @@ struct AdvertisingUpdateID: Hashable, Sendable {
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
 /// if let command = advertiser.nextCommand(under: conditions, claim: { isFree($0) }) { submit(command) }
 /// advertiser.answered(answer, under: conditions)
-/// while let event = advertiser.nextEvent() { … }
+/// while let event = advertiser.nextEvent() { handle(event) }
 /// // Run `expire` at `deadline`.
 /// ```
 struct Advertiser: Sendable {

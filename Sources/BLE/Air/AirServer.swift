@@ -9,8 +9,9 @@ import VirtualController
 ///
 /// ```swift
 /// let air = AirServer(on: loop)
-/// let one = try await Adapter.open(on: await air.attach(), loop: loop)
-/// let two = try await Adapter.open(on: await air.attach(), loop: loop)
+/// let options = AdapterOptions(loop: loop)
+/// let one = try await Adapter.open(on: await air.attach(), options: options)
+/// let two = try await Adapter.open(on: await air.attach(), options: options)
 /// ```
 public actor AirServer {
     /// The loop that the air lives on.

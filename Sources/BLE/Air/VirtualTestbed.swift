@@ -10,7 +10,8 @@ import VirtualController
 /// try await VirtualTestbed.run { bed in
 ///     let sensor = PeripheralManager(try await bed.adapter("sensor"))
 ///     let phone = CentralManager(try await bed.adapter("phone"))
-///     …
+///     _ = try await sensor.advertise(AdvertisingRequest(plan))
+///     print(try await phone.first(within: .seconds(5)) { $0.name == "Thermometer" })
 /// }
 /// ```
 ///

@@ -146,7 +146,7 @@ extension CentralManager {
     /// ```swift
     /// for try await case .connected(let central, _) in peripherals.events() {
     ///     let phone = try await centrals.peripheral(of: central)
-    ///     let level = try await phone.read(.batteryLevel)
+    ///     print(try await phone.read(.batteryLevel))
     /// }
     /// ```
     ///
@@ -269,7 +269,9 @@ extension CentralManager {
     /// It ends with `BLEError.syncLost` when the train falls silent, and with `BLEError.timedOut` when it is
     /// not found.
     /// ```swift
-    /// for try await said in central.periodicAdvertising(of: address, set: 1) { print(said.fields.serviceData) }
+    /// for try await said in central.periodicAdvertising(of: address, set: 1) {
+    ///     print(said.fields.serviceData)
+    /// }
     /// ```
     /// Core Specification 5.4, Vol 3, Part C, 9.5.
     public func periodicAdvertising(

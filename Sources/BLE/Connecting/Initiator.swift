@@ -13,10 +13,14 @@ import HCI
 ///
 /// ```swift
 /// initiator.want(device)
-/// if let command = initiator.nextCommand(under: conditions, &acceptList, for: { requests(for: $0) }) { submit(command) }
+/// if let command = initiator.nextCommand(
+///     under: conditions, &acceptList, for: { connecting.requests(for: $0) })
+/// {
+///     submit(command)
+/// }
 /// initiator.answered(answer, under: conditions, &acceptList)
-/// let device = initiator.connected { $0 == event.peer }
-/// while let event = initiator.nextEvent() { … }
+/// let connected = initiator.connected { $0 == event.peer.deviceAddress }
+/// while let event = initiator.nextEvent() { handle(event) }
 /// // Run `expire` at `deadline`.
 /// ```
 struct Initiator: Sendable {

@@ -5,12 +5,12 @@ import HCI
 /// Disconnect is sent, and the controller reports when the link is gone (Core Specification 5.4, Vol 4, Part E, 7.1.6).
 ///
 /// ```swift
-/// ending.begin(.userTerminated)
+/// guard ending.begin(.userTerminated) else { return }
 /// // In the loop's next turn, so that what was left in this one ends on the link too:
 /// ending.proceed(at: now)
 /// // Whenever something has left or was answered, and at `deadline`:
 /// ending.advance(under: conditions)
-/// while let event = ending.nextEvent() { … }
+/// while let event = ending.nextEvent() { handle(event) }
 /// ```
 struct LinkEnding: Sendable {
     /// What is known of the link, as far as it concerns its end.

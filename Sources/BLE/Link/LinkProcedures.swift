@@ -11,8 +11,8 @@ import SMP
 /// when its time is over. One that its caller has given up goes on all the same: what it ends with is no later one's.
 ///
 /// ```swift
-/// procedures.ask(number, for: .phys, "the PHY update", by: .command(command))
-/// while let event = procedures.nextEvent(at: now) { … }
+/// procedures.ask(number, for: .phys, by: .command(command))
+/// while let event = procedures.nextEvent(at: now) { handle(event) }
 /// procedures.answered(.done([]), to: command, of: number)
 /// procedures.ended(.phys, .success(()))
 /// // Run `expire` at `deadline`.

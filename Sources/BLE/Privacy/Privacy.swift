@@ -12,12 +12,18 @@ import HCI
 /// ```swift
 /// privacy.controllerWasReset(listSize: 8, at: now)
 /// privacy.setPeers(records, localKey: key, knowsHidden: true)
-/// while let command = try privacy.nextSetupCommand(at: now, newAddress: makeAddress) { … }
+/// while let command = try privacy.nextSetupCommand(at: now, newAddress: makeAddress) {
+///     privacy.answered(await execute(command), to: privacy.lastCommand, at: now)
+/// }
 /// // From then on:
-/// if privacy.pauseIfDue(isSearching: false, at: now) { /* keep the radio off */ }
-/// if let command = privacy.nextCommand(radio: .quiet, isSearching: false, at: now, newAddress: makeAddress) { … }
+/// if privacy.pauseIfDue(isSearching: false, at: now) { pauseRadio() }
+/// if let command = privacy.nextCommand(
+///     radio: .quiet, isSearching: false, at: now, newAddress: makeAddress)
+/// {
+///     submit(command)
+/// }
 /// privacy.answered(answer, to: privacy.lastCommand, at: now)
-/// while let event = privacy.nextEvent() { … }
+/// while let event = privacy.nextEvent() { handle(event) }
 /// ```
 struct Privacy: Sendable {
     /// What the radio does.

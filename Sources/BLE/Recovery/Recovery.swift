@@ -8,13 +8,16 @@ import HCI
 /// One attempt is made at a time; a fault during an attempt, but a silence, makes that be in vain.
 ///
 /// ```swift
-/// repeat { recovery.beginSetUp(); try await bringUp() } while try !recovery.setUpEnded(at: now)
+/// repeat {
+///     recovery.beginSetUp()
+///     try await bringUp()
+/// } while try !recovery.setUpEnded(at: now)
 /// // From then on:
 /// recovery.meet(fault, links: 2, at: now)
 /// recovery.linksEnded(at: now)
 /// recovery.begun(attempt)
 /// recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
-/// while let event = recovery.nextEvent() { … }
+/// while let event = recovery.nextEvent() { handle(event) }
 /// ```
 struct Recovery: Sendable {
     /// A step against a fault.

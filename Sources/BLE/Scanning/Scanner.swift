@@ -16,8 +16,12 @@ struct ScanID: Hashable, Sendable {
 /// let id = scanner.scan(options, at: now)
 /// if let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
 /// scanner.answered(answer, under: conditions, &acceptList)
-/// while let event = scanner.nextEvent() { … }
-/// try scanner.receive(packet, at: now) { hiddenPeer(of: $0) } deliver: { id, advertisement in … }
+/// while let event = scanner.nextEvent() { handle(event) }
+/// let isReport = try scanner.receive(packet, at: now) {
+///     hiddenPeer(of: $0)
+/// } deliver: { id, advertisement in
+///     print(id, advertisement)
+/// }
 /// ```
 struct Scanner: Sendable {
     /// What else goes on in the host, as far as it concerns scans.

@@ -24,11 +24,15 @@ enum GivenKey: Hashable, Sendable {
 /// worth, and this knows which of its keys are a bond's.
 ///
 /// ```swift
-/// protection.offer(key)                        // A pairing has a key.
-/// guard protection.give(key, of: .pairing) else { … }
-/// protection.encryptionChanged(isOn: true, …)  // The controller uses it.
+/// // A pairing has a key.
+/// protection.offer(key)
+/// guard protection.give(key, of: .pairing) else { return }
+/// // The controller uses it.
+/// protection.encryptionChanged(isOn: true, isRefresh: false, isPairing: true) {
+///     bonds.record($0.id)?.bond == $0
+/// }
 /// protection.paired(bond, isBonding: true, isTaken: false)
-/// while let event = protection.nextEvent() { … }
+/// while let event = protection.nextEvent() { handle(event) }
 /// ```
 struct LinkProtection: Sendable {
     /// What is to be done.

@@ -3,7 +3,7 @@ import BLECore
 /// The payload of an Eddystone-URL beacon: service data of 0xFEAA with a web address in at most 18 octets.
 ///
 /// ```swift
-/// try EddystoneURL("https://example.com/a").serviceData.data.hex  // "10ee03" + "example" in hex + "0061"
+/// try EddystoneURL("https://example.com/a").serviceData.data.hex  // "10ee036578616d706c650061"
 /// ```
 public struct EddystoneURL: Hashable, Sendable {
     /// The service that Eddystone's data belong to, to be listed beside them.

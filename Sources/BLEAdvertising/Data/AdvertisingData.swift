@@ -6,10 +6,10 @@ import BLECore
 /// The bytes stay as they came and are read on demand; asking for a field builds nothing but that field.
 /// ```swift
 /// let data = AdvertisingData([0x02, 0x01, 0x06, 0x05, 0x09, 0x50, 0x75, 0x6c, 0x73])
-/// data.flags                       // [.leGeneralDiscoverable, .brEDRNotSupported]
-/// data.localName?.text             // "Puls"
+/// data.flags            // [.leGeneralDiscoverable, .brEDRNotSupported]
+/// data.localName?.text  // "Puls"
 /// for structure in data.structures { print(structure.type, data.bytes[structure.content]) }
-/// data.problem                     // nil
+/// data.problem          // nil
 /// ```
 public struct AdvertisingData: Hashable, Sendable {
     /// The payload, all of it.

@@ -6,7 +6,7 @@ import BLECore
 ///
 /// ```swift
 /// let area = found.fields.manufacturerData.compactMap { AppleOverflowArea($0) }.first
-/// if area?.services(in: [13: myService]) == [myService] { … }
+/// if area?.services(in: [13: myService]) == [myService] { print("an application in the background") }
 /// ```
 public struct AppleOverflowArea: Hashable, Sendable {
     /// The bits, the first octet's most significant one first.

@@ -8,7 +8,7 @@ import BLECore
 ///
 /// ```swift
 /// var chunks = ValueChunks(firmware, size: 20, credits: 4)
-/// while let part = chunks.next() { send(part) }   // 4 parts
+/// while let part = chunks.next() { send(part) }  // 4 parts
 /// chunks.grant(2)
 /// ```
 package struct ValueChunks: Sendable {

@@ -1,7 +1,7 @@
 /// The value of a characteristic, and whether it may change.
 ///
 /// ```swift
-/// GATTCharacteristic(.modelNumberString, properties: .read, value: .cached(Array("M1".utf8)))
+/// GATTCharacteristic(.modelNumber, properties: .read, value: .cached(Array("M1".utf8)))
 /// GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
 /// ```
 public enum GATTValue: Hashable, Sendable {

@@ -3,7 +3,7 @@ import BLECore
 /// What an advertiser said, whichever family of commands scanned.
 ///
 /// ```swift
-/// try AdvertisingReport.forEach(in: event.parameters.span) { report in … }
+/// try AdvertisingReport.forEach(in: event.parameters.span) { report in print(report) }
 /// ```
 package struct AdvertisingReport: Hashable, Sendable {
     /// Who said it; nil for anonymous advertisers.

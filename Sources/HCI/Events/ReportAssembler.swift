@@ -4,7 +4,7 @@ import BLECore
 /// last of which says that it is (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
 ///
 /// ```swift
-/// if let whole = assembler.take(report, at: now) { tell(whole) }
+/// for whole in assembler.take(report) { print(whole) }
 /// ```
 /// Bounded: of more unfinished chains than `chainLimit` the oldest is returned as it is, marked as
 /// truncated, and so is a chain that became longer than any can be.

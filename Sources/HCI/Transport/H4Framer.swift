@@ -4,7 +4,7 @@ import BLECore
 /// (Core Specification 5.4, Vol 4, Part A, 2).
 ///
 /// ```swift
-/// try framer.feed(chunk) { packet in … }
+/// try framer.feed(chunk) { packet in receive(packet) }
 /// ```
 /// Packets that lie whole in a chunk are handed over in place; only what a chunk leaves unfinished is
 /// copied. There is no mark between packets, so after one wrong octet nothing that follows can be trusted:

@@ -12,11 +12,13 @@ import SystemPackage
 /// deadline has come, or another thread hands it work.
 ///
 /// ```swift
-/// let loop = try EventLoop()
 /// actor Port {
 ///     nonisolated let loop: EventLoop
 ///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+///
+///     init(on loop: EventLoop) { self.loop = loop }
 /// }
+/// let port = Port(on: try EventLoop())
 /// ```
 public final class EventLoop: @unchecked Sendable {
     // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions`, `sleepers` and `virtualNow` are

@@ -7,10 +7,10 @@ import BLECore
 /// var reader = RecordingReader()
 /// while let chunk = file.read() {
 ///     reader.receive(chunk.span)
-///     while let item = try reader.next() { … }
+///     while let item = try reader.next() { print(item) }
 /// }
 /// reader.finish()
-/// while let item = try reader.next() { … }
+/// while let item = try reader.next() { print(item) }
 /// ```
 package struct RecordingReader: Sendable {
     private var buffer: [UInt8] = []

@@ -4,9 +4,10 @@ import BLECore
 /// Part H, 2.3.5.4 and 2.3.5.6.4). Good for one pairing: with each one made from it, more is known of its secret.
 ///
 /// ```swift
-/// security.outOfBandOffer = OutOfBandOffer()
-/// let adapter = try await Adapter.open(…)
-/// tag.write(await adapter.outOfBandRecord?.advertisingData)
+/// var options = AdapterOptions()
+/// options.security.outOfBandOffer = OutOfBandOffer()
+/// let adapter = try await Adapter.open(.virtual(name: "kitchen"), options: options)
+/// writeTag(await adapter.outOfBandRecord?.advertisingData)
 /// ```
 public struct OutOfBandOffer: Hashable, Sendable {
     /// What the peer is to be given.

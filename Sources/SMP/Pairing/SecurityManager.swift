@@ -11,9 +11,11 @@ import DequeModule
 /// while manager.nextFrame(into: &output, at: now) { transport.send(output) }
 /// while let event = manager.nextEvent() {
 ///     switch event {
-///     case .encrypt(let key): controller.enableEncryption(key)   // then manager.encryptionChanged(isOn:at:)
+///     case .encrypt(let key): enableEncryption(key)  // then manager.encryptionChanged(isOn:at:)
 ///     case .paired(let bond, let isBonding): if isBonding { keep(bond) }
-///     …
+///     default: handle(event)
+///     }
+/// }
 /// ```
 /// Taking a frame may make events: `.paired` comes when the last key has left. Whatever a peer sends, the worst that
 /// comes of it is `.failed`; a later pairing on the same link can succeed, except after a time-out.

@@ -10,7 +10,7 @@ import HCI
 /// let one = air.add()
 /// let two = air.add(.init(publicAddress: DeviceAddress("C0:FF:EE:00:00:01/public")))
 /// air.receive(HCIPacket.command(Reset().packet).encoded.span, from: one, at: .zero)
-/// while let (id, packet) = air.nextPacket() { … }      // each packet goes to the host of controller `id`
+/// while let (id, packet) = air.nextPacket() { print(packet, "for the host of controller", id) }
 /// if let deadline = air.deadline { air.expire(at: deadline) }
 /// ```
 /// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. All

@@ -6,7 +6,7 @@ import SystemPackage
 ///
 /// ```swift
 /// let runner = ProgramRunner()
-/// guard runner.start(program, input: value, then: { result in … }) else { /* it has too much to do */ }
+/// guard runner.start(program, input: value, then: { print($0) }) else { return }  // 16 wait
 /// let dropped = await runner.finish(within: .seconds(10))
 /// ```
 final class ProgramRunner: Sendable {

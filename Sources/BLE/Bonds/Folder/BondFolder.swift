@@ -7,7 +7,7 @@ import SystemPackage
 
 /// The files of a bond store:
 ///
-/// ```
+/// ```text
 /// bonds/lock                                              held while files change
 /// bonds/serial%3a%2fdev%2fttyACM0.address                 the address of an adapter that has none of its own
 /// bonds/00:1B:DC:07:31:88-public/identity                 this host's, one for each of its addresses

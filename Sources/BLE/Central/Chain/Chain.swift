@@ -162,7 +162,7 @@ extension Chain {
     ///
     /// ```swift
     /// let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))
-    ///     .each(3) { device in try await device.read(.batteryLevel) }
+    ///     .each(3) { (device) throws(BLEError) in try await device.read(.batteryLevel) }
     /// ```
     public func each<Result: Sendable>(
         _ count: Int, _ body: @escaping @Sendable (Peripheral) async throws(BLEError) -> Result

@@ -6,7 +6,7 @@ import GATTServer
 ///
 /// ```swift
 /// let uart = try await manager.serveUART()
-/// for try await (central, octets) in uart.received { try await uart.send(octets, to: central) }
+/// for try await (central, octets) in uart.received { _ = try await uart.send(octets, to: central) }
 /// ```
 public struct UARTServer: Sendable {
     private let manager: PeripheralManager

@@ -41,7 +41,8 @@ extension PeripheralManager {
     /// let manager = try await PeripheralManager(adapter, restoring: "sensor")
     /// try await manager.publish([
     ///     GATTService(0xfff0) {
-    ///         GATTCharacteristic(0xfff1, properties: [.read, .write], value: .stored([60]))   // what was written last
+    ///         // What was written last, else 60.
+    ///         GATTCharacteristic(0xfff1, properties: [.read, .write], value: .stored([60]))
     ///         GATTCharacteristic(0xfff2, properties: .read, onRead: { _ in .value(measure()) })
     ///     }
     /// ])

@@ -19,8 +19,8 @@ struct PeriodicSyncID: Hashable, Sendable {
 /// if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
 /// synchronizer.answered(answer, isRecovering: false)
 /// synchronizer.established(event, isShared: false)
-/// synchronizer.receive(report, at: now) { id, advertisement in … }
-/// while let event = synchronizer.nextEvent() { … }
+/// synchronizer.receive(report, at: now) { id, advertisement in print(id, advertisement) }
+/// while let event = synchronizer.nextEvent() { handle(event) }
 /// ```
 struct PeriodicSynchronizer: Sendable {
     /// A periodic train, identified by its advertiser and its Advertising SID.

@@ -4,7 +4,7 @@ import BLECore
 /// A text of lines for people and programs: a heading of its kind and version, a word and its values on each
 /// line, and a checksum of all of it at the end.
 ///
-/// ```
+/// ```text
 /// bletool bond 1
 /// peer C0:11:22:33:44:55/random
 /// checksum 0c1d2e3f

@@ -1,0 +1,59 @@
+import BLE
+import BLEAdvertising
+
+/// Samples of the module BLEAdvertising.
+struct BLEAdvertisingSamples {
+    let found: Advertisement
+
+    func open(serviceData: ServiceData, key: UInt128?) throws {
+        // Sources/BLEAdvertising/Beacons/BTHome.swift
+        guard var news = try BTHome(serviceData) else { return }
+        if let key, news.sealed != nil { news = try news.opened(with: key, from: found.address) }
+        for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+        // .
+    }
+
+    @Expressions func url() throws {
+        // Sources/BLEAdvertising/Beacons/EddystoneURL.swift
+        try EddystoneURL("https://example.com/a").serviceData.data.hex  // "10ee036578616d706c650061"
+        // .
+    }
+
+    @Expressions func uri() {
+        // Sources/BLEAdvertising/Data/AdvertisedURI.swift
+        AdvertisedURI("https://example.org").value.octets.hex  // "172f2f6578616d706c652e6f7267"
+        // .
+    }
+
+    // swift-format-ignore
+    @Expressions func read() {
+        // Sources/BLEAdvertising/Data/AdvertisingData.swift
+        let data = AdvertisingData([0x02, 0x01, 0x06, 0x05, 0x09, 0x50, 0x75, 0x6c, 0x73])
+        data.flags            // [.leGeneralDiscoverable, .brEDRNotSupported]
+        data.localName?.text  // "Puls"
+        for structure in data.structures { print(structure.type, data.bytes[structure.content]) }
+        data.problem          // nil
+        // .
+    }
+
+    // swift-format-ignore
+    @Expressions func plan() throws {
+        // Sources/BLEAdvertising/Data/AdvertisingPlan.swift
+        var content = AdvertisingContent()
+        content.name = "Thermometer in the kitchen"
+        content.services = [0x1809]
+        let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
+        plan.data.hex          // "02010603030918"
+        plan.scanResponse.hex  // "1b09" and the name
+        plan.fields            // flags 3 data, services 4 data, name 28 scan-response
+        plan.overflow          // name scan-response 28
+        // .
+    }
+
+    func overflow(myService: BluetoothUUID) {
+        // Sources/BLEAdvertising/Data/AppleOverflowArea.swift
+        let area = found.fields.manufacturerData.compactMap { AppleOverflowArea($0) }.first
+        if area?.services(in: [13: myService]) == [myService] { print("an application in the background") }
+        // .
+    }
+}

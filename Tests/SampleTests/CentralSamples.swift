@@ -1,0 +1,139 @@
+import BLE
+
+/// Samples of the module BLE, as far as they are about the central role.
+struct CentralSamples {
+    let adapter: Adapter
+    let central: CentralManager
+    let peripheral: Peripheral
+
+    func read() async throws {
+        // Sources/BLE/Central/CentralManager.swift
+        let central = CentralManager(try await Adapter.open(.virtual(name: nil)))
+        let found = try await central.first(within: .seconds(5)) { $0.name == "Thermometer" }
+        guard let address = found.address else { return }
+        try await central.withConnection(to: address) { peripheral in
+            let database = try await peripheral.discover()
+            guard let temperature = database.characteristics(0x2a6e).first else { return }
+            print(try await peripheral.read(temperature))
+        }
+        // .
+    }
+
+    func serverOfCentral(centrals: CentralManager, peripherals: PeripheralManager) async throws {
+        // Sources/BLE/Central/CentralManager.swift
+        for try await case .connected(let central, _) in peripherals.events() {
+            let phone = try await centrals.peripheral(of: central)
+            print(try await phone.read(.batteryLevel))
+        }
+        // .
+    }
+
+    func periodic(address: DeviceAddress) async throws {
+        // Sources/BLE/Central/CentralManager.swift
+        for try await said in central.periodicAdvertising(of: address, set: 1) {
+            print(said.fields.serviceData)
+        }
+        // .
+    }
+
+    func each() async throws {
+        // Sources/BLE/Central/Chain/Chain.swift
+        let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))
+            .each(3) { (device) throws(BLEError) in try await device.read(.batteryLevel) }
+        // .
+        handle(levels)
+    }
+
+    func channel() async throws {
+        // Sources/BLE/Central/Chain/Channel.swift
+        let kitchen = central.channel("kitchen")
+        let events = kitchen.events()
+        let level = try await kitchen.scan { $0.name = "Kitchen*" }.connect().read(.batteryLevel)
+        // .
+        handle((events, level))
+    }
+
+    func chain() async throws {
+        // Sources/BLE/Central/Chain/Channel.swift
+        let level = try await central.chain { $0.services = [.batteryService] }
+            .where { $0.rssi ?? -127 > -70 }.within(.seconds(5))
+            .connect(timeout: .seconds(10))
+            .read(.batteryLevel)
+        // .
+        handle(level)
+    }
+
+    func command(transmit: RemoteCharacteristic, receive: RemoteCharacteristic) async throws {
+        // Sources/BLE/Central/Commands/CommandChannel.swift
+        let channel = peripheral.commandChannel(writing: transmit, answers: receive)
+        try channel.enqueue([0x01])
+        for try await answer in channel.answers { print(answer.value) }
+        // .
+    }
+
+    func connectionEvents() async throws {
+        // Sources/BLE/Central/Events/Adapter+ConnectionEvents.swift
+        for try await event in central.connectionEvents() { print(event) }
+        // .
+    }
+
+    func identify() {
+        // Sources/BLE/Central/Identity/PeripheralIdentifier.swift
+        let known = Peripheral.Identifier("c0112233-4455-8001-8062-6c65746f6f6c")
+        // .
+        handle(known)
+    }
+
+    func maintain(id: Peripheral.Identifier, follow: (Peripheral) async throws -> Void) async throws {
+        // Sources/BLE/Central/Maintaining/MaintainedConnection.swift
+        for try await device in central.maintain(id) {
+            do { try await follow(device) } catch BLEError.disconnected { continue }
+        }
+        // .
+    }
+
+    func run() async throws {
+        // Sources/BLE/Central/Peripheral.swift
+        let services = try await peripheral.run(DiscoverServices.secondary)
+        // .
+        handle(services)
+    }
+
+    func values(temperature: RemoteCharacteristic) async throws {
+        // Sources/BLE/Central/Peripheral.swift
+        for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
+            print(measured.value)
+        }
+        // .
+    }
+
+    func write(firmware: [UInt8], upload: RemoteCharacteristic) async throws {
+        // Sources/BLE/Central/Peripheral.swift
+        try await peripheral.write(firmware, to: upload, inPartsOf: 128) { print($0.written, "of", $0.total) }
+        // .
+    }
+
+    func smooth(options: ScanOptions) async throws {
+        // Sources/BLE/Central/Values/RSSISmoother.swift
+        var smoother = RSSISmoother()
+        for try await found in central.scan(options) {
+            if let strength = smoother.add(found.rssi) { print(strength) }
+        }
+        // .
+    }
+
+    func restore(tasks: inout ThrowingTaskGroup<Void, any Error>) async throws {
+        // Sources/BLE/Restoration/Central/RestoredCentralState.swift
+        let central = try await CentralManager(adapter, restoring: "gateway")
+        for device in central.restored.peripherals {
+            tasks.addTask {
+                for try await session in central.maintain(device.id, options: device.options) {
+                    for subscription in device.subscriptions {
+                        for try await value in try await session.values(of: subscription) { print(value) }
+                    }
+                }
+            }
+        }
+        // .
+    }
+}

@@ -1,0 +1,29 @@
+import BLE
+import GATTServer
+
+/// Samples of the module GATTServer.
+struct GATTServerSamples {
+    func publish(_ information: DeviceInformation, by manager: PeripheralManager) async throws {
+        // Sources/GATTServer/Description/GATTService.swift
+        try await manager.publish([.battery(80), .deviceInformation(information)])
+        try await manager.update(.batteryLevel, to: 79)
+        // .
+    }
+
+    func build(hasName: Bool) {
+        // Sources/GATTServer/Description/GATTServiceBuilder.swift
+        let service = GATTService(.batteryService) {
+            GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
+            if hasName { GATTCharacteristic(0x2a00, properties: .read) }
+        }
+        // .
+        handle(service)
+    }
+
+    @Expressions func describe() {
+        // Sources/GATTServer/Description/GATTValue.swift
+        GATTCharacteristic(.modelNumber, properties: .read, value: .cached(Array("M1".utf8)))
+        GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
+        // .
+    }
+}

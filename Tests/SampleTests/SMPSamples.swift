@@ -1,0 +1,34 @@
+import BLE
+import SMP
+
+/// Samples of the module SMP.
+struct SMPSamples {
+    let transport: Transport
+
+    func offer(writeTag: (AdvertisingData?) -> Void) async throws {
+        // Sources/SMP/Pairing/OutOfBandOffer.swift
+        var options = AdapterOptions()
+        options.security.outOfBandOffer = OutOfBandOffer()
+        let adapter = try await Adapter.open(.virtual(name: "kitchen"), options: options)
+        writeTag(await adapter.outOfBandRecord?.advertisingData)
+        // .
+    }
+
+    func drive(
+        _ manager: inout SecurityManager, frame: Span<UInt8>, now: Instant, output: inout OutputSpan<UInt8>,
+        enableEncryption: (LongTermKey) -> Void, keep: (Bond) -> Void
+    ) throws {
+        // Sources/SMP/Pairing/SecurityManager.swift
+        try manager.begin(.encryption, at: now)
+        manager.receive(frame, at: now)
+        while manager.nextFrame(into: &output, at: now) { transport.send(output) }
+        while let event = manager.nextEvent() {
+            switch event {
+            case .encrypt(let key): enableEncryption(key)  // then manager.encryptionChanged(isOn:at:)
+            case .paired(let bond, let isBonding): if isBonding { keep(bond) }
+            default: handle(event)
+            }
+        }
+        // .
+    }
+}
