@@ -21,7 +21,6 @@ package enum ATTTransactionError: Error, Hashable, Sendable {
 }
 
 extension ATTTransactionError: CustomStringConvertible {
-    /// One line for a log.
     package var description: String {
         switch self {
         case .closed(let reason): reason.description
@@ -65,7 +64,6 @@ extension ATTBearer {
         /// The link is gone.
         case disconnected
 
-        /// One line for a log.
         package var description: String {
             switch self {
             case .transactionTimeout: "the peer did not answer in time"

@@ -23,7 +23,6 @@ package struct ATTSignature: Hashable, Sendable {
         self.mac = mac
     }
 
-    /// Octets on the wire.
     package static let encodedCount = 12
 }
 
@@ -78,7 +77,6 @@ extension ATTCommand: PacketCodable {
         return .signedWrite(handle, value: value, signature: signature)
     }
 
-    /// Octets of the whole PDU.
     package var encodedCount: Int {
         switch self {
         case .write(_, let value): 3 + value.count
@@ -86,7 +84,6 @@ extension ATTCommand: PacketCodable {
         }
     }
 
-    /// Writes the whole PDU.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         output.handle(handle)

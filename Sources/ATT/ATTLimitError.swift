@@ -13,7 +13,6 @@ package struct ATTLimitError: Error, Hashable, Sendable {
     }
 
     package let limit: Limit
-    /// The most that is allowed.
     package let maximum: Int
     /// What it would have been.
     package let value: Int

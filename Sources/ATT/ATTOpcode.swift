@@ -10,7 +10,6 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The opcode with that number.
     @inlinable
     package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 

@@ -47,7 +47,6 @@ extension ATTPDU: PacketCodable {
         }
     }
 
-    /// Octets of the whole PDU.
     package var encodedCount: Int {
         switch self {
         case .request(let request): request.encodedCount
@@ -58,7 +57,6 @@ extension ATTPDU: PacketCodable {
         }
     }
 
-    /// Writes the whole PDU.
     package func encode(into output: inout OutputSpan<UInt8>) {
         switch self {
         case .request(let request): request.encode(into: &output)

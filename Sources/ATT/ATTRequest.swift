@@ -88,7 +88,6 @@ extension ATTRequest: PacketCodable {
         }
     }
 
-    /// Octets of the whole PDU.
     package var encodedCount: Int {
         switch self {
         case .executeWrite: 2
@@ -102,7 +101,6 @@ extension ATTRequest: PacketCodable {
         }
     }
 
-    /// Writes the whole PDU.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {

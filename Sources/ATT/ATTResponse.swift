@@ -109,7 +109,6 @@ extension ATTResponse: PacketCodable {
         }
     }
 
-    /// Octets of the whole PDU.
     package var encodedCount: Int {
         switch self {
         case .write, .executeWrite: 1
@@ -125,7 +124,6 @@ extension ATTResponse: PacketCodable {
         }
     }
 
-    /// Writes the whole PDU.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {

@@ -38,7 +38,6 @@ extension ATTUnsolicited: PacketCodable {
         }
     }
 
-    /// Octets of the whole PDU.
     package var encodedCount: Int {
         switch self {
         case .notification(_, let value), .indication(_, let value): 3 + value.count
@@ -46,7 +45,6 @@ extension ATTUnsolicited: PacketCodable {
         }
     }
 
-    /// Writes the whole PDU.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(opcode.rawValue)
         switch self {

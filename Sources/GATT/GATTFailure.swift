@@ -21,7 +21,6 @@ package enum GATTFailure: Error, Sendable {
 }
 
 extension GATTFailure: CustomStringConvertible {
-    /// One line for a log.
     package var description: String {
         switch self {
         case .procedure(let error): "\(error)"

@@ -41,7 +41,6 @@ public enum Misbehavior: Hashable, Sendable {
 }
 
 extension GATTClientError: CustomStringConvertible {
-    /// One line for a log.
     package var description: String {
         switch self {
         case .att(let error): "\(error)"

@@ -80,7 +80,6 @@ public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
 /// Whether a characteristic's value is broadcast (Core Specification 5.4, Vol 3, Part G, 3.3.3.4). All
 /// clients share it.
 package struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable {
-    /// The descriptor's 16 bits.
     package let rawValue: UInt16
 
     /// The configuration of those bits.

@@ -4,7 +4,6 @@ package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
     /// The value's first octet; all later ones are reserved.
     package let rawValue: UInt8
 
-    /// The features of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It wants Database Out Of Sync instead of values that have moved.
@@ -20,7 +19,6 @@ package struct ServerSupportedFeatures: OptionSet, Hashable, Sendable {
     /// The value's first octet.
     package let rawValue: UInt8
 
-    /// The features of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It takes more than one bearer (EATT).

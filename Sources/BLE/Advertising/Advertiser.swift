@@ -1048,7 +1048,6 @@ extension Advertiser {
         return endsItself ? end + Self.grace : end
     }
 
-    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 

@@ -552,6 +552,5 @@ extension Initiator {
         wanted = Array(wanted.dropFirst(served) + wanted.prefix(served))
     }
 
-    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }

@@ -617,7 +617,6 @@ extension Scanner {
     /// How full the table of devices is.
     var statistics: ScanStatistics { devices.statistics }
 
-    /// The next event, oldest first.
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 

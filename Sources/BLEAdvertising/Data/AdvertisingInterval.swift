@@ -14,7 +14,6 @@ package struct AdvertisingInterval: Hashable, Sendable {
 
     /// The interval in units of 0.625 ms.
     package let units: UInt32
-    /// Octets on the wire.
     package let width: Width
 
     /// An interval of `units` times 0.625 ms, in the fewest octets that hold it, or in more when `width`
@@ -31,7 +30,6 @@ package struct AdvertisingInterval: Hashable, Sendable {
 }
 
 extension AdvertisingInterval: PacketEncodable {
-    /// Octets on the wire.
     package var encodedCount: Int { width.rawValue }
 
     package func encode(into output: inout OutputSpan<UInt8>) { output.little(UInt64(units), width.rawValue) }

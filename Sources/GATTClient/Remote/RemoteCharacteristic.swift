@@ -86,7 +86,6 @@ public struct RemoteValue: Hashable, Sendable {
     /// Octets of the whole value, where the response states it.
     public var length: Int?
 
-    /// A value of an attribute.
     package init(handle: AttributeHandle, value: [UInt8], length: Int? = nil) {
         self.handle = handle
         self.value = value

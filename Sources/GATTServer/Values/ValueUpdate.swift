@@ -7,7 +7,6 @@ package struct ValueUpdate: Hashable, Sendable {
     package let uuid: BluetoothUUID
     package let value: [UInt8]
 
-    /// A value of an attribute.
     package init(_ handle: AttributeHandle, _ uuid: BluetoothUUID, _ value: [UInt8]) {
         (self.handle, self.uuid, self.value) = (handle, uuid, value)
     }

@@ -7,7 +7,6 @@ package protocol HCIParameters: PacketCodable, Hashable {
 }
 
 extension HCIParameters {
-    /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         self = try Self.layout.decode(&reader)
     }
@@ -15,7 +14,6 @@ extension HCIParameters {
     /// The fields' widths, added up.
     package var encodedCount: Int { Self.layout.count(self) }
 
-    /// Writes the fields in order.
     package func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
 }
 
@@ -33,12 +31,10 @@ package struct UnknownParameters: HCIParameters {
 
 /// Parameters can be part of others.
 extension HCIField where Self: HCIParameters {
-    /// Reads the fields in order.
     package init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
 
     /// The fields' widths, added up.
     package var fieldWidth: Int { encodedCount }
 
-    /// Writes the fields in order.
     package func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
 }

@@ -74,7 +74,6 @@ package struct HostBufferSize: HCICommand {
     /// How many synchronous packets the host can take.
     package var synchronousPackets: UInt16
 
-    /// Buffers of those sizes.
     package init(
         aclLength: UInt16, synchronousLength: UInt8 = 0, aclPackets: UInt16, synchronousPackets: UInt16 = 0
     ) {
@@ -123,7 +122,6 @@ package struct ReadLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.78.
     package static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// What was written to it.

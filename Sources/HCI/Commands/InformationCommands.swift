@@ -5,7 +5,6 @@ package struct ReadLocalVersionInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.1.
     package static let definition = command(.readLocalVersionInformation, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// The controller's version and maker.
@@ -45,7 +44,6 @@ package struct ReadLocalSupportedCommands: HCICommand {
     package static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
     package typealias ReturnParameters = Returned<SupportedCommands>
 
-    /// A question for them.
     package init() {}
 }
 
@@ -55,7 +53,6 @@ package struct ReadLocalSupportedFeatures: HCICommand {
     package static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
     package typealias ReturnParameters = Returned<LMPFeatures>
 
-    /// A question for them.
     package init() {}
 }
 
@@ -94,7 +91,6 @@ package struct ReadBDADDR: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.6.
     package static let definition = command(.readBDADDR, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// The public address; all zeros when the controller has none.
@@ -119,7 +115,6 @@ package struct ReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.5.
     package static let definition = command(.readBufferSize, "", Self.init) { _ in }
 
-    /// A question for them.
     package init() {}
 
     package struct ReturnParameters: HCIParameters {
@@ -140,7 +135,6 @@ package struct ReadBufferSize: HCICommand {
         /// How many synchronous packets the controller can take.
         package var synchronousPackets: UInt16
 
-        /// Buffers of those sizes.
         package init(
             aclLength: UInt16, synchronousLength: UInt8 = 0, aclPackets: UInt16,
             synchronousPackets: UInt16 = 0

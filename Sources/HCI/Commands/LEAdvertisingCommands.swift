@@ -42,7 +42,6 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     /// dBm, -127 to 20.
     package typealias ReturnParameters = Returned<Int8>
 
-    /// A question for it.
     package init() {}
 }
 

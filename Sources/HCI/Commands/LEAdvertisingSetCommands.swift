@@ -7,7 +7,6 @@ package struct LEReadMaximumAdvertisingDataLength: HCICommand {
     /// Octets, 31 to 1,650.
     package typealias ReturnParameters = Returned<UInt16>
 
-    /// A question for it.
     package init() {}
 }
 
@@ -18,7 +17,6 @@ package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     /// How many, 1 to 240.
     package typealias ReturnParameters = Returned<UInt8>
 
-    /// A question for it.
     package init() {}
 }
 

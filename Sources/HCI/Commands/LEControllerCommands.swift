@@ -16,7 +16,6 @@ package struct LEReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
     package static let definition = command(.leReadBufferSize, "", Self.init) { _ in }
 
-    /// A question for them.
     package init() {}
 
     /// The buffers. Zeros mean that Read Buffer Size reports them.
@@ -32,7 +31,6 @@ package struct LEReadBufferSize: HCICommand {
         /// How many ACL packets the controller can take.
         package var aclPackets: UInt8
 
-        /// Buffers of those sizes.
         package init(aclLength: UInt16, aclPackets: UInt8) {
             (self.aclLength, self.aclPackets) = (aclLength, aclPackets)
         }
@@ -44,7 +42,6 @@ package struct LEReadBufferSizeV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
     package static let definition = command(.leReadBufferSizeV2, "", Self.init) { _ in }
 
-    /// A question for them.
     package init() {}
 
     /// The buffers. Zeros for ACL mean that Read Buffer Size reports them.
@@ -64,7 +61,6 @@ package struct LEReadBufferSizeV2: HCICommand {
         /// How many isochronous packets the controller can take.
         package var isoPackets: UInt8
 
-        /// Buffers of those sizes.
         package init(aclLength: UInt16, aclPackets: UInt8, isoLength: UInt16, isoPackets: UInt8) {
             (self.aclLength, self.aclPackets) = (aclLength, aclPackets)
             (self.isoLength, self.isoPackets) = (isoLength, isoPackets)
@@ -78,7 +74,6 @@ package struct LEReadLocalSupportedFeatures: HCICommand {
     package static let definition = command(.leReadLocalSupportedFeatures, "", Self.init) { _ in }
     package typealias ReturnParameters = Returned<LEFeatures>
 
-    /// A question for them.
     package init() {}
 }
 
@@ -104,7 +99,6 @@ package struct LEReadSupportedStates: HCICommand {
     /// A bit for each combination.
     package typealias ReturnParameters = Returned<UInt64>
 
-    /// A question for them.
     package init() {}
 }
 
@@ -115,7 +109,6 @@ package struct LEReadFilterAcceptListSize: HCICommand {
     /// The most devices in the list.
     package typealias ReturnParameters = Returned<UInt8>
 
-    /// A question for it.
     package init() {}
 }
 

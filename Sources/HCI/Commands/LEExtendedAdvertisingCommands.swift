@@ -41,7 +41,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package struct Properties: OptionSet, HCICode {
         package let rawValue: UInt16
 
-        /// The properties of those bits.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// One can connect to it.

@@ -24,7 +24,6 @@ package struct LEReadSuggestedDefaultDataLength: HCICommand {
     /// Of what is sent.
     package typealias ReturnParameters = DataLength
 
-    /// A question for it.
     package init() {}
 }
 
@@ -47,7 +46,6 @@ package struct LEReadMaximumDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.46.
     package static let definition = command(.leReadMaximumDataLength, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// The limits of the controller.
@@ -126,7 +124,6 @@ package struct LEReadTransmitPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.74.
     package static let definition = command(.leReadTransmitPower, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// The limits of the controller.
@@ -149,7 +146,6 @@ package struct LEReadAntennaInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.87.
     package static let definition = command(.leReadAntennaInformation, "", Self.init) { _ in }
 
-    /// A question for it.
     package init() {}
 
     /// What it can do.

@@ -41,6 +41,5 @@ package struct LEReadPeriodicAdvertiserListSize: HCICommand {
     /// The most advertising sets in the list, at least 1.
     package typealias ReturnParameters = Returned<UInt8>
 
-    /// A question for it.
     package init() {}
 }

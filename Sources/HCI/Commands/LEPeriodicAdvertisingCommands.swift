@@ -15,7 +15,6 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     package struct Properties: OptionSet, HCICode {
         package let rawValue: UInt16
 
-        /// The properties of those bits.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// They say how strong they are sent.

@@ -24,7 +24,6 @@ package struct LEReadRFPathCompensation: HCICommand {
     package static let definition = command(.leReadRFPathCompensation, "", Self.init) { _ in }
     package typealias ReturnParameters = RFPathCompensation
 
-    /// A question for it.
     package init() {}
 }
 

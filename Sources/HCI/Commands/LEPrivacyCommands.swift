@@ -9,7 +9,6 @@ package struct LEAddDeviceToResolvingList: HCICommand {
         ($0.peer, $0.peerKey, $0.localKey)
     }
 
-    /// The peer's identity address.
     package var peer: HCIAddress
     /// The peer's identity resolving key; zero when it has none.
     package var peerKey: UInt128
@@ -28,7 +27,6 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
         $0.peer
     }
 
-    /// The peer's identity address.
     package var peer: HCIAddress
 
     package init(peer: HCIAddress) { self.peer = peer }
@@ -49,7 +47,6 @@ package struct LEReadResolvingListSize: HCICommand {
     /// The most devices in the list.
     package typealias ReturnParameters = Returned<UInt8>
 
-    /// A question for it.
     package init() {}
 }
 
@@ -61,7 +58,6 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     }
     package typealias ReturnParameters = ReturnedResolvableAddress
 
-    /// The peer's identity address.
     package var peer: HCIAddress
 
     package init(peer: HCIAddress) { self.peer = peer }
@@ -75,7 +71,6 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     }
     package typealias ReturnParameters = ReturnedResolvableAddress
 
-    /// The peer's identity address.
     package var peer: HCIAddress
 
     /// Asks for the address towards `peer`.
@@ -141,7 +136,6 @@ package struct LESetPrivacyMode: HCICommand {
         package static let device = Mode(rawValue: 0x01)
     }
 
-    /// The peer's identity address.
     package var peer: HCIAddress
     /// What is taken from it.
     package var mode: Mode

@@ -24,7 +24,6 @@ package struct LERand: HCICommand {
     package static let definition = command(.leRand, "", Self.init) { _ in }
     package typealias ReturnParameters = Returned<UInt64>
 
-    /// A question for them.
     package init() {}
 }
 
@@ -121,7 +120,6 @@ package struct LEGenerateDHKeyV2: HCICommand {
     package struct KeyType: HCICode {
         package let rawValue: UInt8
 
-        /// The type of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The one that LE Read Local P-256 Public Key made.

@@ -12,7 +12,6 @@ package struct Returned<Value: HCIField>: HCIParameters {
     package static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
     package static var packetName: String { "return parameters" }
     package var value: Value
-    /// A return of `value`.
     package init(_ value: Value) { self.value = value }
 }
 

@@ -33,7 +33,6 @@ package struct DataBufferOverflow: HCIEventParameters {
     package struct LinkType: HCICode {
         package let rawValue: UInt8
 
-        /// The type of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let synchronous = LinkType(rawValue: 0x00)

@@ -25,7 +25,6 @@ package struct LEAdvertisingReports: LEEventParameters {
         package struct Kind: HCICode {
             package let rawValue: UInt8
 
-            /// The type of that octet.
             package init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// Connectable and scannable undirected advertising (ADV_IND).
@@ -41,7 +40,6 @@ package struct LEAdvertisingReports: LEEventParameters {
         }
 
         package var type: Kind
-        /// The address of the advertiser.
         package var address: HCIAddress
         /// What it says, at most 31 octets.
         package var data: [UInt8]
@@ -74,7 +72,6 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
 
         /// What was heard: always directed advertising.
         package var type: LEAdvertisingReports.Report.Kind
-        /// The address of the advertiser.
         package var address: HCIAddress
         /// Direct_Address: the private address that the advertising is directed at.
         package var direct: HCIAddress

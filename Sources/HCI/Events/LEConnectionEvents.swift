@@ -20,7 +20,6 @@ package struct LEConnectionComplete: LEEventParameters {
     /// Which side this device is.
     package var role: ConnectionRole
     package var peer: HCIAddress
-    /// The time between connection events.
     package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
     package var latency: UInt16
@@ -78,7 +77,6 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
     package var localResolvable: DeviceAddress
     /// The private address the peer used, or all zeros.
     package var peerResolvable: DeviceAddress
-    /// The time between connection events.
     package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
     package var latency: UInt16
@@ -111,7 +109,6 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
 
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// The time between connection events.
     package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
     package var latency: UInt16

@@ -66,7 +66,6 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
     /// Frames that it takes at first.
     package var credits: UInt16
 
-    /// A message of these values.
     package init(
         spsm: UInt16, source: L2CAPChannelID, mtu: UInt16, mps: UInt16, credits: UInt16
     ) {
@@ -94,7 +93,6 @@ package struct LECreditBasedConnectionResponse: LESignalingMessage {
     /// Whether the channel is open.
     package var result: CreditBasedResult
 
-    /// A message of these values.
     package init(
         destination: L2CAPChannelID = .null, mtu: UInt16 = 0, mps: UInt16 = 0, credits: UInt16 = 0,
         result: CreditBasedResult
@@ -116,7 +114,6 @@ package struct FlowControlCredit: LESignalingMessage {
     /// How many frames more.
     package var credits: UInt16
 
-    /// A message of these values.
     package init(
         channel: L2CAPChannelID, credits: UInt16
     ) {
@@ -144,7 +141,6 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
     /// Its numbers for the channels.
     package var sources: [L2CAPChannelID]
 
-    /// A message of these values.
     package init(
         spsm: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16, sources: [L2CAPChannelID]
     ) {
@@ -176,7 +172,6 @@ package struct CreditBasedConnectionResponse: LESignalingMessage {
     /// Its numbers for them, in the order of the request; 0 for one that is refused.
     package var destinations: [L2CAPChannelID]
 
-    /// A message of these values.
     package init(
         mtu: UInt16 = 0, mps: UInt16 = 0, credits: UInt16 = 0, result: CreditBasedResult,
         destinations: [L2CAPChannelID]
@@ -208,7 +203,6 @@ package struct CreditBasedReconfigureRequest: LESignalingMessage {
     /// The answering side's numbers for the channels.
     package var destinations: [L2CAPChannelID]
 
-    /// A message of these values.
     package init(
         mtu: UInt16, mps: UInt16, destinations: [L2CAPChannelID]
     ) {
@@ -230,7 +224,6 @@ package struct CreditBasedReconfigureResponse: LESignalingMessage {
     /// Whether the channels have the new sizes.
     package var result: ReconfigureResult
 
-    /// A message of these values.
     package init(result: ReconfigureResult) { self.result = result }
 }
 

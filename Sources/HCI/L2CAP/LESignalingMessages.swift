@@ -53,7 +53,6 @@ package struct DisconnectionRequest: LESignalingMessage {
     /// The sender's number for the channel.
     package var source: L2CAPChannelID
 
-    /// A message of these values.
     package init(
         destination: L2CAPChannelID, source: L2CAPChannelID
     ) {
@@ -73,7 +72,6 @@ package struct DisconnectionResponse: LESignalingMessage {
     /// As in the request.
     package var source: L2CAPChannelID
 
-    /// A message of these values.
     package init(
         destination: L2CAPChannelID, source: L2CAPChannelID
     ) {
@@ -138,6 +136,5 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// What the central will do.
     package var result: Result
 
-    /// A message of these values.
     package init(result: Result) { self.result = result }
 }

@@ -5,7 +5,6 @@ import BLECore
 package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
-    /// The opcode with that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// An adapter was registered.

@@ -4,7 +4,6 @@ import BLECore
 package struct AdvertisingType: HCICode {
     package let rawValue: UInt8
 
-    /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Connectable and scannable undirected (ADV_IND).
@@ -54,7 +53,6 @@ package struct AdvertisingFilterPolicy: OptionSet, HCICode {
 package struct ScanType: HCICode {
     package let rawValue: UInt8
 
-    /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The scanner sends no scan requests.

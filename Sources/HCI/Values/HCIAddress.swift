@@ -4,7 +4,6 @@ import BLECore
 package struct HCIAddressType: HCICode {
     package let rawValue: UInt8
 
-    /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A public device address.
@@ -25,7 +24,6 @@ package struct HCIAddressType: HCICode {
 package struct OwnAddressType: HCICode {
     package let rawValue: UInt8
 
-    /// The type of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The public device address of the controller.

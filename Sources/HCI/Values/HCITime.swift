@@ -23,7 +23,6 @@ extension HCITime {
 /// Steps of 0.625 ms: intervals and windows of advertising and scanning, lengths of connection events.
 package struct Slots: HCITime {
     package static let step = Duration.microseconds(625)
-    /// The number of steps.
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -53,7 +52,6 @@ package struct LongSlots: HCITime {
 /// advertising.
 package struct ConnectionInterval: HCITime {
     package static let step = Duration.microseconds(1250)
-    /// The number of steps.
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -62,7 +60,6 @@ package struct ConnectionInterval: HCITime {
 /// Steps of 10 ms: a supervision timeout (0x000a to 0x0c80, 100 ms to 32 s), how long to advertise or scan.
 package struct Centiseconds: HCITime {
     package static let step = Duration.milliseconds(10)
-    /// The number of steps.
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -71,7 +68,6 @@ package struct Centiseconds: HCITime {
 /// Steps of 1.28 s: the time from one start of scanning to the next.
 package struct ScanPeriod: HCITime {
     package static let step = Duration.milliseconds(1280)
-    /// The number of steps.
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -12,7 +12,6 @@ public struct LEFeatures: OptionSet, HCICode {
 package struct LMPFeatures: OptionSet, HCICode {
     package let rawValue: UInt64
 
-    /// The features of those bits.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// BR/EDR is not supported: this is a Low Energy controller only.

@@ -125,7 +125,6 @@ package struct KeyDistribution: OptionSet, Hashable, Sendable {
     /// All eight bits, reserved ones included.
     package let rawValue: UInt8
 
-    /// The keys with these bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The long term key; ignored with LE Secure Connections.

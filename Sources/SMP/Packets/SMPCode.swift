@@ -5,7 +5,6 @@ import BLECore
 package struct SMPCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
-    /// The code with that number.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The code of Pairing Request (3.5.1).

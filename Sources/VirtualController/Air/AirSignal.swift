@@ -46,7 +46,6 @@ package struct AirLinkID: Hashable, Sendable {
 
 /// How a connection keeps time.
 package struct LinkTiming: Hashable, Sendable {
-    /// The time between connection events.
     package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
     package var latency: UInt16

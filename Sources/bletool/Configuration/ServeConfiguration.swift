@@ -68,7 +68,6 @@ struct ServiceConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     /// Whether it is a primary one.
     var isPrimary = true
-    /// The handle of its declaration.
     var handle: AttributeHandle
     var endHandle: AttributeHandle
     /// The services that it includes.
@@ -88,9 +87,7 @@ struct ServiceConfiguration: Hashable, Sendable {
 
 struct CharacteristicConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
-    /// The handle of its declaration.
     var handle: AttributeHandle
-    /// The handle of its value.
     var valueHandle: AttributeHandle
     /// What can be done with it.
     var properties: Set<CharacteristicProperty>

@@ -51,7 +51,6 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
 
     package static let packetName = "Temperature Measurement"
 
-    /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = Flags(rawValue: try reader.u8("flags"))
         value = MedicalFloat(bits: try reader.u32("temperature"), width: .four)
@@ -63,7 +62,6 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     /// The flags, the number and the fields that there are.
     package var encodedCount: Int { 5 + (time?.encodedCount ?? 0) + (site == nil ? 0 : 1) }
 
-    /// Writes the fields in order.
     package func encode(into output: inout OutputSpan<UInt8>) {
         var flags: Flags = unit == .fahrenheit ? .fahrenheit : []
         if time != nil { flags.insert(.time) }

@@ -29,10 +29,9 @@ extension CentralManager {
     /// let central = try await CentralManager(adapter, restoring: "gateway")
     /// for device in central.restored.peripherals {
     ///     tasks.addTask {
+    ///         // `follow` reads the stream of each subscription in a task of its own.
     ///         for try await session in central.maintain(device.id, options: device.options) {
-    ///             for subscription in device.subscriptions {
-    ///                 for try await value in try await session.values(of: subscription) { print(value) }
-    ///             }
+    ///             do { try await follow(device.subscriptions, session) } catch BLEError.disconnected { continue }
     ///         }
     ///     }
     /// }

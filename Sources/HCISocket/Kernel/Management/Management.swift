@@ -50,7 +50,6 @@ package enum Management {
         /// The name, up to the first zero of its 249 octets.
         package var name: String
 
-        /// Reads the fields in order.
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
             address = try reader.u48("address")
             version = try reader.u8("HCI version")
@@ -82,7 +81,6 @@ package enum Management {
             self.parameters = parameters
         }
 
-        /// Reads the fields in order.
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
             code = try reader.u16("code")
             index = try reader.u16("index")

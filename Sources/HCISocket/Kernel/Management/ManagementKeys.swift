@@ -95,7 +95,6 @@ extension Management.LongTermKey: PacketCodable {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }
 
-    /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         kind = Kind(rawValue: try reader.u8("key type"))
@@ -108,7 +107,6 @@ extension Management.LongTermKey: PacketCodable {
 
     package var encodedCount: Int { Self.encodedCount }
 
-    /// Writes the fields in order.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.peer(peer)
         output.u8(kind.rawValue)
@@ -131,7 +129,6 @@ extension Management.IdentityKey: PacketCodable {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }
 
-    /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         value = try reader.u128("value")
@@ -139,7 +136,6 @@ extension Management.IdentityKey: PacketCodable {
 
     package var encodedCount: Int { Self.encodedCount }
 
-    /// Writes the fields in order.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.peer(peer)
         output.u128(value)
@@ -149,7 +145,6 @@ extension Management.IdentityKey: PacketCodable {
 extension Management.SigningKey: PacketDecodable {
     package static var packetName: String { "signing key of the kernel" }
 
-    /// Reads the fields in order.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         peer = try reader.lowEnergyPeer()
         let type = try reader.u8("key type")
