@@ -132,7 +132,11 @@ struct CentralSamples {
             tasks.addTask {
                 // `follow` reads the stream of each subscription in a task of its own.
                 for try await session in central.maintain(device.id, options: device.options) {
-                    do { try await follow(device.subscriptions, session) } catch BLEError.disconnected { continue }
+                    do {
+                        try await follow(device.subscriptions, session)
+                    } catch BLEError.disconnected {
+                        continue
+                    }
                 }
             }
         }
