@@ -129,7 +129,7 @@ let package = Package(
 
         // Compiles and runs what README.md shows.
         .testTarget(
-            name: "ReadmeTests", dependencies: ["BLE", "HCISocket", "ProgramTesting", "bletool"],
+            name: "ReadmeTests", dependencies: ["BLE", "ProgramTesting", "bletool"],
             swiftSettings: strict),
         // Compiles what documentation comments show.
         .testTarget(
@@ -170,7 +170,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RecordingsTests",
-            dependencies: ["Recordings", "GATTServer", "HCI", "ATT", "SMP", "BLECore", "TestSupport"],
+            dependencies: ["Recordings", "HCI", "ATT", "SMP", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FixtureTests",

@@ -9,6 +9,8 @@ import Testing
             (0x004c, "Apple, Inc."),
             (0x0059, "Nordic Semiconductor ASA"),
             (0x0499, "Ruuvi Innovations Ltd."),
+            // The package has this name with its letters read in the wrong encoding.
+            (0x0c73, "Truma Gerätetechnik GmbH & Co. KG"),
             (0x0380, "LLC \"MEGA-F service\""),
         ] as [(UInt16, String)])
     func companies(_ identifier: UInt16, _ name: String) {

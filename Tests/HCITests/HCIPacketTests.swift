@@ -32,7 +32,8 @@ import Testing
         #expect(throws: DecodeError.self) { try HCIPacket([]) }
     }
 
-    @Test func reservedLengthBitsOfIsochronousDataAreAnError() {
-        #expect(throws: DecodeError.self) { try HCIPacket([0x05, 1, 0, 0, 0x40]) }
+    @Test func reservedLengthBitsOfIsochronousDataAreIgnored() throws {
+        let packet = HCIPacket.iso(ISOPacket(handle: ConnectionHandle(1), data: [0xee]))
+        #expect(try HCIPacket([0x05, 1, 0, 1, 0xc0, 0xee]) == packet)
     }
 }

@@ -52,4 +52,19 @@ struct RotationTests {
         }
         #expect(found == [[], [], [], [6, 7], [8]])
     }
+
+    /// A folder stands where the second file belongs.
+    @Test func aFileThatCannotBeOpenedIsNotCounted() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        let path = "\(folder)/a.btsnoop"
+        try FileManager.default.createDirectory(
+            atPath: Rotation.path(path, 2), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 1))
+        for index in 0..<5 as Range<UInt8> { file.add(.packet(.hostToController, [1, index, 0x0c, 0])) }
+        #expect(file.close() == "\(path): Is a directory")
+        #expect(file.files == 1)
+        // The last file that was written is kept.
+        #expect(try File.contents(Rotation.path(path, 1), limit: 1000).count == 72)
+    }
 }

@@ -19,13 +19,12 @@ package struct ISOPacket: Hashable, Sendable {
 extension ISOPacket: PacketCodable {
     package static let packetName = "isochronous data"
 
-    /// Reads the header and the octets that it counts. The two bits above the length are reserved.
+    /// Reads the header and the octets that it counts. The two bits above the length are reserved and ignored.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try reader.u16("handle")
         handle = ConnectionHandle(header)
         flags = UInt8(truncatingIfNeeded: header >> 12)
-        let length = try reader.u16("data length")
-        guard length <= 0x3fff else { throw reader.invalid("data length", value: length, width: 2) }
+        let length = try reader.u16("data length") & 0x3fff
         data = try reader.bytes(Int(length), "data")
     }
 

@@ -133,9 +133,12 @@ final class RecordingFile: Sendable {
     private func rotate(_ state: inout State) {
         guard state.problem == nil else { return }
         Glibc.close(state.descriptor)
+        state.descriptor = Self.open(Rotation.path(path, state.number + 1))
+        guard state.descriptor >= 0 else {
+            state.problem = errno
+            return
+        }
         state.number += 1
-        state.descriptor = Self.open(Rotation.path(path, state.number))
-        if state.descriptor < 0 { state.problem = errno }
         if let kept = rotation.kept, state.number > kept { unlink(Rotation.path(path, state.number - kept)) }
     }
 }
