@@ -51,8 +51,8 @@ extension ATTTuple {
         return false
     }
 
-    /// Reads a list, which takes all that is left. The specification wants two tuples at least; BlueZ sends
-    /// one, too, and what it says is as good.
+    /// Reads a list, which takes all that is left. The specification requires two tuples or more; one is accepted
+    /// as well, because BlueZ sends it.
     init(decoding reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining >= Tuple.headerLength else {
             throw reader.failure(

@@ -30,7 +30,6 @@ package enum AssignedNumbers {
         }
     }
 
-    /// The company with that identifier.
     package static func companyName(_ identifier: UInt16) -> String? {
         NumberTable.companies.name(of: UInt128(identifier))
     }

@@ -6,7 +6,6 @@ struct NumberTable: Sendable {
     let digits: Int
     let text: String
 
-    /// The name of a number.
     func name(of number: UInt128) -> String? {
         let bytes = text.utf8.span
         var low = 0, high = bytes.count

@@ -1,10 +1,10 @@
-/// How safe a link is, or has to be: the levels of LE security mode 1 (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol 3, Part C, 10.2.1).
 public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     /// Level 1: no encryption is needed.
     case open = 1
-    /// Level 2: encrypted with a key from any pairing, so that it is not known with whom.
+    /// Level 2: encrypted with a key from any pairing; the peer's identity is not authenticated.
     case encrypted = 2
-    /// Level 3: encrypted with a key from a pairing that was safe against a man in the middle.
+    /// Level 3: encrypted with a key from a pairing that was protected against a man in the middle.
     case authenticated = 3
     /// Level 4: as level 3, the pairing was LE Secure Connections, and the key has 16 octets.
     case secureConnections = 4

@@ -55,7 +55,7 @@ extension Misbehavior: CustomStringConvertible {
     /// What is wrong, in a few words.
     public var description: String {
         switch self {
-        case .unexpectedResponse(let opcode): "\(opcode) is none"
+        case .unexpectedResponse(let opcode): "\(opcode) does not answer it"
         case .malformed(let error): "\(error)"
         case .unexpectedHandle(let handle, let range?): "attribute \(handle) is not within \(range)"
         case .unexpectedHandle(let handle, nil): "attribute \(handle) comes after the last one"

@@ -6,7 +6,7 @@ protocol SingleRequest: GATTProcedure {
     var request: ATTRequest { get }
     /// Once the response came.
     var result: Output? { get set }
-    /// The result that a response brings, other than an error; nil when it is none to this request.
+    /// Returns the result in a response other than an error; nil if the response does not answer this request.
     func result(of response: ATTResponse) throws(GATTClientError) -> Output?
 }
 

@@ -398,7 +398,7 @@ package enum GATTAnswer: Hashable, Sendable {
     case later
 }
 
-/// A client wants what the application must allow.
+/// A read or write by a client that the application must authorize.
 public struct GATTAuthorizationRequest: Hashable, Sendable {
     /// The central that wants it.
     public let central: Central
@@ -441,7 +441,7 @@ package struct GATTSubscriber: Hashable, Sendable {
 }
 
 extension ClientCharacteristicConfiguration {
-    /// By indication only where the client did not ask for notifications, which cost it less.
+    /// Prefers notifications; indicates only if the client enabled indications alone.
     fileprivate var prefersIndications: Bool { !contains(.notify) }
 }
 

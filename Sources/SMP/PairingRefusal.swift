@@ -17,8 +17,8 @@ package struct PairingRefusal: Machine, Sendable {
     /// A machine that waits for the peer.
     package init() {}
 
-    /// Takes one packet. Pairing Failed and codes reserved for future use are not answered (3.3): nothing
-    /// that two refusing hosts say to each other makes either speak again.
+    /// Takes one packet. Pairing Failed and codes reserved for future use are not answered (3.3): two
+    /// hosts that both refuse do not answer each other without end.
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count > 0 else { return }
         let code = SMPCode(rawValue: frame[0])

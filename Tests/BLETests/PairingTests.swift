@@ -335,7 +335,7 @@ private let capabilities: [IOCapability] = [
                 == "pairing failed: the peer: Confirm Value Failed")
         #expect(
             "\(BLEError.cannotPair(.requirements))"
-                == "cannot pair: this side can neither show nor be asked what that security takes")
+                == "cannot pair: this side has no input or output that this security level requires")
     }
 
     @Test func signedWritesAreTakenFromBondedPeersWithoutEncryption() async throws {

@@ -121,7 +121,7 @@ FIELDS = {
     "values.included": ["declared"],
     "values.endHandle": ["btatt.attribute_data/btatt.ending_handle"],
     "values.uuid": ["btatt.attribute_data/btatt.uuid16", "btatt.attribute_data/btatt.uuid128"],
-    # What a monitor tells.
+    # Fields of monitor records.
     "address": ["hci_mon.bd_addr", "bthci_cmd.bd_addr", "btsmp.bd_addr"],
     "manufacturer": ["hci_mon.manufacturer"],
     "bus": ["hci_mon.bus"],

@@ -57,7 +57,7 @@ struct ErrorTableTests {
             .adapter(
                 .unreachable(.tcp(host: "192.0.2.1", port: 9000), .system(.timedOut, during: "connect"))),
             .adapter, "read: nothing answers at tcp:192.0.2.1:9000"),
-        Row(.adapter(.notSerial(path: "/dev/null")), .adapter, "read: /dev/null is no serial port"),
+        Row(.adapter(.notSerial(path: "/dev/null")), .adapter, "read: /dev/null is not a serial port"),
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
             hint:
@@ -200,7 +200,7 @@ struct ErrorTableTests {
             "read: the other end closed the connection at once, as a full air does"),
         Row(
             .adapter(.failed(.silence(command: .leSetScanEnable))), .adapter,
-            "read: the controller does not answer LE Set Scan Enable, and nothing has brought it back",
+            "read: the controller does not answer LE Set Scan Enable, and recovery failed",
             hint: "unplug it and plug it in again, or reload its driver"),
         Row(.adapter(.closed), .adapter, "read: the adapter was closed"),
         Row(
@@ -270,7 +270,7 @@ struct ErrorTableTests {
             .att(ATTErrorResponse(.readRequest, 0x0012, .insufficientEncryption)), .security,
             "read: Read Request of 0x0012: Insufficient Encryption (0x0f)", number: 15,
             hint:
-                "it wants a link that is encrypted, or better than it is: bletool pair DEVICE, or --security"),
+                "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"),
         Row(
             .peerMisbehaved(.answer(to: .readBlobRequest, .overlong(octets: 594, limit: 512))), .linkLost,
             "read: the peer misbehaves: answer to Read Blob Request: 594 octets where at most 512 fit"),
@@ -295,12 +295,12 @@ struct ErrorTableTests {
             hint: "the passkey is not the one that the other side has"),
         Row(
             .cannotPair(.requirements), .security,
-            "read: cannot pair: this side can neither show nor be asked what that security takes",
+            "read: cannot pair: this side has no input or output that this security level requires",
             hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer"),
         Row(.cannotPair(.busy), .security, "read: cannot pair: another pairing is under way on this link"),
         Row(
             .bondLost(peer), .security,
-            "read: C0:DE:00:00:00:01/random has lost the bond: it has no key any more",
+            "read: C0:DE:00:00:00:01/random no longer has the key of the bond",
             hint: "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random, then pair anew"),
         Row(.kernelPairing(.authenticationFailed), .security, "read: pairing failed: authentication failed"),
         Row(
@@ -451,7 +451,7 @@ struct ErrorTableTests {
             .databaseChanged(0x0012), .att,
             "read: the device's database has changed since attribute 0x0012 was found", number: 18,
             hint: "run it again"),
-        Row(.overflow(.values(64)), .linkLost, "read: more than 64 values waited to be taken"),
+        Row(.overflow(.values(64)), .linkLost, "read: more than 64 values waited in the stream's buffer"),
         Row(.invalidRequest(.noPHY), .input, "read: no PHY is named: give one at least"),
         Row(
             .invalidRequest(.phy(PHY(rawValue: 9))), .input,
@@ -606,15 +606,15 @@ struct ErrorTableTests {
             "read: answering for C0:DE:00:00:00:01/random: the kernel refuses: busy"),
         Row(
             .managementMalformed(.readAdapter(0), malformed), .adapter,
-            "read: reading the settings of hci0: what the kernel answers makes no sense: LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left"
+            "read: reading the settings of hci0: the kernel's answer is malformed: LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left"
         ),
         Row(
             .managementMalformed(.listLinks(0), malformed), .adapter,
-            "read: listing the links of hci0: what the kernel answers makes no sense: LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left"
+            "read: listing the links of hci0: the kernel's answer is malformed: LE buffer size: ACL packets at octet 2 needs 1 octets, 0 left"
         ),
         Row(
             .bonds(.damaged(path: "/var/lib/bletool/bond", line: 3, .value("x", key: "peer"))), .input,
-            "read: /var/lib/bletool/bond: line 3: peer: x makes no sense"),
+            "read: /var/lib/bletool/bond: line 3: peer: x is invalid"),
         Row(
             .bonds(.newer(path: "/var/lib/bletool/bond", version: 9)), .input,
             "read: /var/lib/bletool/bond is of version 9, which a later release of this program has written"),

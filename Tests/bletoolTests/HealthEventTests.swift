@@ -20,7 +20,7 @@ struct HealthEventTests {
         #expect(
             json(.gaveUp(.hardwareError(0x2a))) == """
                 {"event":"health","what":"gave-up","fault":"hardware-error","command":null,"code":42,"step":null,\
-                "message":"the controller reports hardware error 0x2a, and nothing has brought it back",\
+                "message":"the controller reports hardware error 0x2a, and recovery failed",\
                 "time":"1970-01-01T00:00:00.000Z"}
                 """)
         #expect(

@@ -69,7 +69,7 @@ struct PairingNoteTests {
             """)
         #expect(status == 0, "\(output)")
         let refused = "(Insufficient Authentication (0x05))"
-        let impossible = "(cannot pair: this side can neither show nor be asked what that security takes)"
+        let impossible = "(cannot pair: this side has no input or output that this security level requires)"
         #expect(
             output == """
                 aa01 = 01

@@ -67,7 +67,7 @@ struct ScriptTests {
         ("sleep long", #"sleep: "long" is not a duration"#),
         ("wait rain", "The value 'rain' is invalid for '<awaited>'"),
         ("wait disconnection 2a19", "2a19: is not what a disconnection is of"),
-        ("wait notification --within 0s", "--within: the time must be more than nothing"),
+        ("wait notification --within 0s", "--within: the time must be greater than zero"),
         ("subscribe nonsense", "attribute: "),
     ])
     func aLineThatCannotWorkIsRefused(_ line: String, _ message: String) {

@@ -64,7 +64,7 @@ extension Adapter {
             do throws(ACLFlowError) {
                 try acl.complete(connection)
             } catch {
-                log.warning("the controller miscounts: \(error)")
+                log.warning("the controller reports an impossible number of completed packets: \(error)")
             }
             // Its frames may go on now.
             if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) { flush(link) }

@@ -238,7 +238,7 @@ extension Adapter {
                 let data = try reader.span(header.dataLength, "data")
                 try reader.end()
                 receive(data, header)
-            // Voice and isochronous data have no user here; on a shared socket other programs' packets pass by.
+            // Synchronous and isochronous packets are not handled; a shared socket delivers those of other programs.
             default: break
             }
         } catch {

@@ -15,7 +15,7 @@ public struct AdapterDescription: Hashable, Sendable {
     public var manufacturer: UInt16
     /// What it can be set to.
     package var supported: Management.Settings
-    /// What it is set to.
+    /// The settings that are on, as the kernel reports them.
     package var current: Management.Settings
     /// The USB port that it is plugged into, by the kernel's numbers (`1-1.4`); nil when it is not on USB.
     public var usbPort: String?

@@ -1,6 +1,6 @@
 import HCISocket
 
-/// How an adapter is opened.
+/// Options of `Adapter.open`: its event loop, privacy, security, recovery, and faults for tests.
 public struct AdapterOptions: Sendable {
     /// The loop to live on.
     public var loop: EventLoop

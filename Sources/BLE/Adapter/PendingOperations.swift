@@ -3,9 +3,9 @@ import HCISocket
 
 /// What becomes of a wait whose work was begun.
 enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
-    /// It is done already.
+    /// The work is done; nothing is waited for.
     case done(Success)
-    /// It ends under this key.
+    /// `resume` with this key ends the wait.
     case pending(Key)
 }
 

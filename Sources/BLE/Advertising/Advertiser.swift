@@ -295,7 +295,7 @@ extension Advertiser {
         for handle in slots.keys { slots[handle]?.silence = nil }
     }
 
-    /// Lets a controller that was silent have what is wanted now at once.
+    /// Sends what is wanted now at once, also to a controller that did not answer before.
     private mutating func askAgain(of id: AdvertisingID) {
         for handle in slots.keys where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
             slots[handle]?.silence = nil
@@ -850,7 +850,7 @@ extension Advertiser {
         _ index: Int, _ revision: Int, _ error: BLEError
     ) {
         settle(index, upTo: revision, .failure(error))
-        // What was changed once more meanwhile is another matter.
+        // A later change has its own answer.
         guard entries[index].revision == revision, let shown = entries[index].shown else { return }
         events.append(.warning("the change is refused, what was on air before goes on: \(error)"))
         entries[index].request = shown.request

@@ -17,7 +17,7 @@ enum BondOperation: Hashable, Sendable {
 
 /// Changes that go to the disk together.
 struct BondBatch: Sendable {
-    /// What becomes of bonds.
+    /// The operations that are not written yet, by bond.
     var operations: [BondID: BondOperation] = [:]
     /// Databases of peers that were found; nil for one that is to be forgotten.
     var databases: [BondID: CachedDatabase?] = [:]

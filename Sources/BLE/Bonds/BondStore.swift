@@ -229,7 +229,7 @@ extension BondStore {
         let contents = try await folder.load()
         let store = BondStore(folder, problems: contents.problems, clock: clock)
         for problem in contents.problems { store.log.warning("\(problem)") }
-        if let problem { store.log.warning("changes by other processes are not heard: \(problem)") }
+        if let problem { store.log.warning("changes by other processes are not noticed: \(problem)") }
         store.state.withLock { state in
             for record in contents.records { state.table.put(record) }
             for identity in contents.identities { state.identities[identity.address] = identity }
@@ -351,7 +351,8 @@ extension BondStore {
 }
 
 extension BondRecord {
-    /// What this process knows of a bond whose file is damaged: another one may have had many of the next counters.
+    /// The record to write in place of a damaged file. Skips counters, because another process may have used
+    /// the next ones.
     var afterDamage: BondRecord {
         var record = self
         record.signCounter += min(1 << 16, .max - signCounter)
@@ -408,7 +409,7 @@ extension BondStore {
         try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
     }
 
-    /// The identity under that one's address; where there is none, that one from now on.
+    /// Returns the stored identity with the address of `made`; stores and returns `made` if there is none.
     func identity(orNew made: LocalIdentity) async throws(BLEError) -> LocalIdentity {
         if let known = knownIdentity(at: made.address) { return known }
         var present = made

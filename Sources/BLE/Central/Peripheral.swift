@@ -202,7 +202,7 @@ extension Peripheral {
 }
 
 /// Discovery in steps, as Core Bluetooth has it: each asks for no more than it says, and for nothing at all once
-/// `discover()` has found everything. For who wants all of it, `discover()` takes fewer requests.
+/// `discover()` has found everything. To discover everything, `discover()` needs fewer requests.
 extension Peripheral {
     /// The primary services, or those of these types, without what is in them (Core Specification 5.4, Vol 3, Part G,
     /// 4.4).

@@ -69,7 +69,7 @@ struct ConnectState {
         return isFirst
     }
 
-    /// A request waits no more; the device that none waits for any more by that, if there is one.
+    /// Removes a request. Returns its device if no other request waits for that device.
     mutating func leave(_ ticket: ConnectTicket) -> DeviceAddress? {
         for (peer, waiting) in pending where waiting.requests.contains(where: { $0.ticket == ticket }) {
             guard waiting.requests.count > 1 else { return peer }

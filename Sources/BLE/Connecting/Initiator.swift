@@ -53,7 +53,7 @@ struct Initiator: Sendable {
         case warning(String)
     }
 
-    /// Whom the initiator listens for, and how.
+    /// The devices that the initiator listens for, and how.
     private struct Target: Hashable {
         let peers: Peers
         let preset: ScanOptions.Preset
@@ -127,7 +127,7 @@ struct Initiator: Sendable {
     /// Whether an attempt was taken for ended whose end the controller has not reported.
     private var isStale = false
     private var turnEnd: Instant?
-    /// When those who are waited for are listened for otherwise.
+    /// The time at which the scan parameters for the wanted devices change.
     private var paceEnd: Instant?
     private var share = Share.both
     /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
@@ -263,7 +263,7 @@ extension Initiator {
             }
         case .cancel:
             radio = .stopping(change.target, until: conditions.now + Self.stopLimit)
-            // Those who are only listened for otherwise have no longer turn for that.
+            // A change of the scan parameters alone does not extend the turn of the same devices.
             if due?.peers != change.target.peers { turnEnd = nil }
             command = MachineCommand(LECreateConnectionCancel())
         }
@@ -421,7 +421,7 @@ extension Initiator {
         for device in target.devices { fail(device, command.error(.silent)) }
     }
 
-    /// It is said once more, and then taken for done.
+    /// Repeats an unanswered cancel once, then treats the attempt as ended.
     private mutating func cancelIsUnanswered(under conditions: Conditions) {
         guard case .stopping(let target, _) = radio, !conditions.isRecovering else { return }
         radio = .doubtful(target)

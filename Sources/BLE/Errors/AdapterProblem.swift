@@ -150,7 +150,7 @@ extension AdapterProblem: CustomStringConvertible {
         case .noAdapter: "the kernel has no adapter"
         case .unreachable(let address, .system(.timedOut, _)): "nothing answers at \(address)"
         case .unreachable(let address, let error): "nothing listens at \(address) (\(error))"
-        case .notSerial(let path): "\(path) is no serial port"
+        case .notSerial(let path): "\(path) is not a serial port"
         case .noBluetooth: "the kernel has no Bluetooth (AF_BLUETOOTH)"
         case .isolated:
             "the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)"
@@ -167,7 +167,7 @@ extension AdapterProblem: CustomStringConvertible {
         case .unsupported(let feature): "the adapter does not support \(feature)"
         case .removed: "the adapter was removed"
         case .hungUp(let reason): "\(reason)"
-        case .failed(let fault): "\(fault), and nothing has brought it back"
+        case .failed(let fault): "\(fault), and recovery failed"
         case .closed: "the adapter was closed"
         }
     }

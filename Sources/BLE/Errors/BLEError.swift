@@ -188,7 +188,7 @@ extension BLEError: CustomStringConvertible {
         case .peerMisbehaved(let how): "the peer misbehaves: \(how)"
         case .pairing(let failure): "pairing failed: \(failure)"
         case .cannotPair(let reason): "cannot pair: \(reason)"
-        case .bondLost(let peer): "\(peer) has lost the bond: it has no key any more"
+        case .bondLost(let peer): "\(peer) no longer has the key of the bond"
         case .kernelPairing(let status): "pairing failed: \(status)"
         case .encryption(let status): "the link cannot be encrypted: \(status)"
         case .disconnected(let reason): "link lost: \(reason)"
@@ -210,7 +210,7 @@ extension BLEError: CustomStringConvertible {
         case .parametersRefused: "the peer refuses the connection parameters"
         case .databaseChanged(let handle):
             "the device's database has changed since attribute \(handle) was found"
-        case .overflow(let limit): "more than \(limit) waited to be taken"
+        case .overflow(let limit): "more than \(limit) waited in the stream's buffer"
         case .invalidRequest(let request): "\(request)"
         case .noSigningKey(let peer):
             "\(peer) cannot check signatures: only a bonded peer that has taken this host's signing key can"
@@ -221,7 +221,7 @@ extension BLEError: CustomStringConvertible {
         case .advertising(let error): "\(error)"
         case .managementRefused(let operation, let status): "\(operation): the kernel refuses: \(status)"
         case .managementMalformed(let operation, let error):
-            "\(operation): what the kernel answers makes no sense: \(error)"
+            "\(operation): the kernel's answer is malformed: \(error)"
         case .bonds(let error): "\(error)"
         case .countersUsedUp(let id): "all counters of signed writes of the bond with \(id) are used up"
         case .restoration(let error): "\(error)"

@@ -64,8 +64,8 @@ final class KernelLease: Sendable {
         return lease
     }
 
-    /// The use is over and nothing is owed: the adapter is gone, or another program has switched it off. A program that
-    /// switches it on again wants it on.
+    /// Ends the use and restores nothing: the adapter is gone, or another program has switched it off. If it is on again,
+    /// the program that did so needs it on.
     func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
 
     /// This process has a link to `peer`, which counts as no other program's.

@@ -18,7 +18,7 @@ public struct Connection: Sendable {
     let adapter: Adapter
     let link: LinkID
 
-    /// What the link is now.
+    /// The link's parameters at present. Throws the link's end.
     public var parameters: LinkParameters {
         get async throws(BLEError) { try await adapter.parameters(of: link) }
     }

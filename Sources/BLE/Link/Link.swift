@@ -44,7 +44,7 @@ final class Link {
     var gatt: GATTConnection
     var reassembler = ACLReassembler()
     var signaling: LESignaling
-    /// Pairing; of no use on links of the kernel, which does that itself.
+    /// Pairing; unused on links of the kernel, which pairs itself.
     var pairing: SecurityManager
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
@@ -112,7 +112,6 @@ final class Link {
     /// The user is not needed any more.
     func endDialogue() { dialogue.take()?.cancel() }
 
-    /// What it is now.
     var parameters: LinkParameters {
         LinkParameters(
             timing: radio.timing, phys: radio.phys, dataLengths: radio.dataLengths, mtu: gatt.mtu.octets,

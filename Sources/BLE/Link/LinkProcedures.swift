@@ -94,7 +94,7 @@ extension LinkProcedures {
             Asked(number: number, procedure: .timing, start: start, isPromise: true))
     }
 
-    /// The end of a procedure is waited for no more: one that has not begun does not.
+    /// The caller no longer waits for a procedure. A procedure that has not begun is dropped.
     mutating func giveUp(_ number: UInt64) {
         control.giveUp(number)
         encryption.giveUp(number)

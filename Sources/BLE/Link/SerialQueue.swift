@@ -8,7 +8,7 @@ final class SerialQueue {
     private var next: UInt64 = 0
     private let waiting = PendingOperations<UInt64, Void>()
 
-    /// Where a link has the turnstile: what runs later finds it by that.
+    /// The queue's key path in its link; code that runs later finds the queue by it.
     typealias Place = any KeyPath<Link, SerialQueue> & Sendable
 
     /// Waits for the turn. Every return needs a `leave`.

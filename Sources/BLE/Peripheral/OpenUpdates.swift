@@ -10,7 +10,7 @@ struct DeliveryKey: Hashable, Sendable {
 struct OpenUpdates {
     /// What an update has come to.
     struct Outcome {
-        /// Whom it has reached.
+        /// The centrals that have received the update.
         var reached: [Central] = []
         /// Who could not be sent a value.
         var refused: [(central: Central, error: BLEError)] = []

@@ -33,10 +33,10 @@ extension AdapterHealthEvent: CustomStringConvertible {
     /// One line for a person.
     public var description: String {
         switch self {
-        case .scanRestarted(let silence): "nothing heard for \(silence): the scan begins anew"
+        case .scanRestarted(let silence): "nothing received for \(silence): the scan is restarted"
         case .scanTakenBack: "another program switched the scan: it is switched on again"
         case .scanJoinedWithoutRepeats:
-            "another program scans so that each device is reported once: what was reported before, or changes, is not heard"
+            "another program scans so that each device is reported once: devices reported before, and their changes, are not received"
         case .scanLeft(let duration, let restarts):
             "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration)"
         case .centralTaken(let daemon):
@@ -48,7 +48,7 @@ extension AdapterHealthEvent: CustomStringConvertible {
         case .postponed(let fault, let links): "\(fault): what would help waits for the end of \(links) links"
         case .answersAgain(let command): "the controller answers \(command) again"
         case .recovered: "the controller is back"
-        case .gaveUp(let fault): "\(fault), and nothing has brought it back"
+        case .gaveUp(let fault): "\(fault), and recovery failed"
         }
     }
 }

@@ -5,7 +5,7 @@ import HCI
 /// Whether an adapter's controller works, and what is done about it when it does not.
 ///
 /// A step that costs links waits until they have ended, unless the fault has cost them already or the owner wants it at once.
-/// One attempt is made at a time; a fault during an attempt, but a silence, makes that be in vain.
+/// One attempt is made at a time; an attempt during which another fault occurs has failed, unless that fault is a silence.
 ///
 /// ```swift
 /// repeat {
@@ -33,11 +33,11 @@ struct Recovery: Sendable {
         let isOfKernel: Bool
     }
 
-    /// What came of an attempt.
+    /// The result of an attempt.
     enum Outcome: Sendable {
         /// The controller was set up. `wasReset`: it does nothing that it was commanded before.
         case done(wasReset: Bool)
-        /// It could not be.
+        /// The step could not be carried out.
         case failed
         /// The attempt was not made, since other programs have so many links, or since there was another fault.
         case notMade(othersLinks: Int)
@@ -56,11 +56,11 @@ struct Recovery: Sendable {
     }
 
     private enum Phase {
-        /// The controller is set up for the first time; what has happened meanwhile makes that be in vain.
+        /// The controller is being set up for the first time; a disturbance makes the set-up fail.
         case settingUp(disturbance: AdapterFault?)
         /// It works, or is left as it is: that fault is not met as long as there are links.
         case working(postponed: AdapterFault?)
-        /// It is being brought back; what has happened meanwhile makes that be in vain.
+        /// The controller is being brought back; a disturbance makes the attempt fail.
         case attempting(Attempt, disturbance: AdapterFault?)
         /// No step has brought the controller back from this fault.
         case gaveUp(AdapterFault)
@@ -219,7 +219,7 @@ extension Recovery {
             phase = .working(postponed: fault)
             if before == nil || !fault.isSilence { events.append(.note(.postponed(fault, links: links))) }
         }
-        // The gentler steps before were in vain.
+        // The gentler steps before have failed.
         if !wasWorking { events.append(.resume(wasReset: false)) }
     }
 

@@ -11,6 +11,5 @@ public struct ScanStatistics: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// What scans have heard.
     var scanStatistics: ScanStatistics { scanner.statistics }
 }

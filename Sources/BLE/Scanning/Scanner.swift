@@ -96,7 +96,7 @@ struct Scanner: Sendable {
         /// What is begun or ended.
         let parameters: ScanParameters
         var steps: Deque<Step>
-        /// For whom it is begun.
+        /// The scans that the change begins.
         var wishes: Set<Wish> = []
         /// Whether it is the second try, after Command Disallowed.
         var isSecondTry = false

@@ -148,8 +148,8 @@ extension Adapter {
         store.keep(database, of: id)
     }
 
-    /// A link ends: what the server knows of its peer is kept, if that has shown who it is. Where nothing is published
-    /// yet, the server of an earlier process knew more.
+    /// Keeps the server's record of a peer when its link ends, if the peer's identity is proven. Keeps nothing before
+    /// services are published: the record of an earlier process is more complete.
     func remember(_ record: GATTClientRecord, of link: Link) {
         guard server.isPublished, link.protection.isRecognized, let bond = link.protection.bond else {
             return

@@ -10,18 +10,18 @@ enum GivenKey: Hashable, Sendable {
     case pairing
     /// That of a pairing which has ended well.
     case paired(LinkSecurity)
-    /// That of a pairing which has failed.
+    /// The key of a pairing that has failed.
     case failed
-    /// That of a bond.
+    /// The key of a bond.
     indirect case bond(Bond)
 
     fileprivate var isBond: Bool { if case .bond = self { true } else { false } }
 }
 
-/// What a link is worth: its encryption, the bond with its peer, and what a pairing makes of both.
+/// The security of a link: its encryption, the bond with its peer, and how a pairing changes both.
 ///
-/// On links of ours it knows which key the controller was given; of those of the kernel, the kernel says what they are
-/// worth, and this knows which of its keys are a bond's.
+/// On links of this host it records which key the controller was given. For links of the kernel, the kernel reports the
+/// security level, and this records which of its keys belong to a bond.
 ///
 /// ```swift
 /// // A pairing has a key.
@@ -57,11 +57,11 @@ struct LinkProtection: Sendable {
         case keep(Bond)
         /// The kernel is to lose the keys that a pairing has made, and who waits for them learns why.
         case giveUp(Bond, BLEError)
-        /// Those who wait for more security have it, or do not get it.
+        /// Ends the waits for more security: nil, the link has it; otherwise why it does not.
         case raised(BLEError?)
         /// The link can be used no more.
         case end(BLEError)
-        /// What the peripheral wants is to be seen to.
+        /// The adapter has to act on the peripheral's security request.
         case fulfilWishes
     }
 
@@ -83,7 +83,7 @@ struct LinkProtection: Sendable {
         case security(SecurityLevel)
     }
 
-    /// What was reported of it.
+    /// The security that was reported last.
     private(set) var security = LinkSecurity.none
     /// What an earlier pairing with the peer has left.
     private(set) var bond: Bond?
@@ -184,7 +184,8 @@ extension LinkProtection {
     /// A pairing has a key for the link.
     mutating func offer(_ key: LongTermKey) { offered = key }
 
-    /// The controller is about to be given a key of ours. False when that is a pairing's which goes on no more.
+    /// Records that the controller is about to be given a key of this host; false if the
+    /// key is of a pairing that has ended.
     mutating func give(_ key: LongTermKey, of owner: GivenKey) -> Bool {
         if owner == .pairing, offered != key { return false }
         given = owner
@@ -341,8 +342,8 @@ extension LinkProtection {
         events += [.served(servedSecurity), .raised(error)]
     }
 
-    /// Without a bond of its own a pairing changes nothing about whom a link of ours is with. The kernel has the keys of that
-    /// pairing then, and not the bond's.
+    /// A pairing without bonding leaves the bond of a link of this host as it is. On a link of the kernel,
+    /// the kernel then has the keys of that pairing instead of the bond's.
     private var staysBonded: Bool { !isKernel && security.isBonded && bond != nil }
 
     private mutating func finish(_ bond: Bond, _ isBonding: Bool) {

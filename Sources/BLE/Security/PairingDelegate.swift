@@ -1,8 +1,8 @@
 import BLECore
 import SMP
 
-/// Who speaks with the user while devices pair. Each method may take as long as the user does; when the pairing
-/// ends before, its task is cancelled. They run on the adapter's loop, so what blocks belongs elsewhere.
+/// Asks and shows the user what a pairing needs. Each method may take as long as the user does; if the pairing ends
+/// first, the method's task is cancelled. The methods run on the adapter's loop and must not block.
 ///
 /// ```swift
 /// struct Keypad: PairingDelegate {

@@ -9,9 +9,8 @@ extension Peripheral {
         get async throws(BLEError) { try await adapter.security(of: link) }
     }
 
-    /// Encrypts the link, so that it is at least as safe as `level`: with the key of a bond where that is good
-    /// enough, else the devices pair, for which the adapter's `PairingDelegate` speaks with the user. Returns what the
-    /// link is worth then.
+    /// Encrypts the link so that it has at least `level`: with the key of a bond if that is strong enough, otherwise by
+    /// pairing, for which the adapter's `PairingDelegate` asks the user. Returns the link's security.
     ///
     /// Of a device that is bonded by this, the name is asked for and kept with the bond. What it answers shows that it
     /// has done with pairing, too: some forget the keys of a link that ends at once.

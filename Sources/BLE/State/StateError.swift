@@ -63,16 +63,16 @@ extension StateError.Damage: CustomStringConvertible {
     public var description: String {
         switch self {
         case .empty: "the file is empty, or cut off"
-        case .heading: "this is no heading of a file of bletool"
+        case .heading: "the first line is not the heading of a bletool file"
         case .missingEnd: "the end is missing"
         case .checksum: "the checksum is wrong"
-        case .trailing: "more follows the end"
+        case .trailing: "there is text after the end"
         case .kind(let kind, let expected?): "it is of the kind \(kind), not \(expected)"
         case .kind(let kind, nil): "there is no kind \(kind)"
         case .key(let key): "there is no key \(key)"
         case .count(let key, let range):
             "\(key): \(range.lowerBound)\(range.count > 1 ? " to \(range.upperBound)" : "") values should be here"
-        case .value(let value, let key): "\(key): \(value) makes no sense"
+        case .value(let value, let key): "\(key): \(value) is invalid"
         case .order(let key, let other): "\(key): no \(other) stands before it"
         case .missing(let key): "\(key) is missing"
         case .service: "these attributes are no service"

@@ -113,7 +113,7 @@ extension AdvertisingDataType {
     package static let electronicShelfLabel = Self(0x34)
     /// What a 3D display can do (3D Synchronization Profile).
     package static let threeDInformation = Self(0x3d)
-    /// Anything, by whom the company identifier names (1.4).
+    /// Data in a form that the company with the leading identifier defines (1.4).
     package static let manufacturerSpecificData = Self(0xff)
 }
 

@@ -48,8 +48,7 @@ package struct ReadLongValue: GATTProcedure {
         }
     }
 
-    /// How servers say of a value that just filled the first response that there is no more: properly, by
-    /// calling it not long, by calling its end no offset, or, where they have no longer values, by not
-    /// knowing the request.
+    /// The error codes by which servers report that a value ends exactly with the first response: Attribute Not Long, as
+    /// specified; Invalid Offset; and Request Not Supported from servers without long values.
     private static let endings: Set<ATTErrorCode> = [.attributeNotLong, .invalidOffset, .requestNotSupported]
 }

@@ -3,9 +3,9 @@ import BLECore
 
 /// Who may do what with an attribute (Core Specification 5.4, Vol 3, Part F, 3.2.5).
 public struct AttributePermissions: Hashable, Sendable {
-    /// The level that a link must have for reading; nil: none will do.
+    /// The level that a link must have for reading; nil: reading is never permitted.
     public var read: SecurityLevel?
-    /// The level that a link must have for writing; nil: none will do.
+    /// The level that a link must have for writing; nil: writing is never permitted.
     public var write: SecurityLevel?
     /// Whether the application is asked as well.
     public var authorize: Bool
@@ -34,9 +34,9 @@ public struct AttributePermissions: Hashable, Sendable {
     package static let readable = AttributePermissions(read: .open)
 }
 
-/// How safe a link is.
+/// The security of a link.
 public struct LinkSecurity: Hashable, Sendable {
-    /// What the encryption is worth.
+    /// The level that the encryption reaches.
     public var level: SecurityLevel
     /// Octets of the encryption key, 7 to 16; 0 while the link is not encrypted.
     public var keySize: Int

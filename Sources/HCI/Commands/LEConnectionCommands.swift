@@ -16,7 +16,7 @@ package struct LECreateConnection: HCICommand {
     package var scanInterval: Slots
     /// How long to listen, at most `scanInterval`.
     package var scanWindow: Slots
-    /// Whom to connect to.
+    /// Whether to connect to `peer`, or to any device of the filter accept list.
     package var filterPolicy: InitiatorFilterPolicy
     /// The advertiser; not used with the accept list.
     package var peer: HCIAddress

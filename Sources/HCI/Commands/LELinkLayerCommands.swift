@@ -37,7 +37,6 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     /// Of what is sent.
     package var transmit: DataLength
 
-    /// `transmit` from now on.
     package init(transmit: DataLength) { self.transmit = transmit }
 }
 
@@ -96,7 +95,6 @@ package struct LESetDefaultPHY: HCICommand {
 
     package var preference: PHYPreference
 
-    /// `preference` from now on.
     package init(preference: PHYPreference) { self.preference = preference }
 }
 

@@ -111,7 +111,6 @@ package struct LESetTransmitPowerReportingEnable: HCICommand {
     /// Whether changes on the peer's side are reported.
     package var remote: HCIFlag
 
-    /// That choice for `connection`.
     package init(connection: ConnectionHandle, local: HCIFlag, remote: HCIFlag) {
         (self.connection, self.local, self.remote) = (connection, local, remote)
     }

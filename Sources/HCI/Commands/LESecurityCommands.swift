@@ -82,14 +82,13 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Makes the controller make a key pair. LE Read Local P-256 Public Key Complete follows.
+/// Asks the controller to generate a P-256 key pair. LE Read Local P-256 Public Key Complete follows.
 package struct LEReadLocalP256PublicKey: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.36.
     package static let definition = command(.leReadLocalP256PublicKey, "", Self.init) { _ in }
     /// LE Read Local P-256 Public Key Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// A question for the public one.
     package init() {}
 }
 

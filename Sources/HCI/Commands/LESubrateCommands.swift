@@ -37,7 +37,6 @@ package struct LESetDefaultSubrate: HCICommand {
 
     package var parameters: SubrateParameters
 
-    /// `parameters` from now on.
     package init(parameters: SubrateParameters) { self.parameters = parameters }
 }
 

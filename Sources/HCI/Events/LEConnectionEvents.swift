@@ -142,7 +142,7 @@ package struct LEReadRemoteFeaturesComplete: LEEventParameters {
     }
 }
 
-/// A central wants to encrypt: which key?
+/// The central starts encryption; the host answers with the long term key.
 package struct LELongTermKeyRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.5.
     package static let definition = event(

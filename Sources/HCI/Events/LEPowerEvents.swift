@@ -31,7 +31,7 @@ package struct LETransmitPowerReporting: LEEventParameters {
         /// The flags of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It is the least.
+        /// The controller is at its minimum power level.
         package static let least = Flags(rawValue: 1 << 0)
         /// It is the greatest.
         package static let greatest = Flags(rawValue: 1 << 1)
@@ -44,7 +44,7 @@ package struct LETransmitPowerReporting: LEEventParameters {
     package var phy: PHYAndCoding
     /// dBm, -127 to 20; 126 when the peer does not manage it on this PHY, 127 when it is not known.
     package var level: Int8
-    /// Where the level stands.
+    /// Whether the level is the least or the greatest that the controller has.
     package var flags: Flags
     /// How much it has changed, in dB; 127 when that is not known.
     package var delta: Int8

@@ -73,7 +73,7 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
     }
 }
 
-/// The answer to it.
+/// Accepts or refuses a channel that LE Credit Based Connection Request asked for (4.23).
 package struct LECreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.23.
     package static let definition = message(

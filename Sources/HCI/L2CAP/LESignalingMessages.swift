@@ -121,7 +121,7 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
         $0.result
     }
 
-    /// What the central will do.
+    /// The central's decision on the requested parameters.
     package struct Result: HCICode {
         package let rawValue: UInt16
         /// The result of that number.
@@ -133,7 +133,7 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
         package static let rejected = Result(rawValue: 0x0001)
     }
 
-    /// What the central will do.
+    /// The central's decision on the requested parameters.
     package var result: Result
 
     package init(result: Result) { self.result = result }

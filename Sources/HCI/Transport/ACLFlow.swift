@@ -1,8 +1,8 @@
 import BLECore
 import DequeModule
 
-/// The way of L2CAP frames to the controller: a queue for each connection, fragments of the size that the
-/// controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
+/// Schedules outgoing L2CAP frames within the controller's buffers: a queue for each connection, fragments of the
+/// size that the controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
 /// 4.1).
 ///
 /// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to connections that

@@ -16,7 +16,7 @@ import DequeModule
 /// - Reset overtakes: what was submitted before it fails with Operation Cancelled by Host (0x44), it needs
 ///   no credit, and nothing is sent until it is answered (Vol 4, Part E, 7.3.2).
 package struct CommandQueue: Machine, Sendable {
-    /// Whose the controller is.
+    /// Whether this host has the controller to itself.
     package enum Ownership: Hashable, Sendable {
         /// This host's alone: it counts the controller's credits.
         case exclusive
@@ -53,7 +53,7 @@ package struct CommandQueue: Machine, Sendable {
     /// The size of `nextFrame`'s output: type, opcode, length and 255 octets.
     package static let maximumFrameLength = 259
 
-    /// Whose the controller is.
+    /// Whether this host has the controller to itself.
     package let ownership: Ownership
     /// Answers that belonged to no command of this queue, or to one that no caller waited for any more.
     package private(set) var unsolicitedCount = 0

@@ -8,7 +8,7 @@ struct ReadingPace {
     static let rest = Duration.milliseconds(10)
     /// Reports this close together are many.
     static let gap = Duration.milliseconds(1)
-    /// A batch of so many is worth its wake already; and what fills up that fast must not be left to fill.
+    /// The number of reports from which a batch is large enough; the socket's buffer must not fill up meanwhile.
     static let worthwhile = 32
     /// Nothing else passed for so long: then only reports are to be expected.
     static let calm = Duration.milliseconds(100)

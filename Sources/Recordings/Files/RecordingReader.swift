@@ -47,7 +47,7 @@ package struct RecordingReader: Sendable {
                 consume(available)
                 return damage.take().map { .damage($0) }
             case .good(let header, let end):
-                // What a record that is none says of others is worth nothing.
+                // The state that an invalid record has changed is discarded.
                 var after = format
                 let record: Record?
                 do throws(DecodeError) {

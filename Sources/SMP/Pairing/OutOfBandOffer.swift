@@ -23,7 +23,7 @@ public struct OutOfBandOffer: Hashable, Sendable {
         self.init(toolbox: SecurityManager.defaultToolbox, using: SystemRandomNumberGenerator())
     }
 
-    /// A new offer for LE Secure Connections; nil without a toolbox, and from a generator that is none.
+    /// A new offer for LE Secure Connections; nil without a toolbox, or if `generator` yields no valid private key.
     package init?(
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
         using generator: some RandomNumberGenerator & Sendable

@@ -37,7 +37,7 @@ extension PairingFailure: CustomStringConvertible {
         case .local(let reason): "refused here: \(reason)"
         case .cancelled: "cancelled"
         case .encryption: "the controller could not encrypt the link with the new key"
-        case .timeout: "nothing came for 30 s"
+        case .timeout: "no packet arrived for 30 s"
         }
     }
 }
@@ -49,7 +49,7 @@ extension PairingImpossible: CustomStringConvertible {
         case .busy: "another pairing is under way on this link"
         case .timedOut: "a pairing has run out of time on this link; a new link can pair"
         case .repeatedAttempts: "pairings with this peer have failed, so the next one has to wait"
-        case .requirements: "this side can neither show nor be asked what that security takes"
+        case .requirements: "this side has no input or output that this security level requires"
         case .unsupported: "this build has no security manager"
         }
     }

@@ -34,7 +34,7 @@ package struct PairingKeyPair: Hashable, Sendable {
 }
 
 extension SecurityToolbox {
-    /// A new key pair; nil from a generator that is none.
+    /// Makes a key pair; nil if `generator` yields no valid private key in eight attempts.
     func keyPair(using generator: inout any RandomNumberGenerator & Sendable) -> PairingKeyPair? {
         for _ in 0..<8 {
             let number = PairingPublicKey.Coordinate(high: generator.number(), low: generator.number())

@@ -107,7 +107,7 @@ extension VirtualAir {
         return id
     }
 
-    /// Removes a controller without a word, as when its power fails. To its peers it falls silent.
+    /// Removes a controller without notice, as when its power fails. Its peers stop receiving it.
     package mutating func remove(_ id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
@@ -143,7 +143,7 @@ extension VirtualAir {
         settle()
     }
 
-    /// All controllers are out of each other's reach, or are no more.
+    /// Puts all controllers out of each other's range, or back into range.
     private mutating func reach(none: Bool) {
         for index in seats.indices {
             let own = seats[index].controller.id

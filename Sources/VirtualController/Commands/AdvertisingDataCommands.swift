@@ -34,7 +34,7 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses pieces that are none, that are too large for legacy packets, and those that would leave a set
+    /// Refuses unknown operations, fragments that are too large for legacy packets, and those that would leave a set
     /// on the air with half of its data.
     private static func check(_ fragment: AdvertisingDataFragment, _ own: Advertiser) throws(HCIStatus) {
         let (operation, count) = (fragment.operation, fragment.data.count)

@@ -56,7 +56,7 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses pieces that are none, and those that would leave a train with half of its data.
+    /// Refuses unknown operations, and fragments that would leave a train with half of its data.
     private static func check(
         _ fragment: PeriodicAdvertisingDataFragment, _ train: TrainSender
     ) throws(HCIStatus) {

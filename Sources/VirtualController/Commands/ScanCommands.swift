@@ -25,7 +25,7 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses policies that are none, and on controllers that resolve no addresses that of those that do.
+    /// Refuses unknown policies, and the policies for private addresses on controllers that resolve none.
     func check(_ policy: ScanFilterPolicy) throws(HCIStatus) {
         try Self.check(policy.rawValue <= 3)
         try Self.check(

@@ -103,7 +103,7 @@ public struct VirtualController: Sendable {
         settings.advertisers.contains(where: \.isSent) || listens || !links.isEmpty
     }
 
-    /// Whether it listens to those who speak to all.
+    /// Whether it receives broadcast packets: it scans, initiates or follows trains.
     var listens: Bool {
         settings.scanner.isEnabled || settings.initiator != nil || !settings.followers.isEmpty
     }

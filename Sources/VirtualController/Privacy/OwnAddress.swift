@@ -13,7 +13,7 @@ extension VirtualController {
     /// Whether it has LL Privacy.
     var hasPrivacy: Bool { configuration.resolvingListSize > 0 }
 
-    /// Refuses address types that are none, and those that need a resolving list (7.8.5).
+    /// Refuses unknown address types, and those that need a resolving list (7.8.5).
     func check(_ type: OwnAddressType) throws(HCIStatus) {
         try Self.check(type.rawValue <= OwnAddressType.resolvableOrRandom.rawValue)
         try Self.check(!type.isPrivate || hasPrivacy, .unsupportedFeatureOrParameterValue)

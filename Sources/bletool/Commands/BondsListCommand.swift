@@ -4,7 +4,7 @@ import BLE
 struct BondsListCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List bonds: the device, its name, what the pairing was worth.")
+        abstract: "List bonds: the device, its name, and the security of the pairing.")
 
     @Argument(help: ArgumentHelp("Only these devices.", valueName: "device"))
     var devices: [String] = []

@@ -6,7 +6,7 @@ struct BondsRemoveCommand: BondsVerb {
         commandName: "remove", abstract: "Forget devices: their keys and all that is kept of them.",
         discussion: """
             Where a server or client runs on the same folder, it forgets them at once. The device should forget this \
-            machine, too: until then it asks for a key that is no more.
+            machine, too: until then it uses a key that no longer exists here.
             """)
 
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))

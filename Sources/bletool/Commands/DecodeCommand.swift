@@ -7,11 +7,11 @@ struct DecodeCommand: ToolCommand {
         commandName: "decode", abstract: "Explain the packets of a recording, or one packet.",
         discussion: """
             Reads btsnoop (as Android, btmon -w and --capture write it), pcap and pcapng; - is stdin. Damaged \
-            parts are left out and told, and make the exit status 1.
+            parts are left out and reported, and make the exit status 1.
 
             A line has the packet's number, seconds since the first, direction (→ is to the controller), \
-            connection, protocol, name, fields, and how long an answer took. Attributes are named as far as \
-            discovery in the same recording told.
+            connection, protocol, name, fields, and how long an answer took. Attributes have the names \
+            that discovery in the same recording shows.
 
             As in: bletool decode phone.btsnoop --layer att --errors; bletool decode rotated-*.btsnoop --stats; \
             bletool decode all.btsnoop --address AA:BB:CC:DD:EE:FF --write one.btsnoop; bletool decode --hex \
@@ -49,7 +49,7 @@ struct DecodeCommand: ToolCommand {
 
     @Flag(
         help: """
-            Show no packets, but what they come to: names, latencies, throughput, connection parameters, errors.
+            Show no packets, but a summary: names, latencies, throughput, connection parameters, errors.
             """)
     var stats = false
 
@@ -137,7 +137,7 @@ struct DecodeCommand: ToolCommand {
     private func explain(_ hex: String, _ console: Console) throws(Failure) {
         guard let form else {
             throw Failure(
-                .usage, "--hex", "what these octets are is not told",
+                .usage, "--hex", "the kind of these octets is not given",
                 hint: "--as adv, att, hci, smp or l2cap")
         }
         let octets = try reading("--hex") { try [UInt8](hexText: hex.filter { !" :-".contains($0) }) }

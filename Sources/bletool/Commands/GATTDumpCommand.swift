@@ -24,7 +24,7 @@ struct GATTDumpCommand: GATTVerb {
 
     @OptionGroup var global: GlobalOptions
 
-    /// What needs encryption shows only while there is none.
+    /// Only a link without encryption shows which attributes require it.
     var encryptsIfBonded: Bool { false }
 
     func run(_ radio: Radio) async throws(Failure) {

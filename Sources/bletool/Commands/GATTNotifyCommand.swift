@@ -12,10 +12,10 @@ struct GATTNotifyCommand: GATTVerb {
         usage:
             "bletool gatt <device> notify <attr> ... [--indicate] [--count <n>] [--duration <duration>] [--reconnect]",
         discussion: """
-            Each value is a line. Where they come faster than the lines are taken, the oldest of 16,384 that wait are left \
-            out, and their number is told.
+            Each value is a line. If values come faster than the lines are read, the oldest of 16,384 that wait are left \
+            out, and their number is printed.
 
-            --reconnect waits for the device, for ever if need be, and subscribes again whenever its link has ended.
+            --reconnect waits for the device without a limit, and subscribes again whenever its link has ended.
             """)
 
     @OptionGroup var options: GATTOptions

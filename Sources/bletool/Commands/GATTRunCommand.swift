@@ -11,7 +11,7 @@ struct GATTRunCommand: GATTVerb {
               subscribe ATTR [--indicate]      show what comes, while the script goes on
               unsubscribe ATTR                 end that
               wait notification [ATTR]         wait for the next value
-              wait indication [ATTR]           that no wait has had yet
+              wait indication [ATTR]           that no other wait has taken
               wait disconnection               wait until the device ends the link
               sleep DURATION                   do nothing, while values are shown
 

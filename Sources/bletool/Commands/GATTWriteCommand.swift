@@ -16,7 +16,7 @@ struct GATTWriteCommand: GATTVerb {
             --without-response it is an error, unless --chunk makes writes of that size of it. At a terminal those \
             show how far they have come, and how fast.
 
-            Writes without a response are told as written when the device's radio has acknowledged them; on a kernel \
+            Writes without a response are reported as written when the device's radio has acknowledged them; on a kernel \
             adapter, when the kernel has given them to the controller. What does not leave within 2 s is an error.
             """)
 

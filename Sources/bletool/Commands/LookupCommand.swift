@@ -6,7 +6,7 @@ struct LookupCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Look up assigned numbers: by number, or by part of the name.",
         discussion: """
-            Who has an address is looked up in the IEEE's lists if the system has them (ieee-data on Debian and Ubuntu, \
+            The owner of an address is looked up in the IEEE's lists if the system has them (ieee-data on Debian and Ubuntu, \
             hwdata on Fedora and Arch).
 
             As in: lookup company 0x004c; lookup uuid battery; lookup appearance watch; lookup oui 00:1A:7D

@@ -8,7 +8,7 @@ struct MaintainCommand: RadioCommand {
         commandName: "maintain",
         abstract: "Keep a device connected, and run a program when its link comes or goes.",
         discussion: """
-            The device is waited for, for ever if need be, and connected to again whenever its link ends: at once after a \
+            Waits for the device without a limit, and connects again whenever its link ends: at once after a \
             link of ten seconds, else after pauses that grow to half a minute.
 
             --exec runs a line of /bin/sh whenever there is a link and whenever it has ended, one at a time, 10 s at \

@@ -62,7 +62,7 @@ struct ScanArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Receive extended advertising as well: auto, on, off. With off, a controller that is ours alone is told the legacy commands.",
+            "Receive extended advertising as well: auto, on, off. With off, a controller that no other program shares gets the legacy commands.",
             valueName: "when"))
     var extended = ScanOptions.Family.auto
 

@@ -10,12 +10,12 @@ struct ScanCommand: RadioCommand {
             A device is shown when it is new and when what it sends changes; --repeats says otherwise. An \
             advertisement and its scan response are shown as one. On a terminal, devices are a table that is kept \
             up to date; ? shows its keys, c connects to a device as `gatt DEVICE -i` does, and q ends it. Beacons are \
-            told in words.
+            shown in words.
 
             Of several filters of one kind a device passes when it meets one; of different kinds it has to meet \
             all.
 
-            What the radio's controller does wrong and what is done about it is told on stderr, and with --json \
+            Faults of the controller, and what is done about them, are reported on stderr, and with --json \
             as objects whose "event" is "health".
 
             --count that is not reached within --timeout ends with exit status 2; --duration that ends, with 0.

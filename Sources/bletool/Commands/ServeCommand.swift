@@ -10,7 +10,7 @@ struct ServeCommand: RadioCommand {
         commandName: "serve", abstract: "Run a GATT server from a file, and advertise it.",
         discussion: """
             A configuration that cannot work is refused with file, line and reason before a radio is touched. \
-            It advertises whenever a link is free, and tells what centrals do. `beacons:` is a list of further \
+            It advertises whenever a link is free, and prints what centrals do. `beacons:` is a list of further \
             advertisements beside the server's own.
 
             Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the requests, \
@@ -44,7 +44,7 @@ struct ServeCommand: RadioCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Keep under this name, in the folder of bonds, what centrals write, before they are told: the next run has it \
+            Keep under this name, in the folder of bonds, what centrals write, before they are answered: the next run has it \
             again, also after a crash. Handles count from the top of the file: a new service belongs at its end, or \
             says its handle.
             """, valueName: "name"))

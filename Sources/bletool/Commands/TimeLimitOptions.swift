@@ -18,6 +18,6 @@ extension TimeLimitOptions {
 func duration(_ text: String?, of option: String) throws(Failure) -> Duration? {
     guard let text else { return nil }
     let duration = try reading(option) { try Duration(text: text) }
-    guard duration > .zero else { throw Failure(.usage, option, "the time must be more than nothing") }
+    guard duration > .zero else { throw Failure(.usage, option, "the time must be greater than zero") }
     return duration
 }

@@ -4,7 +4,7 @@ import BLECore
 import HCI
 import Recordings
 
-/// The time of a line.
+/// What the first column of a line shows.
 enum LineTime: String, CaseIterable, ExpressibleByArgument {
     /// Seconds since the recording's first packet.
     case relative

@@ -15,7 +15,7 @@ struct DeviceImage: Sendable {
         var level = SecurityLevel.open
         /// Whether only a longer key would do.
         var needsLongKey = false
-        /// Whether no link will do.
+        /// Whether reading is never permitted.
         var isUnreadable = false
     }
 

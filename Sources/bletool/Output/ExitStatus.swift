@@ -13,6 +13,6 @@ enum ExitStatus: Int32, Hashable, Sendable {
     case att = 5
     /// Pairing or encryption failed.
     case security = 6
-    /// The link was lost.
+    /// The link was lost, data were not sent, or the peer broke the specification.
     case linkLost = 7
 }

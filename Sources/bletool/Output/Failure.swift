@@ -26,7 +26,7 @@ struct Failure: Error, Hashable, Sendable {
         case att
         /// Pairing or encryption failed.
         case security
-        /// The link was lost.
+        /// The link was lost, data were not sent, or the peer broke the specification.
         case linkLost
 
         /// How the process ends.
@@ -183,13 +183,13 @@ extension Failure {
     /// What to do about an attribute that wants a safer link.
     private static func security(wanted code: ATTErrorCode) -> String {
         code == .insufficientAuthentication
-            ? "it wants a device that is paired, perhaps with a number: bletool pair DEVICE [--passkey DIGITS]"
-            : "it wants a link that is encrypted, or better than it is: bletool pair DEVICE, or --security"
+            ? "the attribute requires pairing, perhaps with a passkey: bletool pair DEVICE [--passkey DIGITS]"
+            : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 
     /// Why a device may refuse for good, without telling.
     private static let leftover =
-        "a device that has a bond with this host which is gone here may refuse until it is removed there"
+        "a device that still has a bond which this host has lost may refuse until the bond is removed there"
 
     /// What to do about devices that did not pair.
     private static func remedy(_ failure: PairingFailure) -> String? {
@@ -200,7 +200,7 @@ extension Failure {
             "after a failure the next attempt has to wait, each time longer: a second, two, four; \(leftover)"
         case .peer(.unspecifiedReason): leftover
         case .peer(.authenticationRequirements), .local(.authenticationRequirements):
-            "the two have no way to make sure of each other: --io and --passkey say what this side has; "
+            "the two devices have no common way to authenticate: --io and --passkey say what this side has; "
                 + "--security medium does without"
         default: nil
         }

@@ -11,7 +11,7 @@ final class Arrivals: Sendable {
         var isIndication: Bool
     }
 
-    /// How many are remembered; of more, the oldest are as good as waited for.
+    /// The most arrivals that are remembered; beyond that the oldest are dropped.
     static let limit = 1024
 
     private struct State {

@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import SMP
 
-/// How a command pairs.
+/// The options of pairing: capabilities, passkeys, out-of-band data.
 struct PairingArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -126,7 +126,7 @@ extension PairingArguments {
         return acceptComparison ? .displayYesNo : .none
     }
 
-    /// Speaks for the user.
+    /// Makes the delegate that answers from these options, or asks at the terminal.
     private func agent(
         _ console: Console, configured: SecurityConfiguration.InputOutput
     ) throws(Failure) -> PairingAgent {
@@ -137,7 +137,7 @@ extension PairingArguments {
 
     private func givenPasskey() throws(Failure) -> Passkey? {
         guard passkey == nil || passkeyFile == nil else {
-            throw Failure(.usage, "--passkey-file", "and --passkey are two answers to one question")
+            throw Failure(.usage, "--passkey-file", "and --passkey cannot both be given")
         }
         if let passkey { return try read(passkey, from: "--passkey") }
         guard let passkeyFile else { return nil }

@@ -25,8 +25,8 @@ struct ServiceManager: Sendable {
         (try? DatagramSockets.send(state.utf8, to: socket)) != nil
     }
 
-    /// Says that the service lives, twice in the time that the watchdog gives it, as long as the task runs. Run on a
-    /// loop, it says that the loop goes round.
+    /// Notifies the watchdog twice in its interval, as long as the task runs. Because it runs on `loop`, a loop that is
+    /// blocked sends no notification.
     func keepAlive(on loop: EventLoop) async {
         guard let watchdog else { return }
         repeat { notify("WATCHDOG=1") } while await loop.sleep(for: watchdog / 2)

@@ -47,7 +47,7 @@ actor GATTShell {
         (news, events) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
-    /// Runs until it is left.
+    /// Reads and runs lines until `quit`, Ctrl-D or the end of input.
     func run(on first: Peripheral) async {
         terminal.take { [events] in events.yield(.redraw) }
         let keys = Task { [events, terminal, loop = radio.adapter.loop] in
@@ -283,7 +283,7 @@ extension GATTShell {
 }
 
 extension GATTShell {
-    /// What a shell waits for.
+    /// An event for the shell: typed keys, or the end of a link.
     enum News: Sendable {
         /// The window has another size, or has lost what it showed.
         case redraw

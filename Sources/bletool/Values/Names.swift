@@ -9,7 +9,6 @@ enum Names {
         AssignedNumbers.uuid(named: name, kind: kind) ?? AssignedNumbers.uuid(named: name)
     }
 
-    /// The name of a UUID.
     @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }
 
     /// The name of a company.

@@ -104,13 +104,13 @@ struct BondTextTests {
         arguments: [
             (
                 "peer C0:11:22:33:44:55/random", "peer C0:11:22:33:44:55", 2,
-                .value("C0:11:22:33:44:55", key: "peer"), "peer: C0:11:22:33:44:55 makes no sense"
+                .value("C0:11:22:33:44:55", key: "peer"), "peer: C0:11:22:33:44:55 is invalid"
             ),
             (
                 "16 0x1234", "17 0x1234", 8, .value("17", key: "central-key"),
-                "central-key: 17 makes no sense"
+                "central-key: 17 is invalid"
             ),
-            ("16 0x1234", "6 0x1234", 8, .value("6", key: "central-key"), "central-key: 6 makes no sense"),
+            ("16 0x1234", "6 0x1234", 8, .value("6", key: "central-key"), "central-key: 6 is invalid"),
             (
                 "16 0x1234 ", "16 ", 8, .count(key: "central-key", expected: 4...4),
                 "central-key: 4 values should be here"
@@ -121,35 +121,35 @@ struct BondTextTests {
             ),
             (
                 "legacy 16", "modern 16", 7, .value("modern", key: "strength"),
-                "strength: modern makes no sense"
+                "strength: modern is invalid"
             ),
             (
                 "sign-counter 64", "sign-counter 4294967296", 13,
-                .value("4294967296", key: "sign-counter"), "sign-counter: 4294967296 makes no sense"
+                .value("4294967296", key: "sign-counter"), "sign-counter: 4294967296 is invalid"
             ),
             ("sign-counter 64", "counter 64", 13, .key("counter"), "there is no key counter"),
             (
                 "client-hash abcd", "client-hash abc", 15, .value("abc", key: "client-hash"),
-                "client-hash: abc makes no sense"
+                "client-hash: abc is invalid"
             ),
             (
                 "%0aÄ", "%0x", 6, .value("50 %25 more%0x", key: "name"),
-                "name: 50 %25 more%0x makes no sense"
+                "name: 50 %25 more%0x is invalid"
             ),
             (
                 "%0aÄ", "%ff", 6, .value("50 %25 more%ff", key: "name"),
-                "name: 50 %25 more%ff makes no sense"
+                "name: 50 %25 more%ff is invalid"
             ),
             (
                 "0x0013 0x0002", "0x0013 0x00002", 19, .value("0x00002", key: "client-configuration"),
-                "client-configuration: 0x00002 makes no sense"
+                "client-configuration: 0x00002 is invalid"
             ),
             ("peer C0:11:22:33:44:55/random\n", "", 1, .missing(key: "peer"), "peer is missing"),
             (
                 "bond 1", "identity 1", 1, .kind("identity", expected: "bond"),
                 "it is of the kind identity, not bond"
             ),
-            ("bletool bond 1", "bluetool bond 1", 1, .heading, "this is no heading of a file of bletool"),
+            ("bletool bond 1", "bluetool bond 1", 1, .heading, "the first line is not the heading of a bletool file"),
         ] as [(String, String, Int, StateError.Damage, String)])
     func lines(old: String, new: String, line: Int, damage: StateError.Damage, text: String) throws {
         let parts = Self.text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,4 +1,4 @@
-# What a scenario speaks. `here` is this folder; the working folder is the scenario's own among the results;
+# The commands that scenarios use. `here` is this folder; the working folder is the scenario's own among the results;
 # /scratch is empty and gone afterwards.
 
 checks=0
@@ -139,7 +139,7 @@ address() { hciconfig "$1" | sed -n 's/.*BD Address: \([^ ]*\).*/\1/p'; }
 
 no_adapters() { [ -z "$(ls /sys/class/bluetooth)" ]; }
 
-# $radios dual-mode controllers, two by default, that hear each other and nobody else, as hci0 and so on, all down.
+# $radios dual-mode controllers, two by default, that receive each other and no other device, as hci0 and so on, all down.
 air() {
     wait_for 10 no_adapters || die 'the adapters of the scenario before are still there'
     background btvirt btvirt "-l${radios:-2}" "$@"
@@ -232,10 +232,10 @@ mgmt_finds() {
     return 1
 }
 
-# What hcitool hears of the peripheral: that it is there and, if it says so, its name.
+# What hcitool finds of the peripheral: its address and, if it advertises one, its name.
 lescan() { timeout -s INT 3 stdbuf -oL hcitool -i hci1 lescan; }
 
-# What the lab's own scanner hears on hci1 within a second.
+# What the lab's own scanner receives on hci1 within a second.
 heard() { "$here/listen" hci1 1; }
 not_heard() { not output "$1" heard; }
 

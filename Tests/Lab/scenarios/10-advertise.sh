@@ -1,4 +1,4 @@
-# `bletool advertise` on a kernel adapter is heard by BlueZ, and Ctrl-C undoes it and nothing else.
+# BlueZ receives what `bletool advertise` sends on a kernel adapter, and Ctrl-C undoes it and nothing else.
 # limit: 120
 two_adapters
 mgmt 0 add-adv -u 180f 2 >/dev/null # somebody else's

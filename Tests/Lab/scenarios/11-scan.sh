@@ -1,4 +1,4 @@
-# `bletool scan` hears an advertiser of the kernel's, alone and next to other scanners.
+# `bletool scan` receives an advertiser of the kernel's, alone and next to other scanners.
 # limit: 120
 two_adapters
 mgmt 0 name Reference >/dev/null

@@ -1,5 +1,5 @@
-# A periodic train of a kernel adapter, with btmon and the controllers of BlueZ as the judges. They tell scanners of no
-# train, so nobody follows it.
+# A periodic train of a kernel adapter, with btmon and the controllers of BlueZ as the judges. They report no train
+# to scanners, so no host can follow it.
 two_adapters
 record hci0
 

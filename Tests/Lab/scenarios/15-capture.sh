@@ -1,4 +1,4 @@
-# `bletool capture` records what goes through the kernel's adapters, whoever sends it, as btmon does; `decode` reads it
+# `bletool capture` records what goes through the kernel's adapters, from any program, as btmon does; `decode` reads it
 # meanwhile.
 # limit: 120
 two_adapters

@@ -18,7 +18,7 @@ check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 finish btmon INT >/dev/null
 btmon -r session.btsnoop >session.log
 check 'the kernel was scanning' grep -q 'Status: Command Disallowed' session.log
-# The controllers of the lab filter nothing, so what is heard does not tell which scan runs: what they were told does.
+# The controllers of the lab filter nothing, so reports do not show which scan runs; the commands do.
 scanning() {
     grep -A2 '^< HCI Command: .*(0x08|0x004[12]) plen' |
         grep -o 'Extended scan: [A-Za-z]*\|Filter policy: .*' | tr '\n' ' '

@@ -1,4 +1,4 @@
-# A thousand notifications over a kernel link, as fast as they come: none is lost, and the rate is told.
+# A thousand notifications over a kernel link, as fast as they come: none is lost, and the rate is printed.
 # limit: 120
 two_adapters
 cat >fast.yaml <<'CONFIG'

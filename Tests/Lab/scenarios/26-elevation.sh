@@ -15,7 +15,7 @@ check 'who would manage pairing beside bluetoothd is refused' exits 3 run refuse
 check 'and shown bluetoothctl' grep -q bluetoothctl refused.err
 
 background reader bletool gatt "$peripheral/public" read fff1 --adapter hci1 --json --connect-timeout "$(units 40)s" --timeout "$(units 40)s"
-# Both sides ask; an answer that nobody waits for is a word that bluetoothctl does not know.
+# Both sides ask. bluetoothctl takes an answer without a question for an unknown command.
 answered() { bluez yes; wait_for 1 test -s reader.out; }
 wait_for 60 answered
 # Before the link ends: bluetoothd has a socket on it that received nothing, whose end would be the kernel's.

@@ -1,4 +1,4 @@
-# bluetoothd that starts after `bletool serve` takes its centrals: that is told, and a new start gets them back.
+# bluetoothd that starts after `bletool serve` takes its centrals: serve reports that, and gets them back when it is started again.
 # limit: 120
 two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json

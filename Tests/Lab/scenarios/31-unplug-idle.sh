@@ -1,4 +1,4 @@
-# The adapters go away while nobody is connected.
+# The adapters go away while there is no link.
 # limit: 120
 two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json

@@ -1,4 +1,4 @@
-# Who connects while the kernel ends a link, two seconds after its last user, gets the end of that; here that takes long.
+# A connect while the kernel ends a link, two seconds after its last user, waits for that end; here that takes long.
 # limit: 90
 mount -t debugfs debugfs /sys/kernel/debug
 background air bletool air --listen unix:/scratch/air --json

@@ -1,4 +1,4 @@
-# The kernel gives a link's ATT channel to one program; who wants it, too, is told so, and has it when the other is done.
+# The kernel gives a link's ATT channel to one program; a second program gets an error, and the channel when the first is done.
 # limit: 120
 two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json

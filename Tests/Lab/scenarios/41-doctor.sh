@@ -1,4 +1,4 @@
-# `bletool doctor` tells what is missing: as root, as nobody, with capabilities, without adapters, behind rfkill and
+# `bletool doctor` reports what is missing: as root, as the user nobody, with capabilities, without adapters, behind rfkill and
 # in a namespace of its own.
 # limit: 120
 cp /usr/local/bin/bletool /scratch/bletool

@@ -1,4 +1,4 @@
-# `user:` as central against a server on the kernel's side; who holds an adapter is told to others.
+# `user:` as central against a server on the kernel's side; other programs learn which process holds an adapter.
 # limit: 180
 two_adapters
 powered() { mgmt "$1" info | grep 'current settings' | grep -q powered; }

@@ -7,7 +7,7 @@ from peers.scenario import expect
 IO = PairingDelegate.IoCapability
 PASSKEY = 12345
 DIGITS = "012345"
-# By name: whether nobody can be in between, bletool's options, Bumble's side, whether it is for LE Secure Connections only.
+# By name: whether the method protects against a man in the middle, bletool's options, Bumble's side, whether it is for LE Secure Connections only.
 METHODS = {
     "just works": (False, [], IO.NO_OUTPUT_NO_INPUT, False),
     "bletool's number": (True, ["--io", "display", "--passkey", DIGITS], IO.KEYBOARD_INPUT_ONLY, False),

@@ -46,7 +46,7 @@ class PublicKey:
 
 
 NOWHERE = packet(0x0C)  # the point (0, 0)
-# The debug key, whose private half everybody has (2.3.5.6.1).
+# The debug key, whose private half is published (2.3.5.6.1).
 DEBUG = "0c" + (
     bytes.fromhex("20b003d2f297be2c5e2c83a7e9f9a5b9eff49111acf4fddbcc0301480e359de6")[::-1]
     + bytes.fromhex("dc809c49652aeb6d63329abf5a52155c766345c28fed3024741c8ed01589d28b")[::-1]).hex()

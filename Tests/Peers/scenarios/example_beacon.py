@@ -23,7 +23,7 @@ async def steps(radio):
             if IBEACON in data.get_all(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, raw=True):
                 heard["iBeacon"].set()
             for service in data.get_all(AdvertisingData.SERVICE_DATA_16_BIT_UUID, raw=True):
-                # The power of this adapter is its own business.
+                # The power depends on the adapter.
                 if service[:3] == EDDYSTONE[:3] and service[4:] == EDDYSTONE[4:]:
                     heard["Eddystone"].set()
 

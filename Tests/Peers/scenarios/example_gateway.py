@@ -31,7 +31,7 @@ async def steps(radio):
         async with example("gateway", radio, 1, "state") as gateway:
             for session in (1, 2):
                 await gateway.line(f"^{PERIPHERAL}/random connected {session}$")
-                # One that waits for the confirmation of a lost link would wait for long.
+                # A gateway that waited for a confirmation on a lost link would not end in time.
                 measuring = asyncio.create_task(measure())
                 for _ in range(2):
                     await gateway.line(f"^{PERIPHERAL}/random celsius 36.6$")
@@ -45,7 +45,7 @@ async def steps(radio):
             connection.once("disconnection", lost.set_result)
             expect(await gateway.stop(signal.SIGTERM), -signal.SIGTERM, "the end of the gateway")
             expect(await soon(lost, "the end of the link"), 0x13, "why the link ended")
-        # What it wanted when it was told to end it wants again, without a look around.
+        # It connects again to the devices it had when it was ended, without a scan.
         async with example("gateway", radio, 1, "state") as gateway:
             await gateway.line(f"^{PERIPHERAL}/random is known$")
             await gateway.line(f"^{PERIPHERAL}/random connected 1$")

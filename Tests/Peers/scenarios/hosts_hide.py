@@ -33,7 +33,7 @@ async def steps(radio):
                 expect_hidden(other, CENTRAL)
                 await soon(peer.connection.encrypt(), "encryption")
                 expect(await it.read(peer), VALUE, "the secret")
-        # Who has a key and does not hide is not heard.
+        # A host that has a key and uses its identity address is not received.
         await it.advertise()
         try:
             await it.central.connect(it.peripheral.static_address, own_address_type=HIDDEN, timeout=1)
@@ -41,7 +41,7 @@ async def steps(radio):
         except TimeoutError:
             pass
         await it.peripheral.stop_advertising()
-        # A stranger hears the peripheral, but not by its name.
+        # A host without the key receives the peripheral, but does not find its name.
         heard = asyncio.get_running_loop().create_future()
         stranger.once("advertisement", heard.set_result)
         await it.advertise(HIDDEN)

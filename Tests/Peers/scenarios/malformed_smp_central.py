@@ -59,7 +59,7 @@ async def goes_wrong(frames, name, what, before, wrong, reason):
         for code in answers:
             answer = await frames.answer(SECURITY)
             expect(answer[:2], code, f"the answer {answer} to {sent} before {what}")
-        # Nobody knows what these are for.
+        # These codes are reserved.
         for reserved in RESERVED:
             frames.send(reserved, SECURITY)
     expect(await frames.ask(wrong, SECURITY), reason, f"the answer to {what}")
@@ -82,7 +82,7 @@ async def steps(radio):
                 expect(await frames.ask(READ), name, f"the answer to a read after {ignored}")
             for request, reason in FEATURES.items():
                 expect(await frames.ask(request, SECURITY), reason, f"the answer to {request}")
-        # Who has failed must wait, so each attempt is somebody else's.
+        # A peer that has failed must wait, so each attempt is by another peer.
         for number, (what, (before, wrong, reason)) in enumerate(WRONG.items()):
             await rename(central, f"F1:00:00:00:00:{number:02X}")
             async with connected(central, address_of(ready)) as peer:

@@ -102,7 +102,7 @@ async def steps(radio):
         for what, (answers, reason) in WRONG.items():
             await goes_wrong(peripheral, here, what, answers, reason)
 
-        # A storm of Security Requests is one wish, and the pairing that comes of it goes on all the same.
+        # Many Security Requests count as one, and the pairing that follows goes on.
         peripheral.keystore = MemoryKeyStore()
         pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, True, False)
 

@@ -26,7 +26,7 @@ async def steps(radio):
             await soon(stored, "the key at Bumble")
             await agree_on_keys(peripheral, PERIPHERAL, f"state{number}", exchange.is_secure, is_central=False)
 
-        # Data of somebody else, for whom the peer is taken; and what is no data.
+        # Data of another device, attributed to the peer; and malformed data.
         exchange = Exchange(True, False, True)
         pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, True, True, exchange.config)
         Path(THEIRS).write_text(Exchange(True, False, True).record().hex())

@@ -41,7 +41,7 @@ async def steps(radio):
                 [(name, _)] = await peripheral.keystore.get_all()
                 await peripheral.keystore.update(name, keys)
 
-            # Nobody is asked again.
+            # The user is not asked again.
             refusing = pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, secure_connections, False)
             [read] = await bletool("gatt", PERIPHERAL, "read", SECRET, *here)
             expect(bytes.fromhex(read["value"]), VALUE, "the secret")

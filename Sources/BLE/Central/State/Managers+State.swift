@@ -14,7 +14,7 @@ extension Adapter {
 }
 
 extension CentralManager {
-    /// What it can do now.
+    /// The state of the adapter, as of this call.
     public var state: ManagerState { adapter.state }
     /// What it can do: now, and whenever that changes, as `Adapter.states()` has it.
     public func states() -> BoundedStream<ManagerState> {
@@ -25,7 +25,7 @@ extension CentralManager {
 }
 
 extension PeripheralManager {
-    /// What it can do now.
+    /// The state of the adapter, as of this call.
     public var state: ManagerState { adapter.state }
     /// What it can do: now, and whenever that changes, as `Adapter.states()` has it.
     public func states() -> BoundedStream<ManagerState> { adapter.states() }

@@ -27,7 +27,7 @@ final class Suspension: Sendable {
                 if isHeld { buffer.hold() } else { buffer.release() }
                 return true
             }
-            // Here, not after it: `resume` may come in between, and would find nothing to let go on.
+            // Inside the lock: a `resume` between the two would find no buffer to release.
             if state.isSuspended { buffer.hold() }
         }
     }

@@ -53,8 +53,8 @@ final class PeripheralRestoration: Sendable {
 
     deinit { wait(nil) }
 
-    /// Services are published: the disk has that when this returns. Centrals are let in when all are there that there
-    /// were: one that is bonded and finds another database has its subscriptions no more.
+    /// Records that services are published; the record is on the disk when this returns. Centrals can connect once all
+    /// earlier services are published again: a bonded central that finds another database loses its subscriptions.
     func published() async throws(BLEError) {
         try await kept.flush()
         guard await adapter.lacksServices else {

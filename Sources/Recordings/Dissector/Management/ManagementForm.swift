@@ -138,10 +138,8 @@ extension ManagementForm {
 }
 
 extension ManagementForm {
-    /// The command of that opcode.
     static func command(_ opcode: UInt16) -> ManagementForm? { form(opcode, in: commands) }
 
-    /// The event of that code.
     static func event(_ code: UInt16) -> ManagementForm? { form(code, in: events) }
 
     /// The forms begin with that of number 1.

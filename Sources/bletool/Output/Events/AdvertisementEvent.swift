@@ -38,9 +38,7 @@ struct AdvertisementEvent: Event {
     var periodicInterval: Duration?
     /// What opens the packets of sensors.
     var keys = BindKeys()
-    /// The name of a company.
     var companyName: @Sendable (CompanyIdentifier) -> String?
-    /// The name of a service.
     var serviceName: @Sendable (BluetoothUUID) -> String? = { _ in nil }
 
     var json: JSONValue {

@@ -114,7 +114,6 @@ struct BondEvent: Event {
 struct BondRemovedEvent: Event {
     private let record: BondRecord
 
-    /// The bond that was.
     init(_ record: BondRecord) { self.record = record }
 
     var json: JSONValue {

@@ -58,7 +58,6 @@ struct TreeEvent: Event {
     /// The ATT_MTU of the connection.
     var mtu: Int
     var services: [Service]
-    /// The name of a UUID.
     var name: @Sendable (BluetoothUUID) -> String?
 
     var json: JSONValue {
