@@ -270,7 +270,8 @@ struct ErrorTableTests {
             .att(ATTErrorResponse(.readRequest, 0x0012, .insufficientEncryption)), .security,
             "read: Read Request of 0x0012: Insufficient Encryption (0x0f)", number: 15,
             hint:
-                "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"),
+                "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
+        ),
         Row(
             .peerMisbehaved(.answer(to: .readBlobRequest, .overlong(octets: 594, limit: 512))), .linkLost,
             "read: the peer misbehaves: answer to Read Blob Request: 594 octets where at most 512 fit"),

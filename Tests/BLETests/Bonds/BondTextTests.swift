@@ -149,7 +149,10 @@ struct BondTextTests {
                 "bond 1", "identity 1", 1, .kind("identity", expected: "bond"),
                 "it is of the kind identity, not bond"
             ),
-            ("bletool bond 1", "bluetool bond 1", 1, .heading, "the first line is not the heading of a bletool file"),
+            (
+                "bletool bond 1", "bluetool bond 1", 1, .heading,
+                "the first line is not the heading of a bletool file"
+            ),
         ] as [(String, String, Int, StateError.Damage, String)])
     func lines(old: String, new: String, line: Int, damage: StateError.Damage, text: String) throws {
         let parts = Self.text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
