@@ -228,6 +228,28 @@ private let capabilities: [IOCapability] = [
         }
     }
 
+    @Test("a bond that is too weak is replaced by a stronger one, unless the peer has lost it", arguments: [false, true])
+    func strongerThanTheBond(isLost: Bool) async throws {
+        try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
+            let first = try await hosts.connect()
+            #expect(try await first.pair(.encrypted).level == .encrypted)
+            await first.disconnect()
+            let made = await hosts.client.bonds
+            if isLost { await hosts.server.removeBond(with: await hosts.client.address) }
+
+            let second = try await hosts.connect()
+            let failure = await failure { () throws(BLEError) in try await second.pair(.authenticated) }
+            if isLost {
+                #expect(failure == .bondLost(hosts.address))
+                #expect(await hosts.client.bonds == made)
+            } else {
+                #expect(failure == nil)
+                #expect(try await second.security.level >= .authenticated)
+                #expect(await hosts.client.bonds != made)
+            }
+        }
+    }
+
     @Test func aBondedPeerThatWantsToPairAnewIsRefused() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()

@@ -262,16 +262,25 @@ struct PeriodicTests {
             Report(sync: SyncHandle(rawValue: 1), rssi: -50, dataStatus: status, data: data)
         }
         var assembler = PeriodicAssembler()
-        #expect(assembler.take(report([1], .moreToCome)) == nil)
-        #expect(assembler.take(report([2], .complete))?.data == [1, 2])
-        #expect(assembler.take(report([3], .moreToCome)) == nil)
-        let cut = assembler.take(report([4], .truncated))
-        #expect(cut?.data == [3, 4] && cut?.isTruncated == true)
-        let whole = assembler.take(report([5], .complete))
-        #expect(whole?.data == [5] && whole?.isTruncated == false)
-        let part = [UInt8](repeating: 1, count: 247)
-        for _ in 0..<7 { #expect(assembler.take(report(part, .moreToCome)) == nil) }
+        func take(_ data: [UInt8], _ status: Report.DataStatus) -> [[UInt8]: Bool] {
+            Dictionary(
+                assembler.take(report(data, status)).map { ($0.data, $0.isTruncated) }, uniquingKeysWith: { $1 })
+        }
+        #expect(take([1], .moreToCome) == [:])
+        #expect(take([2], .complete) == [[1, 2]: false])
+        #expect(take([3], .moreToCome) == [:])
+        #expect(take([4], .truncated) == [[3, 4]: true])
+        #expect(take([5], .complete) == [[5]: false])
+        for number in 0..<7 as Range<UInt8> {
+            #expect(take([UInt8](repeating: number, count: 247), .moreToCome) == [:])
+        }
         let long = assembler.take(report([], .complete))
-        #expect(long?.data.count == 1650 && long?.isTruncated == true)
+        #expect(long.map(\.data.count) == [1650] && long.map(\.isTruncated) == [true])
+        // The end of the first data is lost.
+        #expect(take([1, 2], .moreToCome) == [:])
+        #expect(take([3, 4], .moreToCome) == [:])
+        #expect(take([1, 2], .moreToCome) == [[1, 2, 3, 4]: true])
+        #expect(take([3, 4], .moreToCome) == [:])
+        #expect(take([5], .complete) == [[1, 2, 3, 4, 5]: false])
     }
 }

@@ -56,7 +56,7 @@ import Testing
         "heart rate: 72 a minute",
         "battery: 80 %",
         "made by Examples, model Tour",
-        "linkConnected: welcome",
+        "greet: welcome",
         "slower: latency 2",
         "faster: latency 0",
         "a flood came whole",
@@ -74,7 +74,7 @@ import Testing
     ]
 
     private static let peripheral = [
-        "linkConnected: welcome",
+        "greet: welcome",
         "slower: latency 2",
         "faster: latency 0",
         "flood: full, then ready",

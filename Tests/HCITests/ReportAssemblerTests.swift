@@ -41,9 +41,10 @@ struct ReportAssemblerTests {
 
     @Test func aChainThatNeverEndsIsGivenUp() {
         var assembler = ReportAssembler()
-        let part = [UInt8](repeating: 7, count: 229)
         var told: [AdvertisingReport] = []
-        for _ in 0..<8 { told += assembler.take(report(part, .moreToCome)) }
+        for number in 0..<8 as Range<UInt8> {
+            told += assembler.take(report([UInt8](repeating: number, count: 229), .moreToCome))
+        }
         #expect(told.map(\.data.count) == [1650])
         #expect(told.map(\.dataStatus) == [.truncated])
     }
@@ -52,5 +53,24 @@ struct ReportAssemblerTests {
         var assembler = ReportAssembler()
         for number in 1...16 { #expect(assembler.take(report([1], .moreToCome, from: UInt64(number))) == []) }
         #expect(assembler.take(report([1], .moreToCome, from: 17)) == [report([1], .truncated, from: 1)])
+    }
+
+    /// The last event of a chain is lost, and the set is received again from its beginning.
+    @Test func aChainWhoseEndIsLostIsMarked() {
+        var assembler = ReportAssembler()
+        let first = report([1, 2], .moreToCome), second = report([3, 4], .moreToCome)
+        #expect(assembler.take(first) == [])
+        #expect(assembler.take(second) == [])
+        #expect(assembler.take(first) == [report([1, 2, 3, 4], .truncated)])
+        #expect(assembler.take(first) == [report([1, 2], .truncated)])
+        #expect(assembler.take(second) == [])
+        // What is like the beginning but shorter is the end.
+        #expect(assembler.take(report([1], .complete)) == [report([1, 2, 3, 4, 1], .complete)])
+        // A set that has become shorter.
+        #expect(assembler.take(first) == [])
+        #expect(
+            assembler.take(report([1, 2], .complete))
+                == [report([1, 2], .truncated), report([1, 2], .complete)])
+        #expect(assembler.take(report([9], .complete)) == [report([9], .complete)])
     }
 }

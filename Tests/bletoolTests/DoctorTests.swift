@@ -69,12 +69,14 @@ struct DoctorTests {
     }
 
     @Test func adaptersThatCannotBeUsed() throws {
-        func check(_ one: AdapterDescription) throws -> DoctorReport.Check {
-            let report = DoctorReport(Diagnosis(capabilities: both, adapters: [one]))
+        func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws -> DoctorReport.Check {
+            let report = DoctorReport(Diagnosis(capabilities: both, adapters: [one], userChannelHolders: holders))
             #expect(report.failure?.kind == .adapter)
             return try #require(report.checks.first { $0.name == "adapter" })
         }
         #expect(try check(adapter([], .taken)).message.contains("user channel"))
+        let holder = AdapterProblem.Holder.Process(name: "gateway", id: 4711)
+        #expect(try check(adapter([], .taken), [holder]).message.contains("gateway"))
         #expect(try check(adapter([], .notSetUp)).fix?.contains("firmware") == true)
         let switches = [
             RadioSwitch(name: "hci0", block: .software), RadioSwitch(name: "key", block: .hardware),

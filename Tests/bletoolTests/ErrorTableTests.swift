@@ -155,6 +155,10 @@ struct ErrorTableTests {
             .adapter(.unsupported(.periodicAdvertising)), .adapter,
             "read: the adapter does not support periodic advertising"),
         Row(
+            .adapter(.unsupported(.kernelPeriodicSync)), .adapter,
+            "read: the adapter does not support following periodic advertising: the kernel ends it",
+            hint: "--adapter user:hciN takes the adapter from the kernel"),
+        Row(
             .adapter(.unsupported(.privateAddresses)), .adapter,
             "read: the adapter does not support private addresses of this program's own: the kernel chooses the address"
         ),
@@ -251,6 +255,13 @@ struct ErrorTableTests {
             .fileAccess(path: "/dev/ttyACM0"), .permission,
             "read: this user may not read and write /dev/ttyACM0",
             hint: "sudo usermod -aG $(stat -c %G /dev/ttyACM0) $USER, then log in again"),
+        Row(
+            .unknownIdentity(path: "/sys/kernel/debug/bluetooth/hci0/identity"), .permission,
+            """
+            read: the adapter has a static random address, and /sys/kernel/debug/bluetooth/hci0/identity, which \
+            shows it, cannot be read
+            """,
+            hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, where it is not mounted"),
         Row(
             .hci(.commandDisallowed, command: .leSetScanEnable), .adapter,
             "read: LE Set Scan Enable: Command Disallowed (0x0c)", number: 12),

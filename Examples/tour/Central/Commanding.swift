@@ -8,7 +8,7 @@ extension TourCentral {
             let channel = device.commandChannel(
                 writing: try await device.characteristic(.tourCommand),
                 answers: try await device.characteristic(.tourAnswer))
-            let words = ["linkConnected", "slower", "faster"]
+            let words = ["greet", "slower", "faster"]
             for word in words { try channel.enqueue(Array(word.utf8)) }
             var answers = channel.answers.makeAsyncIterator()
             for word in words {

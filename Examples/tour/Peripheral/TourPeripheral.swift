@@ -43,7 +43,7 @@ struct TourPeripheral {
 
     private mutating func answer(to word: String, of central: Central) async throws -> String {
         switch word {
-        case "linkConnected": return "welcome"
+        case "greet": return "welcome"
         case "slower", "faster":
             // The central decides.
             let link = try await manager.setDesiredConnectionLatency(

@@ -7,6 +7,9 @@ public struct AdapterDescription: Hashable, Sendable {
     public var index: UInt16
     /// Its public address; all zeros when it has none.
     public var address: DeviceAddress
+    /// The random static address that the kernel uses in place of the public one; nil when it uses the public one, or
+    /// when this process cannot read which it is.
+    package var staticAddress: DeviceAddress?
     /// The kernel's name of the adapter, "hci0".
     public var name: String
     /// The HCI version's number: 10 is Bluetooth 5.1, 13 is 5.4.
@@ -63,6 +66,7 @@ extension AdapterDescription {
         return (listed.map { AdapterDescription($0) } + others).sorted { $0.index < $1.index }.map { one in
             var one = one
             one.usbPort = files.usbPort(of: one.index)
+            if one.current.contains(.staticAddress) { one.staticAddress = files.identity(of: one.index) }
             return one
         }
     }
@@ -87,7 +91,7 @@ extension AdapterSpecification.KernelAdapter {
     package func names(_ adapter: AdapterDescription) -> Bool {
         switch self {
         case .index(let index): adapter.index == index
-        case .address(let bits): adapter.address.value == bits
+        case .address(let bits): adapter.address.value == bits || adapter.staticAddress?.value == bits
         case .usb(let port): adapter.usbPort == port
         }
     }

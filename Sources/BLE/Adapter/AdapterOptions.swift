@@ -7,7 +7,7 @@ public struct AdapterOptions: Sendable {
     /// Takes every packet, for a recording. On kernel adapters also those of the kernel and of others, from
     /// the monitor channel.
     public var capture: CaptureSink?
-    /// The socket of the air that virtual adapters join; nil: the user's own.
+    /// The socket of the air that virtual adapters join; nil: the one at $BLETOOL_AIR, else the user's own.
     public var airPath: String?
     /// Starts an air at a path when none runs. The default runs it in this process, so that it ends with
     /// the process.

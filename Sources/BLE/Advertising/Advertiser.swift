@@ -323,9 +323,10 @@ extension Advertiser {
     private mutating func use(_ family: CommandFamily, under conditions: Conditions) {
         let isExtended = family == .extended
         self.family = family
-        setCount = isExtended ? min(max(conditions.controller.numberOfAdvertisingSets, 1), 0x40) : 1
-        // Beside other processes, those may not be the last ones.
-        let choice = isExtended && conditions.isShared ? 0x40 : setCount
+        // Beside other processes, the free handles may not be the last ones; the kernel's first ones are left alone.
+        let limit = conditions.isShared ? 0x40 : 0xf0
+        setCount = isExtended ? min(max(conditions.controller.numberOfAdvertisingSets, 1), limit) : 1
+        let choice = isExtended && conditions.isShared ? limit : setCount
         handles = (0..<UInt8(choice)).map { AdvertisingHandle(rawValue: 0xef - $0) }
         foreign = []
     }

@@ -1,4 +1,5 @@
 import BLECore
+import Glibc
 import HCI
 import HCISocket
 import Logging
@@ -47,8 +48,12 @@ public actor AirServer {
     /// Airs that live as long as the process.
     private static let kept = Lock<[AirServer]>([])
 
-    /// Where the air of this user is: a socket in a folder that only the user can enter.
-    package static var defaultPath: String { UserFolder.runtime + "/air" }
+    /// Where the air of this user is: at $BLETOOL_AIR where that is set, else a socket in a folder that only the user can
+    /// enter.
+    package static var defaultPath: String {
+        let path = getenv("BLETOOL_AIR").map { String(cString: $0) } ?? ""
+        return path.isEmpty ? UserFolder.runtime + "/air" : path
+    }
 
     static func keep(_ air: AirServer) { kept.withLock { $0.append(air) } }
 

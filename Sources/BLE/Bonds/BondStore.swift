@@ -177,10 +177,12 @@ extension BondStore {
 
     /// Changes the state and reports to the watchers which bonds come and go by that. They are notified outside of the
     /// lock: a watcher that is full ends, and takes it.
-    func changing<Result: Sendable>(_ body: (inout State, inout BondChange) -> Result) -> Result {
+    func changing<Result: Sendable, Failure: Error>(
+        _ body: (inout State, inout BondChange) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         var change = BondChange()
-        let (result, watchers) = state.withLock { state in
-            let result = body(&state, &change)
+        let (result, watchers) = try state.withLock { (state) throws(Failure) in
+            let result = try body(&state, &change)
             return (result, change.isNothing ? [] : Array(state.watchers.values))
         }
         for watcher in watchers { watcher.yield(change) }
@@ -468,6 +470,12 @@ extension BondStore {
     /// peer the later one stays.
     public func takeIn(_ export: [UInt8]) async throws(BLEError) -> Import {
         let (records, identities) = try Self.parts(of: export)
+        let ids = Set(records.map(\.id))
+        func check(_ state: borrowing State) throws(BLEError) {
+            let total = state.table.records.count + ids.subtracting(state.table.records.keys).count
+            if total > Self.limit { throw .limit(.bonds, maximum: Self.limit, value: total) }
+        }
+        try state.withLock { (state) throws(BLEError) in try check(state) }
         var result = Import()
         for identity in identities {
             if try await self.identity(orNew: identity) == identity {
@@ -476,10 +484,9 @@ extension BondStore {
                 result.otherIdentities.append(identity.address)
             }
         }
-        let refused = changing { state, change -> Int? in
-            let new = Set(records.map(\.id)).subtracting(state.table.records.keys).count
-            let total = state.table.records.count + new
-            guard total <= Self.limit else { return total }
+        // The store may have filled up meanwhile.
+        try changing { (state, change) throws(BLEError) in
+            try check(state)
             for var record in records {
                 let old = state.table[record.id]
                 if let old, old.created > record.created {
@@ -496,9 +503,7 @@ extension BondStore {
                 result.imported.append(record.id)
                 change.added.append(record.id)
             }
-            return nil
         }
-        if let refused { throw .limit(.bonds, maximum: Self.limit, value: refused) }
         try await flush()
         return result
     }

@@ -248,7 +248,8 @@ extension Peripheral {
     /// changed. After that `discover()` gives the database as it is then, and what was found before is refused, as
     /// `BLEError.databaseChanged`.
     ///
-    /// Servers indicate this to a client that has subscribed, which `discover()` does. Of a slow consumer's waiting
+    /// Servers indicate this to a client that has subscribed, which `discover()` does; where it has not run on this link,
+    /// this begins it. Of a slow consumer's waiting
     /// changes the oldest of 64 are dropped and counted. Ends with the link.
     public func serviceChanges() -> BoundedStream<ServiceChange> {
         let buffer = StreamBuffer<ServiceChange>(.newest(64))

@@ -105,6 +105,9 @@ extension AdapterProblem {
         case advertisingEventCount
         /// Periodic advertising: sending a train, or following one.
         case periodicAdvertising
+        /// Following a periodic train on an adapter that the kernel shares: Linux keeps the events of it for itself, and
+        /// ends a synchronization that it has not begun. On the user channel it is possible.
+        case kernelPeriodicSync
         /// Private addresses of this program's own, on an adapter whose address the kernel chooses.
         case privateAddresses
         /// Transport faults, on an adapter whose packets the kernel moves.
@@ -204,6 +207,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
         case .phy(let phy): phy.phrase
         case .advertisingEventCount: "counting advertising events"
         case .periodicAdvertising: "periodic advertising"
+        case .kernelPeriodicSync: "following periodic advertising: the kernel ends it"
         case .privateAddresses: "private addresses of this program's own: the kernel chooses the address"
         case .transportFaults: "transport faults: the kernel moves its packets"
         case .keyRefresh: "new keys for a link that the kernel encrypts"

@@ -29,6 +29,9 @@ public enum BLEError: Error, Hashable, Sendable {
     case permission(Capability, for: KernelOperation)
     /// The process may not read and write a device's file.
     case fileAccess(path: String)
+    /// The adapter has a random static address, which only the kernel's file at this path shows, and the process cannot
+    /// read that: it is in debugfs, which root mounts and reads.
+    case unknownIdentity(path: String)
     /// The controller refused a command.
     case hci(HCIStatus, command: HCIOpcode)
     /// The controller did not answer a command in time.
@@ -181,6 +184,8 @@ extension BLEError: CustomStringConvertible {
         case .adapter(let problem): "\(problem)"
         case .permission(let capability, let operation): "\(operation) needs \(capability)"
         case .fileAccess(let path): "this user may not read and write \(path)"
+        case .unknownIdentity(let path):
+            "the adapter has a static random address, and \(path), which shows it, cannot be read"
         case .hci(let status, let command): "\(command): \(status)"
         case .controllerSilent(let command): "\(command): no answer from the controller"
         case .controllerMisbehaved(let command, let how): "\(command): the controller misbehaves: \(how)"

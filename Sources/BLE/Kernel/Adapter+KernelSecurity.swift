@@ -34,6 +34,9 @@ extension Adapter {
             if error.endsLink { fail(link, error) }
             throw error
         }
+        if let (_, keySize) = try? channel.port.security(), keySize < security.options.minimumKeySize {
+            throw .pairing(.local(.encryptionKeySize))
+        }
         throw .pairing(.local(.authenticationRequirements))
     }
 
@@ -148,15 +151,18 @@ extension Adapter {
     func kernelSecurity(of link: Link) -> LinkSecurity? { currentSecurity(of: link)?() }
 
     /// Asks the kernel for a link's security; nil for links of ours, whose changes are events. While the kernel raises
-    /// it, it reports the level that it was asked for, with a key size of 0.
+    /// it, it reports the level that it was asked for, with a key size of 0. Encryption with a key that is shorter than
+    /// the least that this host takes is worth nothing: the kernel takes keys of 7 octets.
     func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity?)? {
         guard case .socket(let channel) = link.channel else { return nil }
         let isBonded = link.protection.isBonded
+        let minimumKeySize = security.options.minimumKeySize
         return { [port = channel.port] in
             guard let (level, keySize) = try? port.security(), let level, level > .open else {
                 return LinkSecurity.none
             }
             guard keySize > 0 else { return nil }
+            guard keySize >= minimumKeySize else { return LinkSecurity.none }
             return LinkSecurity(level: level, keySize: keySize, isBonded: isBonded)
         }
     }

@@ -51,12 +51,16 @@ public struct Diagnosis: Hashable, Sendable {
     public var adapters: [AdapterDescription]
     /// The serial ports that may have a controller behind them.
     public var serialPorts: [SerialPort]
+    /// The processes that may have an adapter to themselves, through the user channel. The kernel reports that there is
+    /// one, and not which.
+    public var userChannelHolders: [AdapterProblem.Holder.Process]
 
     /// A diagnosis with these findings.
     package init(
         listingError: BLEError? = nil, capabilities: Set<Capability> = [],
         hasNoNewPrivileges: Bool = false, bluetoothDaemon: Int32? = nil, switches: [RadioSwitch] = [],
-        adapters: [AdapterDescription] = [], serialPorts: [SerialPort] = []
+        adapters: [AdapterDescription] = [], serialPorts: [SerialPort] = [],
+        userChannelHolders: [AdapterProblem.Holder.Process] = []
     ) {
         self.listingError = listingError
         self.capabilities = capabilities
@@ -65,6 +69,7 @@ public struct Diagnosis: Hashable, Sendable {
         self.switches = switches
         self.adapters = adapters
         self.serialPorts = serialPorts
+        self.userChannelHolders = userChannelHolders
     }
 
     /// Looks at this machine. Changes nothing and needs no capability.
@@ -95,7 +100,7 @@ public struct Diagnosis: Hashable, Sendable {
             switches: files.radioSwitches,
             serialPorts: ports.map {
                 SerialPort(path: "/dev/\($0)", isAccessible: files.mayUse("/dev/\($0)"))
-            })
+            }, userChannelHolders: AdapterSpecification.KernelAdapter.userChannelHolders(files))
     }
 }
 

@@ -45,9 +45,14 @@ extension AdapterSpecification.KernelAdapter {
         return .inUse(Self.exclusiveHolder(kernel.files))
     }
 
-    /// Which processes may have an adapter's user channel: the kernel reports that it is in use, and not by which one.
+    /// The process that has an adapter's user channel, as far as that is known.
     static func exclusiveHolder(_ files: SystemFiles) -> AdapterProblem.Holder {
-        let others = files.socketHolders.filter { $0.process != getpid() && $0.name != "bluetoothd" }
-        return .userChannel(others.map { AdapterProblem.Holder.Process(name: $0.name, id: $0.process) })
+        .userChannel(userChannelHolders(files))
+    }
+
+    /// Which processes may have an adapter's user channel: the kernel reports that it is in use, and not by which one.
+    static func userChannelHolders(_ files: SystemFiles) -> [AdapterProblem.Holder.Process] {
+        files.socketHolders.filter { $0.process != getpid() && $0.name != "bluetoothd" }
+            .map { AdapterProblem.Holder.Process(name: $0.name, id: $0.process) }
     }
 }

@@ -9,7 +9,7 @@ extension KernelManagement.KnownAdapter {
             return DeviceAddress(information.address, type: .public)
         }
         guard let identity = files.identity(of: index) else {
-            throw .fileAccess(path: SystemFiles.identityFile(of: index))
+            throw .unknownIdentity(path: SystemFiles.identityFile(of: index))
         }
         return identity
     }

@@ -44,6 +44,14 @@ public struct PeripheralManager: Sendable {
         try await restoration?.published()
     }
 
+    /// Publishes the services that statements list, as `publish(_:generic:options:)` does.
+    public func publish(
+        generic: GenericServices? = GenericServices(), options: ServerOptions = ServerOptions(),
+        @GATTBuilder<GATTService> services: () -> [GATTService]
+    ) async throws(BLEError) {
+        try await publish(services(), generic: generic, options: options)
+    }
+
     /// Publishes more services, also while centrals are connected: those that asked for it receive Service Changed.
     /// Gives the handles from the first to the last of their attributes; nil when there are no services. What cannot
     /// work is reported as `BLEError.database`, and nothing is published then.

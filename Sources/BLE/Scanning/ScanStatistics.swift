@@ -6,8 +6,8 @@ public struct ScanStatistics: Hashable, Sendable {
     /// Advertising sets of devices that are remembered, `AdapterOptions.rememberedDevices` at most: their last
     /// advertisement and scan response, so that both are reported together.
     public internal(set) var devices = 0
-    /// Advertising sets that were forgotten for want of room: those not heard of for longest.
-    package internal(set) var evictions = 0
+    /// Advertising sets that were forgotten for want of room: those received from for longest.
+    public internal(set) var evictions = 0
 }
 
 extension Adapter {

@@ -23,7 +23,9 @@ extension Adapter {
         try await settle(.encryption, on: id)
         switch link.protection.way(to: level) {
         case .reached: break
-        case .encryption(let key, let bond): try await encrypt(id, handle, with: key, of: .bond(bond))
+        case .encryption(let key, let bond):
+            try await encrypt(id, handle, with: key, of: .bond(bond))
+            if !bond.strength.reaches(level) { try await pair(link, level) }
         case .pairing: try await pair(link, level)
         case .lost: throw .bondLost(link.peer)
         }

@@ -99,8 +99,8 @@ struct LinkProtection: Sendable {
     /// Whether the kernel may encrypt the link with a key that another device has made in the name of a bonded one. So it
     /// has no bond until one is made on it.
     private var isUnproven = false
-    /// Whether a link that was not safe before is encrypted with the key of a pairing that has not ended.
-    private var isServedEarly = false
+    /// The octets of the key of a pairing that has not ended, with which a link that was open before is encrypted.
+    private var earlyKeySize: Int?
     /// The key of a pairing that is under way.
     private var offered: LongTermKey?
     /// The key that the controller was given last.
@@ -132,7 +132,7 @@ struct LinkProtection: Sendable {
     /// Insufficient Encryption (Core Specification 5.4, Vol 3, Part C, 10.3.1).
     var servedSecurity: LinkSecurity {
         guard security.level == .open else { return security }
-        if isServedEarly { return LinkSecurity(level: .encrypted) }
+        if let earlyKeySize { return LinkSecurity(level: .encrypted, keySize: earlyKeySize) }
         var served = security
         served.isBonded = bond != nil && !isBondLost
         return served
@@ -148,10 +148,12 @@ extension LinkProtection {
         return (key, bond)
     }
 
+    /// A bond that is not strong enough has its turn, too: only a peer that still has it may replace it by pairing.
     func way(to level: SecurityLevel) -> Way {
         if security.reaches(level) { return .reached }
-        guard let (key, bond) = ownKey, bond.strength.reaches(level) else { return .pairing }
-        return isBondLost ? .lost : .encryption(key, bond)
+        guard let (key, bond) = ownKey else { return .pairing }
+        if isBondLost { return .lost }
+        return bond.strength.reaches(level) || !security.isBonded ? .encryption(key, bond) : .pairing
     }
 
     /// The peripheral wants security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
@@ -236,7 +238,8 @@ extension LinkProtection {
         // link that pairs anew keeps its security.
         case .pairing?:
             guard security == .none else { return }
-            isServedEarly = true
+            // Pairing agrees on 7 octets at least.
+            earlyKeySize = offered?.size ?? 7
             events.append(.served(servedSecurity))
             return
         case .failed?:
@@ -267,7 +270,7 @@ extension LinkProtection {
     mutating func found(_ security: LinkSecurity) { note(security) }
 
     private mutating func unencrypted() {
-        (isServedEarly, used) = (false, nil)
+        (earlyKeySize, used) = (nil, nil)
         events.append(.served(servedSecurity))
         note(.none)
     }
@@ -275,7 +278,7 @@ extension LinkProtection {
     private mutating func note(_ security: LinkSecurity, hasNewKey: Bool = false) {
         guard security != self.security || hasNewKey else { return }
         self.security = security
-        isServedEarly = false
+        earlyKeySize = nil
         events.append(.served(servedSecurity))
         if let bond, security.isBonded, !isRecognized {
             isRecognized = true
@@ -337,7 +340,7 @@ extension LinkProtection {
     mutating func pairingFailed(_ error: BLEError) {
         refuseClaim()
         offered = nil
-        isServedEarly = false
+        earlyKeySize = nil
         if given == .pairing { given = .failed }
         events += [.served(servedSecurity), .raised(error)]
     }

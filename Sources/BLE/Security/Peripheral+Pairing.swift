@@ -9,7 +9,7 @@ extension Peripheral {
         get async throws(BLEError) { try await adapter.security(of: link) }
     }
 
-    /// Encrypts the link so that it has at least `level`: with the key of a bond if that is strong enough, otherwise by
+    /// Encrypts the link so that it has at least `level`: with the key of a bond, and where that is not strong enough, by
     /// pairing, for which the adapter's `PairingDelegate` asks the user. Returns the link's security.
     ///
     /// Of a device that is bonded by this, the name is asked for and kept with the bond. What it answers shows that it

@@ -1,7 +1,8 @@
 import ATT
 import BLECore
 
-/// Builds lists of services, characteristics or descriptors from statements.
+/// Builds lists of services or characteristics from statements: those of `PeripheralManager.publish` and of a
+/// `GATTService`.
 ///
 /// ```swift
 /// let service = GATTService(.batteryService) {

@@ -102,7 +102,7 @@ struct AirCommand: ToolCommand {
             configuration: .init(extended: legacy ? nil : .init()), conditions: conditions)
         let wanted =
             addresses.isEmpty
-            ? [.unix(path: Environment.value("BLETOOL_AIR") ?? AirServer.defaultPath)] : addresses
+            ? [.unix(path: AirServer.defaultPath)] : addresses
         var bound: [StreamAddress] = []
         for address in wanted {
             do throws(BLEError) {

@@ -129,7 +129,7 @@ struct BenchCommand: RadioCommand {
         let other = try await radio.attempt { () throws(BLEError) in
             try await Adapter.open(
                 .virtual(name: nil),
-                options: AdapterOptions(airPath: Environment.value("BLETOOL_AIR"), airLauncher: .detached))
+                options: AdapterOptions(airLauncher: .detached))
         }
         let server = BenchServer(other, size: size)
         let serving = Task(executorPreference: other.loop) {

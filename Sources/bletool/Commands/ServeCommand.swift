@@ -71,7 +71,7 @@ struct ServeCommand: RadioCommand {
     }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, configured: try served().security)
+        try await pairing.options(console, configured: try served().security, role: .peripheral)
     }
 
     func check() throws(Failure) {

@@ -8,7 +8,8 @@ struct SyncCommand: RadioCommand {
         commandName: "sync", abstract: "Follow the periodic advertising of a device.",
         discussion: """
             Looks for the device and its periodic train, and shows what each of the train's packets says. Needs \
-            a controller with the extended commands and periodic advertising on both sides.
+            a controller with the extended commands and periodic advertising on both sides, and a kernel adapter \
+            by the user channel, as user:hci0: the kernel shares no trains.
 
             A train that is not found within --timeout, or 20 s, and --count that is not reached within it, end \
             with exit status 2; a train that is lost, with 7; --duration that ends, with 0.

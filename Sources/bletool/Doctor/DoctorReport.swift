@@ -120,14 +120,14 @@ extension DoctorReport {
                 )
             ]
         }
-        return diagnosis.adapters.map(check)
+        return diagnosis.adapters.map { check($0, diagnosis) }
     }
 
-    private static func check(_ adapter: AdapterDescription) -> Check {
+    private static func check(_ adapter: AdapterDescription, _ diagnosis: Diagnosis) -> Check {
         let name = "hci\(adapter.index)"
         let problem: AdapterProblem? =
             switch adapter.availability {
-            case .taken: .inUse(.userChannel([]))
+            case .taken: .inUse(.userChannel(diagnosis.userChannelHolders))
             case .notSetUp: .notSetUp(adapter.index)
             case .available:
                 adapter.supported.contains(.lowEnergy) ? nil : .unsupported(.lowEnergy)

@@ -117,6 +117,10 @@ extension Failure {
                 hint: "\(Grant.command), or run as root")
         case .fileAccess(let path):
             self.init(.permission, doing, "\(error)", hint: "\(Grant.command(file: path)), then log in again")
+        case .unknownIdentity:
+            self.init(
+                .permission, doing, "\(error)",
+                hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, where it is not mounted")
         case .att(let response):
             let isSecurity = [
                 .insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort,
@@ -232,6 +236,7 @@ extension Failure {
                 "end that program, or use another adapter: bletool adapters lists them"
             case .inUse(.serialPort): "end that program"
             case .inUse(.advertising): nil
+            case .unsupported(.kernelPeriodicSync): "--adapter user:hciN takes the adapter from the kernel"
             case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)

@@ -80,8 +80,8 @@ struct Radio: Sendable {
             let specification: AdapterSpecification
             if let wanted { specification = wanted } else { specification = try await .firstKernelAdapter() }
             let options = AdapterOptions(
-                capture: capture ?? recording?.sink, airPath: Environment.value("BLETOOL_AIR"),
-                airLauncher: .detached, recoversWithLinks: options.radio.recoverWithLinks,
+                capture: capture ?? recording?.sink, airLauncher: .detached,
+                recoversWithLinks: options.radio.recoverWithLinks,
                 usesExtendedCommands: usesExtendedCommands, security: security, privacy: privacy)
             // Other machines may not answer; what is on this one has limits of its own.
             let limit = if case .stream = specification { timeLimit } else { Duration?.none }

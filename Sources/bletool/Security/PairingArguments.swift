@@ -1,12 +1,16 @@
 import ArgumentParser
 import BLE
+import BLECore
 import SMP
 
 /// The options of pairing: capabilities, passkeys, out-of-band data.
 struct PairingArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What this side can show and be asked. Default: what the other options answer, else none.",
+            """
+            What this side can show and be asked. Default: what the other options answer: a passkey is displayed by \
+            serve and entered by others; else none.
+            """,
             valueName: "capability"))
     var io: SecurityConfiguration.InputOutput?
 
@@ -21,7 +25,11 @@ struct PairingArguments: ParsableArguments {
     @Flag(help: "Say that both sides show the same number, without looking.")
     var acceptComparison = false
 
-    @Flag(help: "Pair by LE Secure Connections, with keys of 16 octets, or not at all.")
+    @Flag(
+        help: """
+            Pair by LE Secure Connections, with keys of 16 octets, or not at all; also Just Works, where no more is \
+            required.
+            """)
     var secureConnectionsOnly = false
 
     @Option(
@@ -69,13 +77,13 @@ extension PairingArguments {
 
     /// How the command line wants to pair. `configured`: what the configuration says where that does not.
     /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
-    /// pairing itself.
+    /// pairing itself. `role`: that of the links on which it pairs.
     func options(
-        _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
+        _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(), role: LinkRole = .central,
         needsFolder: Bool = false, showsPairing: Bool = false
     ) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
-        var agent = try agent(console, configured: configured.io)
+        var agent = try agent(console, configured: configured.io, role: role)
         agent.showsPairing = showsPairing
         agent.stateDir = state.stateDir
         options.delegate = agent
@@ -117,21 +125,28 @@ extension PairingArguments {
     }
 
     /// What can be shown and entered: as the command line says, else the configuration, else what its other options imply.
-    private func inputOutput(
-        configured: SecurityConfiguration.InputOutput
+    /// A passkey alone is displayed by a peripheral and entered by a central: with both on each side, LE Secure Connections
+    /// would compare numbers, and ask for no passkey (Core Specification 5.4, Vol 3, Part H, 2.3.5.1).
+    func inputOutput(
+        configured: SecurityConfiguration.InputOutput, role: LinkRole = .central
     ) -> SecurityConfiguration.InputOutput {
         if let io { return io }
         guard configured == .none else { return configured }
-        if passkey != nil || passkeyFile != nil { return .keyboardDisplay }
-        return acceptComparison ? .displayYesNo : .none
+        let hasPasskey = passkey != nil || passkeyFile != nil
+        switch (hasPasskey, acceptComparison) {
+        case (true, true): return .keyboardDisplay
+        case (true, false): return role == .peripheral ? .display : .keyboard
+        case (false, true): return .displayYesNo
+        case (false, false): return .none
+        }
     }
 
     /// Makes the delegate that answers from these options, or asks at the terminal.
     private func agent(
-        _ console: Console, configured: SecurityConfiguration.InputOutput
+        _ console: Console, configured: SecurityConfiguration.InputOutput, role: LinkRole
     ) throws(Failure) -> PairingAgent {
         PairingAgent(
-            ioCapability: inputOutput(configured: configured).capability, console: console,
+            ioCapability: inputOutput(configured: configured, role: role).capability, console: console,
             passkey: try givenPasskey(), acceptsComparison: acceptComparison, outOfBand: outOfBand)
     }
 

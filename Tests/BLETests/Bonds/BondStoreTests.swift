@@ -1,6 +1,8 @@
+import ATT
 import BLE
 import BLECore
 import GATTClient
+import GATTServer
 import HCISocket
 import SMP
 import Testing
@@ -252,6 +254,20 @@ struct BondExportTests {
         let new = late.export(late.records())
         #expect(try await early.takeIn(new).imported.count == 2)
         #expect(early.records() == late.records())
+    }
+
+    @Test("what has been kept of the peer since an export of the same pairing stays when that is imported")
+    func sameStays() async throws {
+        let store = BondStore { SampleBonds.noon }
+        try store.insert(SampleBonds.bond(key: 1))
+        let old = store.export(store.records())
+        store.update(SampleBonds.id) {
+            $0.client.configurations[AttributeHandle(rawValue: 0x0012)] = .notify
+            $0.name = "Lamp"
+        }
+        let kept = store.records()
+        #expect(try await store.takeIn(old).imported == [SampleBonds.id])
+        #expect(store.records() == kept)
     }
 
     @Test("an import that is cut off anywhere is an error")

@@ -81,11 +81,14 @@ struct DiscoveryStepTests {
         }
     }
 
-    @Test func changesOfServicesAreToldWithTheirHandles() async throws {
+    @Test("changes of services are reported with their handles", arguments: [false, true])
+    func changes(discoversAll: Bool) async throws {
         try await run { hosts, device in
-            _ = try await device.discover()
+            if discoversAll { _ = try await device.discover() }
             let old = try #require(try await device.discoverServices([0x181a]).first)
             var changes = device.serviceChanges().makeAsyncIterator()
+            // What was found in steps can still be used.
+            #expect(try await device.discoverCharacteristics([0x2a6e], for: old).count == 1)
             try await hosts.peripheral.removeService(at: old.handle)
             let change = try await changes.next()
             #expect(change?.range == old.range)

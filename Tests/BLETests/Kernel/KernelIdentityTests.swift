@@ -47,7 +47,7 @@ import VirtualController
         let error = await failure { () throws(BLEError) in
             _ = try random.identity(SystemFiles(root: "/nonexistent"))
         }
-        #expect(error == .fileAccess(path: SystemFiles.identityFile(of: 3)))
+        #expect(error == .unknownIdentity(path: SystemFiles.identityFile(of: 3)))
         withExtendedLifetime(folder) {}
     }
 
@@ -88,7 +88,7 @@ import VirtualController
             let error = await failure { () throws(BLEError) in
                 _ = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
             }
-            #expect(error == .fileAccess(path: SystemFiles.identityFile(of: FakeKernel.index)))
+            #expect(error == .unknownIdentity(path: SystemFiles.identityFile(of: FakeKernel.index)))
             await bed.wait(.seconds(1))
             #expect(kernel.commands == [] && kernel.openSockets == 0)
         }

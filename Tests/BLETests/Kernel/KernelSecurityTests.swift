@@ -90,6 +90,20 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
+    @Test("encryption with a key that is shorter than the least one is worth nothing")
+    func shortKey() async throws {
+        try await run { host, socket, id in
+            socket.set(.encrypted, keySize: 15)
+            await host.adapter.look(at: id)
+            #expect(await host.adapter.security(of: id) == LinkSecurity.none)
+            let raised = raising(host, id)
+            _ = await host.loop.sleep(for: .seconds(1))
+            #expect(socket.required == [.encrypted])
+            socket.reach(.encrypted, keySize: 15)
+            #expect(await raised.value == .pairing(.local(.encryptionKeySize)))
+        }
+    }
+
     @Test("a level that the kernel was asked for and has refused is not what a link has")
     func refusedLevel() async throws {
         try await KernelHost.run { host in

@@ -287,11 +287,11 @@ import Testing
 extension Adapter {
     /// Serves one value that is indicated, and advertises.
     fileprivate func serveIndications(maximumLinks: Int = 1) async throws {
-        try await PeripheralManager(self).publish([
+        try await PeripheralManager(self).publish {
             GATTService(Sample.service) {
                 GATTCharacteristic(Sample.value, properties: [.read, .indicate], value: .stored([0]))
             }
-        ])
+        }
         _ = try await advertise(maximumLinks: maximumLinks)
     }
 }

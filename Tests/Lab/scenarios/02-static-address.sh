@@ -9,6 +9,7 @@ done
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 check 'without debugfs it cannot be known' ends serve 'exit 4'
 check 'the message names the file' grep -q '/sys/kernel/debug/bluetooth/hci0/identity' serve.err
+check 'and what makes it readable' grep -q 'mount -t debugfs' serve.err
 
 mount -t debugfs debugfs /sys/kernel/debug
 check 'scanning is possible with it' bletool scan --adapter hci0 --duration 1s

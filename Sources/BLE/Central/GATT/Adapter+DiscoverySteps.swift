@@ -84,9 +84,15 @@ extension Adapter {
 
     func watchServices(of id: LinkID, into buffer: StreamBuffer<ServiceChange>) {
         do throws(BLEError) {
-            let number = try link(id).changeWatchers.add(buffer)
+            let link = try link(id)
+            let number = link.changeWatchers.add(buffer)
             buffer.onEnd { [self] in
                 loop.execute { self.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) } }
+            }
+            // A discovery subscribes to them. Its own result has no taker here.
+            if link.gatt.session.currentDatabase == nil {
+                _ = link.gatt.session.discover()
+                pump(link)
             }
         } catch {
             buffer.finish(.failure(error))

@@ -22,7 +22,7 @@ extension BLEError {
     /// ```
     public var managerState: ManagerState {
         switch self {
-        case .permission, .fileAccess: .unauthorized
+        case .permission, .fileAccess, .unknownIdentity: .unauthorized
         case .adapter(let problem): problem.managerState
         case .managementRefused, .managementMalformed: .unsupported
         default: .unknown

@@ -13,6 +13,7 @@ extension Adapter {
         do throws(BLEError) {
             if let refusal { throw refusal }
             try options.check()
+            guard kernel == nil else { throw .adapter(.unsupported(.kernelPeriodicSync)) }
             guard capabilities.hasExtendedFamily, capabilities.features.contains(.periodicAdvertising) else {
                 throw .adapter(.unsupported(.periodicAdvertising))
             }

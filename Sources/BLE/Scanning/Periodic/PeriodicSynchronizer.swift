@@ -411,14 +411,16 @@ extension PeriodicSynchronizer {
         _ report: LEPeriodicAdvertisingReport, at now: Instant,
         deliver: (PeriodicSyncID, PeriodicAdvertisement) -> Void
     ) {
-        guard let whole = syncs[report.sync]?.assembler.take(report), let sync = syncs[report.sync] else {
+        guard let complete = syncs[report.sync]?.assembler.take(report), let sync = syncs[report.sync] else {
             return
         }
-        let packet = PeriodicAdvertisement(
-            address: sync.train.advertiser, set: sync.train.set, fields: AdvertisingData(whole.data),
-            rssi: report.rssi == 127 ? nil : report.rssi,
-            txPower: report.txPower == 127 ? nil : report.txPower,
-            isTruncated: whole.isTruncated, received: now)
-        for id in sync.consumers { deliver(id, packet) }
+        for whole in complete {
+            let packet = PeriodicAdvertisement(
+                address: sync.train.advertiser, set: sync.train.set, fields: AdvertisingData(whole.data),
+                rssi: report.rssi == 127 ? nil : report.rssi,
+                txPower: report.txPower == 127 ? nil : report.txPower,
+                isTruncated: whole.isTruncated, received: now)
+            for id in sync.consumers { deliver(id, packet) }
+        }
     }
 }
