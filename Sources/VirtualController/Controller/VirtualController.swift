@@ -211,6 +211,21 @@ extension VirtualController {
 // MARK: - The air's port
 
 extension VirtualController {
+    /// What it wants of the air.
+    struct Wants {
+        /// To be called, and when.
+        var deadline: Instant?
+        /// To send, to pass packets to its host, and to receive what is sent to all.
+        var toSend, toReport, toListen: Bool
+    }
+
+    var wants: Wants {
+        Wants(
+            deadline: deadline, toSend: !toAir.isEmpty,
+            toReport: !toHost.isEmpty || settings.hostFlow.isReady,
+            toListen: listens)
+    }
+
     /// The next signal for other controllers, oldest first.
     package mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
 
