@@ -58,13 +58,4 @@ extension VirtualController {
         // All combinations of the states and roles that the legacy commands have, bits 0 to 41.
         .answer(LEReadSupportedStates.self) { _, _, _ in Returned(0x3ff_ffff_ffff) },
     ]
-
-    /// Everything is as after power-on. Links end without a word, as they do when a controller is reset.
-    private mutating func reset() {
-        for link in links { transmit(.link(link.id, .silence), to: link.peer) }
-        links.removeAll()
-        settings = Settings()
-        toHost.removeAll { if case .answer = $0 { false } else { true } }
-        waitingReports = 0
-    }
 }

@@ -173,14 +173,6 @@ extension VirtualController {
                 status: status, connection: link.handle, interval: link.timing.interval,
                 latency: link.timing.latency, supervisionTimeout: link.timing.supervisionTimeout))
     }
-
-    /// Handles count up, so that one that was in use a moment ago does not come back at once.
-    private mutating func freeHandle() -> ConnectionHandle {
-        repeat {
-            lastHandle = lastHandle < 0x0eff ? lastHandle + 1 : 0x0040
-        } while links.contains { $0.handle.rawValue == lastHandle }
-        return ConnectionHandle(lastHandle)
-    }
 }
 
 // MARK: - Reach
