@@ -1,4 +1,5 @@
 import BLECore
+import DequeModule
 import HCI
 
 /// When a scanner or initiator listens.
@@ -253,5 +254,22 @@ extension AirSignal.Advertising {
         let shared: AdvertisingEventType = [.connectable, .scannable, .directed, .legacy]
         let type = AdvertisingEventType(rawValue: properties.rawValue).intersection(shared)
         return isResponse ? type.union(.scanResponse) : type
+    }
+}
+
+/// A set that forgets its oldest members when it is full.
+struct BoundedSet<Element: Hashable & Sendable>: Sendable {
+    let limit: Int
+    private var members: Set<Element> = []
+    private var order: Deque<Element> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Adds a member; false when it is one already.
+    mutating func insert(_ element: Element) -> Bool {
+        guard members.insert(element).inserted else { return false }
+        order.append(element)
+        if order.count > limit, let oldest = order.popFirst() { members.remove(oldest) }
+        return true
     }
 }
