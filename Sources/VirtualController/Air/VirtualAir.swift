@@ -310,14 +310,6 @@ extension VirtualAir {
     }
 }
 
-extension VirtualController {
-    /// Takes over what the medium asks of it.
-    fileprivate mutating func adopt(_ conditions: VirtualAir.Conditions) {
-        roundTrip = conditions.delay * 2
-        packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
-    }
-}
-
 extension Instant {
     /// What saturated arithmetic ends at: nothing that is due then happens.
     fileprivate static let never = Instant(nanoseconds: .max)

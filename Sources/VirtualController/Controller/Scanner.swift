@@ -201,7 +201,7 @@ extension VirtualController {
         let address = advertiser?.reported ?? HCIAddress(0, type: .anonymous)
         if isExtended {
             let reports = advertising.reports(of: address, at: target, rssi: rssi)
-            droppedReports += max(reports.count - room, 0)
+            dropReports(reports.count - room)
             for (index, report) in reports.prefix(room).enumerated() {
                 var report = report
                 // The rest has no room.
@@ -209,7 +209,7 @@ extension VirtualController {
                 queue(LEExtendedAdvertisingReports(reports: [report]).packet)
             }
         } else if room == 0 {
-            droppedReports += 1
+            dropReports(1)
         } else if let target, isUnresolved {
             let report = LEDirectedAdvertisingReports.Report(
                 address: address, direct: HCIAddress(target.value, type: .random), rssi: rssi)

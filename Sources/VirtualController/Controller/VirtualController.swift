@@ -33,12 +33,12 @@ public struct VirtualController: Sendable {
     package let id: ID
 
     /// How long signals take to others and back.
-    package var roundTrip = Duration.zero
+    private(set) var roundTrip = Duration.zero
     /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
     /// once.
-    package var packetsPerConnectionEvent: Int?
+    private(set) var packetsPerConnectionEvent: Int?
     /// Advertising reports that were dropped because the host did not take them.
-    package internal(set) var droppedReports = 0
+    package private(set) var droppedReports = 0
 
     /// What Reset brings back to its beginning.
     struct Settings: Sendable {
@@ -239,6 +239,9 @@ extension VirtualController {
     /// How many more reports may wait for the host.
     var roomForReports: Int { max(configuration.reportLimit - waitingReports, 0) }
 
+    /// Counts reports for which there is no room.
+    mutating func dropReports(_ count: Int) { droppedReports += max(count, 0) }
+
     mutating func queue(_ report: HCIEventPacket) {
         waitingReports += 1
         toHost.append(.report(HCIPacket.event(report).encoded))
@@ -271,6 +274,12 @@ extension VirtualController {
 // MARK: - The air's port
 
 extension VirtualController {
+    /// Takes over what the medium asks of it.
+    mutating func adopt(_ conditions: VirtualAir.Conditions) {
+        roundTrip = conditions.delay * 2
+        packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
+    }
+
     /// What it wants of the air.
     struct Wants {
         /// To be called, and when.

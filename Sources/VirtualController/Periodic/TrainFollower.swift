@@ -141,7 +141,7 @@ extension VirtualController {
         }
         let reports = packet.reports(of: follower.handle, rssi: rssi)
         let room = roomForReports
-        droppedReports += max(reports.count - room, 0)
+        dropReports(reports.count - room)
         for (place, report) in reports.prefix(room).enumerated() {
             var report = report
             // The rest has no room.
