@@ -226,8 +226,7 @@ extension GATTServer {
     package mutating func add(
         _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
     ) throws(DatabaseError) -> AttributeRange? {
-        shared.database.highest = max(shared.database.highest, highest)
-        guard let range = try shared.database.add(services, like: records) else { return nil }
+        guard let range = try shared.database.add(services, like: records, above: highest) else { return nil }
         changed(range)
         return range
     }
@@ -285,7 +284,7 @@ extension GATTServer {
 extension GATTServer {
     /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
     package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
-        shared.database.attributes[try settableIndex(of: handle, for: value)].value = value
+        shared.database.setValue(value, at: try settableIndex(of: handle, for: value))
     }
 
     /// Stores several values, or none when one of them cannot be.

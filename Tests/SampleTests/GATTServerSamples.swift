@@ -11,7 +11,7 @@ struct GATTServerSamples {
     }
 
     func build(hasName: Bool) {
-        // Sources/GATTServer/Description/GATTServiceBuilder.swift
+        // Sources/GATTServer/Description/GATTService.swift
         let service = GATTService(.batteryService) {
             GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
             if hasName { GATTCharacteristic(0x2a00, properties: .read) }

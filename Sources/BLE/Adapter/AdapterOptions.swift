@@ -1,3 +1,5 @@
+import BLECore
+import HCI
 import HCISocket
 
 /// Options of `Adapter.open`: its event loop, privacy, security, recovery, and faults for tests.
@@ -50,3 +52,6 @@ public struct AdapterOptions: Sendable {
         self.privacy = privacy
     }
 }
+
+/// Takes every HCI packet of an adapter, in H4 form, on the adapter's loop. It must not block.
+public typealias CaptureSink = @Sendable (HCIDirection, Span<UInt8>) -> Void

@@ -63,4 +63,29 @@ public struct BondRecord: Hashable, Sendable {
             client.signCounter = max(client.signCounter, old.client.signCounter)
         }
     }
+
+    /// The record to write in place of a damaged file. Skips counters, because another process may have used
+    /// the next ones.
+    var afterDamage: BondRecord {
+        var record = self
+        record.signCounter += min(1 << 16, .max - signCounter)
+        return record
+    }
+
+    /// Takes counters that have never been used.
+    mutating func reserveCounters() -> Range<UInt32> {
+        let first = signCounter
+        // Wraps never: the last counter is never used.
+        signCounter += min(BondStore.counterBlock, .max - first)
+        return first..<signCounter
+    }
+
+    /// Whether its text is understood.
+    var isReadable: Bool {
+        do throws(TextError) {
+            return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id
+        } catch {
+            return false
+        }
+    }
 }

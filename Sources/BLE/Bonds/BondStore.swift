@@ -352,24 +352,6 @@ extension BondStore {
     }
 }
 
-extension BondRecord {
-    /// The record to write in place of a damaged file. Skips counters, because another process may have used
-    /// the next ones.
-    var afterDamage: BondRecord {
-        var record = self
-        record.signCounter += min(1 << 16, .max - signCounter)
-        return record
-    }
-
-    /// Takes counters that have never been used.
-    mutating func reserveCounters() -> Range<UInt32> {
-        let first = signCounter
-        // Wraps never: the last counter is never used.
-        signCounter += min(BondStore.counterBlock, .max - first)
-        return first..<signCounter
-    }
-}
-
 extension BondStore {
     /// The database of a bonded peer as it was last found; nil when none is kept.
     package func database(of id: BondID) async throws(BLEError) -> CachedDatabase? {
@@ -569,17 +551,6 @@ extension BondStore {
                 guard let record = state.table[id], record.isReadable else { continue }
                 note(.update(record), of: id, in: &state)
             }
-        }
-    }
-}
-
-extension BondRecord {
-    /// Whether its text is understood.
-    fileprivate var isReadable: Bool {
-        do throws(TextError) {
-            return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id
-        } catch {
-            return false
         }
     }
 }

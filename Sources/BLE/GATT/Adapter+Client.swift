@@ -172,8 +172,3 @@ extension Adapter {
         pump(link)
     }
 }
-
-extension Link {
-    /// The identity address of a bonded peer, else the address that the peer connected with.
-    var identity: DeviceAddress { protection.bond?.peer ?? peer }
-}

@@ -1,5 +1,6 @@
 import BLECore
 import Glibc
+import HCISocket
 
 /// What the kernel reports in the files of /sys and /proc: small ones, which it answers at once.
 struct SystemFiles: Sendable {
@@ -156,4 +157,18 @@ enum UsbPort {
     }
 
     private static func isNumber(_ text: Substring) -> Bool { UInt8(text).map { "\($0)" == text } ?? false }
+}
+
+extension KernelManagement.KnownAdapter {
+    /// The address by which others know the adapter and its links. An adapter without BR/EDR may have a random static
+    /// one in place of the public one, which management does not report.
+    func identity(_ files: SystemFiles) throws(BLEError) -> DeviceAddress {
+        guard information.current.contains(.staticAddress) else {
+            return DeviceAddress(information.address, type: .public)
+        }
+        guard let identity = files.identity(of: index) else {
+            throw .unknownIdentity(path: SystemFiles.identityFile(of: index))
+        }
+        return identity
+    }
 }

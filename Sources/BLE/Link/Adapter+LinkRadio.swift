@@ -70,11 +70,9 @@ extension Adapter {
     func watchParameters(of id: LinkID, into buffer: StreamBuffer<LinkParameters>) {
         do throws(BLEError) {
             let link = try link(id)
-            link.nextWatcher += 1
-            let number = link.nextWatcher
-            link.watchers[number] = buffer
+            let number = link.watchers.add(buffer)
             buffer.onEnd { [self] in
-                loop.execute { self.assumeIsolated { $0.links[id]?.watchers[number] = nil } }
+                loop.execute { self.assumeIsolated { $0.links[id]?.watchers.remove(number) } }
             }
         } catch {
             buffer.finish(.failure(error))
@@ -93,7 +91,7 @@ extension Adapter {
     /// A link is not what it was.
     func noteParameters(of link: Link) {
         if link.role == .peripheral { server.emit(.parameters(Central(link), link.parameters)) }
-        for watcher in link.watchers.values { watcher.yield(link.parameters) }
+        link.watchers.emit(link.parameters)
     }
 }
 

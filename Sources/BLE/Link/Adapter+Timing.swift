@@ -102,14 +102,6 @@ extension Adapter {
     }
 }
 
-extension Link {
-    /// Whether its timing is known to meet these parameters.
-    func keepsTime(as wanted: ConnectionParameters) throws(BLEError) -> Bool {
-        let parameters = try wanted.checked()
-        return radio.timing.map { parameters.admit($0) } ?? false
-    }
-}
-
 extension LEConnectionParameters {
     /// Whether a link that keeps time so is what these ask for.
     func admit(_ timing: LinkParameters.Timing) -> Bool {

@@ -67,8 +67,7 @@ final class Link {
     /// Who wants to know when the server says that its database has changed.
     var changeWatchers = Watchers<ServiceChange>()
     /// Who wants to know of every change of `parameters`.
-    var watchers: [UInt64: StreamBuffer<LinkParameters>] = [:]
-    var nextWatcher: UInt64 = 0
+    var watchers = Watchers<LinkParameters>()
     /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
     var users: Set<LinkUser> = []
     /// Whether those who watch connections were notified of it.
@@ -118,6 +117,20 @@ final class Link {
             security: security)
     }
 
+    /// The identity address of a bonded peer, else the address that the peer connected with.
+    var identity: DeviceAddress { protection.bond?.peer ?? peer }
+
+    /// Whether its timing is known to meet these parameters.
+    func keepsTime(as wanted: ConnectionParameters) throws(BLEError) -> Bool {
+        let parameters = try wanted.checked()
+        return radio.timing.map { parameters.admit($0) } ?? false
+    }
+
+    /// Whether a value can go, or wait for its turn.
+    func hasRoom(for subscriber: Subscriber) -> Bool {
+        gatt.hasRoom(forIndication: subscriber.prefersIndications)
+    }
+
     /// Whether it can be joined.
     var isUsable: Bool { !ending.isBegun && closing == nil }
 
@@ -157,6 +170,13 @@ extension Link {
         preparation.close(error)
         endDialogue()
         elevation.close(error)
-        for watcher in watchers.values { watcher.finish(.failure(error)) }
+        watchers.finish(error)
     }
+}
+
+/// The addresses by which two devices made a link. Pairing binds its keys to them (Core Specification 5.4, Vol 3, Part
+/// H, 2.2.3 and 2.2.7), whatever identities they stand for.
+struct AddressesOnAir: Hashable, Sendable {
+    let own: DeviceAddress
+    let peer: DeviceAddress
 }

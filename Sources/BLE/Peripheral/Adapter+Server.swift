@@ -113,7 +113,7 @@ extension Adapter {
 
     func noteMTU(_ mtu: ATTMTU, of link: Link) {
         if link.role == .peripheral { server.emit(.mtu(Central(link), mtu.octets)) }
-        for watcher in link.watchers.values { watcher.yield(link.parameters) }
+        link.watchers.emit(link.parameters)
     }
 }
 

@@ -224,7 +224,7 @@ extension Adapter {
         log.info(
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
         if link.role == .peripheral { server.emit(.security(Central(link), security)) }
-        for watcher in link.watchers.values { watcher.yield(link.parameters) }
+        link.watchers.emit(link.parameters)
     }
 
     /// A peer says that it is a device whose bond it has not shown to have: the user is asked.

@@ -50,3 +50,20 @@ package struct DiscoverCharacteristics: WalkingProcedure {
                 endHandle: service.end, properties: declaration.properties))
     }
 }
+
+/// Finds the descriptors of a characteristic (Core Specification 5.4, Vol 3, Part G, 4.7).
+package struct DiscoverDescriptors: WalkingProcedure {
+    /// Descriptors, the least handle first.
+    package typealias Output = [RemoteDescriptor]
+
+    var walk: AttributeWalk
+    private(set) var result: [RemoteDescriptor] = []
+
+    /// Looks for those in `range`, a characteristic's `descriptorRange`; asks nothing when it has none.
+    package init(in range: AttributeRange?) { walk = AttributeWalk(.types, in: range) }
+
+    mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
+        guard let type = entry.type else { return }
+        result.append(RemoteDescriptor(uuid: type, handle: entry.handle))
+    }
+}

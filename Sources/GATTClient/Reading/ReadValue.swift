@@ -15,3 +15,108 @@ package struct ReadValue: SingleRequest {
         if case .read(let value) = response { value } else { nil }
     }
 }
+
+/// Reads a value of any length: Read, then Read Blob while the parts fill the PDU (Core Specification 5.4,
+/// Vol 3, Part G, 4.8.1 and 4.8.3).
+package struct ReadLongValue: GATTProcedure {
+    private let handle: AttributeHandle
+    private let start: Int
+    private var value: [UInt8] = []
+    private var room = 0
+    private var isWhole = false
+
+    /// Reads the value of `handle` from `start` octets on.
+    package init(_ handle: AttributeHandle, from start: Int = 0) {
+        self.handle = handle
+        self.start = start
+    }
+
+    private var offset: Int { start + value.count }
+
+    /// The next request, or the value.
+    package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
+        guard !isWhole else { return .done(value) }
+        guard let offset = UInt16(exactly: offset), offset <= ATTLimits.valueLength else {
+            throw .limit(.readOffset, maximum: ATTLimits.valueLength, value: start)
+        }
+        room = ATTMTU(UInt16(clamping: mtu)).readValue
+        return .ask(offset == 0 ? .read(handle) : .readBlob(handle, offset: offset))
+    }
+
+    /// Takes the next part.
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        let request: ATTOpcode = offset == 0 ? .readRequest : .readBlobRequest
+        switch response {
+        case .read(let part) where offset == 0, .readBlob(let part) where offset > 0:
+            guard part.count <= room else {
+                throw .misbehaving(request, .overlong(octets: part.count, limit: room))
+            }
+            value += part
+            guard offset <= ATTLimits.valueLength else {
+                throw .misbehaving(request, .overlong(octets: offset, limit: ATTLimits.valueLength))
+            }
+            isWhole = part.count < room || offset == ATTLimits.valueLength
+        case .error(let error) where !value.isEmpty && Self.endings.contains(error.code):
+            isWhole = true
+        case .error(let error): throw .att(error)
+        default: throw .misbehaving(request, .unexpectedResponse(response.opcode))
+        }
+    }
+
+    /// The error codes by which servers report that a value ends exactly with the first response: Attribute Not Long, as
+    /// specified; Invalid Offset; and Request Not Supported from servers without long values.
+    private static let endings: Set<ATTErrorCode> = [.attributeNotLong, .invalidOffset, .requestNotSupported]
+}
+
+/// Reads the values of all attributes of a type (Core Specification 5.4, Vol 3, Part G, 4.8.2). Each is cut
+/// at 253 octets, and at 4 less than the MTU; values of different lengths come in different responses.
+package struct ReadUsingUUID: WalkingProcedure {
+    /// Values, the least handle first; at least one.
+    package typealias Output = [RemoteValue]
+
+    var walk: AttributeWalk
+    private(set) var result: [RemoteValue] = []
+
+    /// Reads the attributes of type `uuid` in `range`. When there are none, the server's Attribute Not Found
+    /// is the error.
+    package init(_ uuid: BluetoothUUID, in range: AttributeRange = .all) {
+        walk = AttributeWalk(.values(uuid), in: range, endings: [])
+    }
+
+    mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
+        if result.isEmpty { walk.endings = [.attributeNotFound] }
+        result.append(RemoteValue(handle: entry.handle, value: Array(entry.value)))
+    }
+}
+
+/// Reads the server's Database Hash by its type, since its handle may be unknown or stale (Core
+/// Specification 5.4, Vol 3, Part G, 7.3): one request, whatever the answer.
+package struct ReadDatabaseHash: SingleRequest {
+    /// The hash's 16 octets; nil when the server has no valid one or refuses the read.
+    package typealias Output = [UInt8]?
+
+    let request = ATTRequest.readByType(.all, type: AttributeType(.databaseHash))
+    var result: Output?
+
+    /// A read of the hash.
+    package init() {}
+
+    /// Takes the response. A server that lacks the hash, or refuses the read, yields `nil` instead of an error.
+    package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
+        switch response {
+        case .readByType(let list):
+            // One value alone: two hashes would be a database that is not one.
+            guard list.count == 1, let first = list.first, first.value.count == Self.octets else { break }
+            result = .some(Array(first.value))
+            return
+        case .error(let error) where error.code != .databaseOutOfSync: break
+        case .error(let error): throw .att(error)
+        default: throw .misbehaving(request.opcode, .unexpectedResponse(response.opcode))
+        }
+        result = .some(nil)
+    }
+
+    func result(of response: ATTResponse) throws(GATTClientError) -> Output? { nil }
+
+    private static let octets = 16
+}

@@ -493,7 +493,7 @@ extension RequestResponder {
             } else if shared.database.attributes[index].role == .clientFeatures {
                 client.setFeatures(try write.features(beside: client.features), &shared)
             } else {
-                shared.database.attributes[index].value = write.value
+                shared.database.setValue(write.value, at: index)
                 shared.events.append(.write(central: client.id, write, kind: kind))
             }
         }

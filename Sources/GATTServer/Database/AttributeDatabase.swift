@@ -5,9 +5,9 @@ import BLECore
 /// may have gaps; finding one takes O(1) where there are none before it, else O(log n).
 package struct AttributeDatabase: Sendable {
     /// All attributes, handles ascending.
-    package internal(set) var attributes: [Attribute]
+    package private(set) var attributes: [Attribute]
     /// The greatest handle that an attribute ever had.
-    var highest = AttributeHandle.none
+    private var highest = AttributeHandle.none
 
     /// Where in `attributes` the one with `handle` is.
     package func index(of handle: AttributeHandle) -> Int? {
@@ -30,6 +30,9 @@ package struct AttributeDatabase: Sendable {
 
     /// The attribute with `handle`.
     package subscript(handle: AttributeHandle) -> Attribute? { index(of: handle).map { attributes[$0] } }
+
+    /// Replaces the value of the attribute at `index` in `attributes`.
+    mutating func setValue(_ value: [UInt8], at index: Int) { attributes[index].value = value }
 
     /// Where clients subscribe to the characteristic with this value handle; nil when they cannot.
     func configuration(of value: AttributeHandle) -> Attribute? {
@@ -106,7 +109,7 @@ extension AttributeDatabase {
         updateHash()
     }
 
-    mutating func insert(
+    private mutating func insert(
         _ described: [(place: DatabaseError.Place, service: GATTService)]
     ) throws(DatabaseError) -> AttributeRange? {
         var taken = services.map { AttributeRange($0.handle, $0.groupEnd) }
@@ -196,6 +199,62 @@ extension AttributeDatabase {
     }
 }
 
+// MARK: - Services of an earlier process
+
+extension AttributeDatabase {
+    /// Lays out `services`, each where its record says, when it has one that fits; others, and those whose make has
+    /// changed, come after `highest`, so that no client mistakes them for services that are gone.
+    package init(
+        _ services: [GATTService], generic: GenericServices?, like records: [ServiceRecord],
+        above highest: AttributeHandle
+    ) throws(DatabaseError) {
+        self.init(attributes: [])
+        self.highest = highest
+        let own = (generic?.services ?? []).map { (DatabaseError.Place(service: nil, $0.uuid), $0) }
+        let all = own + services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) }
+        _ = try insert(Self.placed(all, like: records))
+    }
+
+    /// Adds services, each where its record says.
+    mutating func add(
+        _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
+    ) throws(DatabaseError) -> AttributeRange? {
+        self.highest = max(self.highest, highest)
+        let free = records.filter { index(of: $0.handle) == nil }
+        let all = services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) }
+        return try insert(Self.placed(all, like: free))
+    }
+
+    /// Services with the handles of their records, after those that have none: these find their room first.
+    private static func placed(
+        _ described: [(place: DatabaseError.Place, service: GATTService)], like records: [ServiceRecord]
+    ) -> [(place: DatabaseError.Place, service: GATTService)] {
+        guard !records.isEmpty else { return described }
+        var left = records
+        var (placed, others): ([(DatabaseError.Place, GATTService)], [(DatabaseError.Place, GATTService)]) = (
+            [], []
+        )
+        for (place, service) in described {
+            guard let index = left.firstIndex(where: { $0.fits(service) }) else {
+                others.append((place, service))
+                continue
+            }
+            var service = service
+            service.handle = left.remove(at: index).handle
+            placed.append((place, service))
+        }
+        return others + placed
+    }
+
+    /// What there is to remember of the services.
+    package var records: [ServiceRecord] {
+        attributes.filter(\.isService).map { service in
+            let range = AttributeRange(service.handle, service.groupEnd)
+            return ServiceRecord(attributes.filter { range.contains($0.handle) })
+        }
+    }
+}
+
 /// A service that another one includes.
 struct Included {
     let range: AttributeRange
@@ -217,4 +276,39 @@ extension Attribute {
 extension AttributeDatabase {
     /// No attribute at all: every request is answered with an error.
     package static let empty = AttributeDatabase(attributes: [])
+}
+
+extension AttributeDatabase {
+    /// A hash of the structure, by which a client knows that what it remembers still holds (Core
+    /// Specification 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros over handle, type and value of
+    /// declarations and Extended Properties, and handle and type of the other GATT descriptors. 16 octets,
+    /// the least significant first.
+    package var hash: [UInt8] {
+        var mac = AESCMAC(key: 0)
+        for attribute in attributes {
+            guard let type = attribute.type.uint16, let part = HashedPart(type) else { continue }
+            for word in [attribute.handle.rawValue, type] {
+                mac.update(UInt8(truncatingIfNeeded: word))
+                mac.update(UInt8(truncatingIfNeeded: word >> 8))
+            }
+            if part == .withValue { mac.update(attribute.value) }
+        }
+        let code = mac.finalize()
+        return (0..<16).map { UInt8(truncatingIfNeeded: code >> UInt128(8 * $0)) }
+    }
+}
+
+/// What of an attribute goes into the hash.
+private enum HashedPart {
+    case withValue
+    case withoutValue
+
+    /// Nil for attributes that the hash leaves out.
+    init?(_ type: UInt16) {
+        switch type {
+        case 0x2800...0x2803, 0x2900: self = .withValue
+        case 0x2901...0x2905: self = .withoutValue
+        default: return nil
+        }
+    }
 }

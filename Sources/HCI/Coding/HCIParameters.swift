@@ -38,3 +38,31 @@ extension HCIField where Self: HCIParameters {
 
     package func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
 }
+
+/// What names a message, and the wire form of its parameters.
+package struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
+    /// The opcode, event code or subevent code.
+    package let code: Code
+    /// The parameters' wire form.
+    package let layout: HCILayout<Value>
+}
+
+/// A value that does not fit into its field, found while a message was being made.
+package struct HCIParameterError: Error, Hashable, Sendable {
+    /// The name of the field, "advertising data".
+    package let field: String
+    /// The value that exceeds `limit`, for example a count of octets.
+    package let value: Int
+    /// What is possible at most.
+    package let limit: Int
+
+    /// The error for a `value` beyond `limit`.
+    package init(field: String, value: Int, limit: Int) {
+        (self.field, self.value, self.limit) = (field, value, limit)
+    }
+}
+
+extension HCIParameterError: CustomStringConvertible {
+    /// "advertising data: 32 is more than the limit of 31".
+    package var description: String { "\(field): \(value) is more than the limit of \(limit)" }
+}

@@ -22,3 +22,91 @@ package struct MonitorPacket: PacketDecodable {
         opcode.packet.map { ($0.direction, [$0.type.rawValue] + body) }
     }
 }
+
+/// What a record of the Linux monitor channel is; the low half of the flags in btsnoop files of datalink
+/// 2001.
+package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// An adapter was registered.
+    package static let newIndex = MonitorOpcode(rawValue: 0)
+    /// An adapter is gone.
+    package static let deleteIndex = MonitorOpcode(rawValue: 1)
+    /// An HCI command of the host.
+    package static let command = MonitorOpcode(rawValue: 2)
+    /// An HCI event of the controller.
+    package static let event = MonitorOpcode(rawValue: 3)
+    /// ACL data of the host.
+    package static let aclTransmit = MonitorOpcode(rawValue: 4)
+    /// ACL data of the controller.
+    package static let aclReceive = MonitorOpcode(rawValue: 5)
+    /// Synchronous data of the host.
+    package static let synchronousTransmit = MonitorOpcode(rawValue: 6)
+    /// Synchronous data of the controller.
+    package static let synchronousReceive = MonitorOpcode(rawValue: 7)
+    /// An adapter was opened.
+    package static let openIndex = MonitorOpcode(rawValue: 8)
+    /// An adapter was closed.
+    package static let closeIndex = MonitorOpcode(rawValue: 9)
+    /// An adapter's address and manufacturer.
+    package static let indexInfo = MonitorOpcode(rawValue: 10)
+    /// Diagnostics of the controller's vendor.
+    package static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
+    /// Text of the kernel.
+    package static let systemNote = MonitorOpcode(rawValue: 12)
+    /// Text of a program.
+    package static let userLogging = MonitorOpcode(rawValue: 13)
+    /// A mgmt socket was opened.
+    package static let controlOpen = MonitorOpcode(rawValue: 14)
+    /// A mgmt socket was closed.
+    package static let controlClose = MonitorOpcode(rawValue: 15)
+    /// A command that a program sent over a mgmt socket.
+    package static let controlCommand = MonitorOpcode(rawValue: 16)
+    /// An event that the kernel sent over a mgmt socket.
+    package static let controlEvent = MonitorOpcode(rawValue: 17)
+    /// Isochronous data of the host.
+    package static let isochronousTransmit = MonitorOpcode(rawValue: 18)
+    /// Isochronous data of the controller.
+    package static let isochronousReceive = MonitorOpcode(rawValue: 19)
+
+    private static let names = [
+        "New Index", "Delete Index", "Command", "Event", "ACL TX", "ACL RX", "SCO TX", "SCO RX", "Open Index",
+        "Close Index", "Index Info", "Vendor Diagnostics", "System Note", "User Logging", "Control Open",
+        "Control Close", "Control Command", "Control Event", "ISO TX", "ISO RX",
+    ]
+
+    /// Those that are HCI packets.
+    private static let packets: [(opcode: MonitorOpcode, direction: HCIDirection, type: HCIPacketType)] =
+        [
+            (.command, .hostToController, .command),
+            (.event, .controllerToHost, .event),
+            (.aclTransmit, .hostToController, .acl),
+            (.aclReceive, .controllerToHost, .acl),
+            (.synchronousTransmit, .hostToController, .synchronous),
+            (.synchronousReceive, .controllerToHost, .synchronous),
+            (.isochronousTransmit, .hostToController, .iso),
+            (.isochronousReceive, .controllerToHost, .iso),
+        ]
+
+    /// The direction and type of the packets that this opcode stands for; nil for notes.
+    package var packet: (direction: HCIDirection, type: HCIPacketType)? {
+        Self.packets.first { $0.opcode == self }.map { ($0.direction, $0.type) }
+    }
+
+    /// The opcode for packets of that direction and type; nil where the monitor has none, as for an
+    /// event of the host.
+    package init?(direction: HCIDirection, type: HCIPacketType) {
+        let row = Self.packets.first { $0.direction == direction && $0.type == type }
+        guard let row else { return nil }
+        self = row.opcode
+    }
+}
+
+extension MonitorOpcode: CustomStringConvertible {
+    /// A name like btmon's, or `0x0014` for an unknown opcode.
+    package var description: String {
+        rawValue < Self.names.count ? Self.names[Int(rawValue)] : "0x" + rawValue.hex
+    }
+}

@@ -1,4 +1,6 @@
 import CLinux
+import Glibc
+import SystemPackage
 
 /// What a descriptor is ready for.
 public struct Readiness: OptionSet, Sendable {
@@ -20,4 +22,9 @@ public struct Readiness: OptionSet, Sendable {
     package static let hangUp = Readiness(CLINUX_EPOLLHUP)
     /// An option of a watch: each change is reported once, not for as long as it lasts.
     static let edge = Readiness(CLINUX_EPOLLET)
+}
+
+extension Errno {
+    /// What the last failed call of this thread left in errno.
+    package static var current: Errno { Errno(rawValue: Glibc.errno) }
 }

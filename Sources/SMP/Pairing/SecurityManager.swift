@@ -582,35 +582,6 @@ extension SecurityManager {
     }
 }
 
-extension Pairing {
-    /// LE Secure Connections without a passkey: the responder's commitment alone keeps the initiator's number
-    /// from being chosen.
-    fileprivate var onlyResponderCommits: Bool {
-        isSecureConnections && (method == .justWorks || method == .numericComparison)
-    }
-
-    /// Whether an end's random number was preceded by its confirm value.
-    fileprivate func isCommitted(_ role: LinkRole) -> Bool {
-        if isSecureConnections, method == .outOfBand { return false }
-        return role == .peripheral || !onlyResponderCommits
-    }
-
-    /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
-    /// nothing. Nil while the user types.
-    fileprivate var committedBit: UInt8? {
-        guard hasPasskey else { return 0 }
-        return passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0.value >> UInt32(round) & 1) }
-    }
-
-    /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
-    fileprivate var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
-
-    /// Whether the user still types.
-    fileprivate var waitsForPasskey: Bool { hasPasskey && passkey == nil }
-
-    private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
-}
-
 /// The user's part in passkey entry, of both kinds of pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.3
 /// and 2.3.5.6.3).
 extension SecurityManager {
@@ -737,21 +708,6 @@ extension SecurityManager {
     }
 }
 
-extension Pairing {
-    /// The number that this host shares with the peer apart from Diffie-Hellman, and that the peer must prove
-    /// to know: the passkey, or what this host has given out of band if the peer has it.
-    fileprivate var ownNumber: UInt128 {
-        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
-        return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
-    }
-
-    /// The same of the peer's.
-    fileprivate var peerNumber: UInt128 {
-        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
-        return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
-    }
-}
-
 /// Phase 2 of LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 extension SecurityManager {
     /// The initiator sends its confirm value as soon as it has the temporary key; the responder waits for
@@ -778,17 +734,6 @@ extension SecurityManager {
         self.pairing?.step = .encryption
         let linkKey = LongTermKey(key, size: pairing.keySize)
         events.append(role == .central ? .encrypt(linkKey) : .provide(linkKey))
-    }
-}
-
-extension Pairing {
-    /// TK (2.3.5.2 to 2.3.5.4); nil while the user types.
-    var temporaryKey: UInt128? {
-        switch method {
-        case .justWorks, .numericComparison: 0
-        case .passkeyShown, .passkeyEnteredByBoth: passkey.map { UInt128($0.value) }
-        case .outOfBand: if case .temporaryKey(let key) = outOfBandData { key } else { nil }
-        }
     }
 }
 
@@ -868,5 +813,212 @@ extension SecurityManager {
         attempts.succeed()
         if pairing.isBonding { policy.existing = pairing.bond.strength }
         events.append(.paired(pairing.bond, isBonding: pairing.isBonding))
+    }
+}
+
+/// A pairing from the moment when both ends know each other's features.
+private struct Pairing: Sendable {
+    enum Step: Sendable {
+        /// Initiator: the owner is asked whether Just Works will do.
+        case consent
+        /// The peer's public key is to come.
+        case publicKey
+        /// Initiator: the user types a passkey.
+        case passkey
+        /// The peer's Pairing Confirm is to come.
+        case confirm
+        /// The peer's Pairing Random is to come.
+        case random
+        /// The user compares numbers.
+        case comparison
+        /// The peer's Pairing DHKey Check is to come.
+        case dhKeyCheck
+        /// The link layer is to encrypt.
+        case encryption
+        /// The two ends distribute their keys.
+        case keys
+    }
+
+    let role: LinkRole
+    let policy: PairingPolicy
+    let request: PairingFeatures
+    let response: PairingFeatures
+    let outOfBandData: OutOfBandData?
+
+    let method: PairingMethod
+    let isSecureConnections: Bool
+    let keySize: Int
+    var step: Step
+
+    /// The passkey, once it is known here; no passkey in methods without one.
+    var passkey: Passkey?
+    /// Of the round that runs.
+    var ownRandom: UInt128 = 0
+    var ownConfirm: UInt128?
+    var peerConfirm: UInt128?
+    /// Bits of the passkey that are done, with LE Secure Connections.
+    var round = 0
+
+    var keyPair: PairingKeyPair?
+    var exchange: KeyExchange?
+    /// Of the last step of LE Secure Connections.
+    var check = DHKeyCheck()
+
+    /// The key that the link is encrypted with when all this is done: STK or LTK.
+    var key: UInt128 = 0
+    var distribution: Distribution
+    var bond: Bond
+
+    init(
+        of peer: DeviceAddress, with local: DeviceAddress, as role: LinkRole, _ negotiation: Negotiation,
+        _ request: PairingFeatures, _ response: PairingFeatures
+    ) {
+        self.role = role
+        self.request = request
+        self.response = response
+        policy = negotiation.policy
+        outOfBandData = negotiation.outOfBandData
+        method = PairingMethod(request: request, response: response)
+        isSecureConnections = request.authentication.intersection(response.authentication)
+            .contains(.secureConnections)
+        keySize = Int(min(request.maximumKeySize, response.maximumKeySize))
+        step = isSecureConnections ? .publicKey : .confirm
+        distribution = Distribution(role, request, response, isSecureConnections: isSecureConnections)
+        let strength = PairingStrength(
+            isAuthenticated: method.isAuthenticated, isSecureConnections: isSecureConnections,
+            keySize: keySize)
+        bond = Bond(with: peer, as: local, strength)
+    }
+
+    var ownFeatures: PairingFeatures { role == .central ? request : response }
+    var peerFeatures: PairingFeatures { role == .central ? response : request }
+
+    var isBonding: Bool {
+        request.authentication.intersection(response.authentication).contains(.bonding)
+    }
+
+    /// Whether key presses are reported: both ends want it, and there are keys to press (Core Specification
+    /// 5.4, Vol 3, Part H, 3.5.1).
+    func reportsKeypresses(of role: LinkRole) -> Bool {
+        request.authentication.intersection(response.authentication).contains(.keypress)
+            && method.isEntered(by: role)
+    }
+
+    /// Each end waits for another thing.
+    mutating func proceed(initiator: Step, responder: Step) {
+        step = role == .central ? initiator : responder
+    }
+
+    /// A key as long as agreed on: the most significant octets of a shorter one are zero (2.3.4).
+    func shortened(_ key: UInt128) -> UInt128 {
+        keySize >= 16 ? key : key & ((1 << UInt128(8 * keySize)) - 1)
+    }
+
+    /// The key for the link, which has no name.
+    var linkKey: LongTermKey { LongTermKey(key, size: keySize) }
+}
+
+// MARK: - Phase 2
+
+extension Pairing {
+    /// LE Secure Connections without a passkey: the responder's commitment alone keeps the initiator's number
+    /// from being chosen.
+    var onlyResponderCommits: Bool {
+        isSecureConnections && (method == .justWorks || method == .numericComparison)
+    }
+
+    /// Whether an end's random number was preceded by its confirm value.
+    func isCommitted(_ role: LinkRole) -> Bool {
+        if isSecureConnections, method == .outOfBand { return false }
+        return role == .peripheral || !onlyResponderCommits
+    }
+
+    /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
+    /// nothing. Nil while the user types.
+    var committedBit: UInt8? {
+        guard hasPasskey else { return 0 }
+        return passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0.value >> UInt32(round) & 1) }
+    }
+
+    /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
+    var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
+
+    /// Whether the user still types.
+    var waitsForPasskey: Bool { hasPasskey && passkey == nil }
+
+    private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
+
+    /// The number that this host shares with the peer apart from Diffie-Hellman, and that the peer must prove
+    /// to know: the passkey, or what this host has given out of band if the peer has it.
+    var ownNumber: UInt128 {
+        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
+        return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
+    }
+
+    /// The same of the peer's.
+    var peerNumber: UInt128 {
+        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
+        return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
+    }
+
+    /// TK (2.3.5.2 to 2.3.5.4); nil while the user types.
+    var temporaryKey: UInt128? {
+        switch method {
+        case .justWorks, .numericComparison: 0
+        case .passkeyShown, .passkeyEnteredByBoth: passkey.map { UInt128($0.value) }
+        case .outOfBand: if case .temporaryKey(let key) = outOfBandData { key } else { nil }
+        }
+    }
+}
+
+extension LinkRole {
+    /// The one at the other end.
+    var other: LinkRole { self == .central ? .peripheral : .central }
+}
+
+/// What two public keys come to.
+private struct KeyExchange: Sendable {
+    let own: PairingKeyPair
+    let peer: PairingPublicKey
+    let dhKey: PairingPublicKey.Coordinate
+}
+
+/// The last step of LE Secure Connections (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.5).
+private struct DHKeyCheck: Sendable {
+    var macKey: UInt128 = 0
+    var ownRandom: UInt128 = 0
+    var peerRandom: UInt128 = 0
+    /// The initiator's check, while the responder's user still compares.
+    var early: UInt128?
+}
+
+/// Which keys are still to come, and whether ours have gone (Core Specification 5.4, Vol 3, Part H, 3.6.1).
+private struct Distribution: Sendable {
+    /// Packets that the peer shall send, in order.
+    var toTake: [SMPCode]
+    /// Keys that this host shall send.
+    let toSend: KeyDistribution
+    var hasSent = false
+
+    init(
+        _ role: LinkRole, _ request: PairingFeatures, _ response: PairingFeatures,
+        isSecureConnections: Bool
+    ) {
+        var allowed: KeyDistribution = [.encryption, .identity, .signing]
+        if isSecureConnections { allowed.remove(.encryption) }
+        let initiator = request.initiatorKeys.intersection(response.initiatorKeys).intersection(allowed)
+        let responder = request.responderKeys.intersection(response.responderKeys).intersection(allowed)
+        toSend = role == .central ? initiator : responder
+        toTake = (role == .central ? responder : initiator).packets
+    }
+
+    var isDone: Bool { toTake.isEmpty && hasSent }
+}
+
+extension KeyDistribution {
+    fileprivate var packets: [SMPCode] {
+        (contains(.encryption) ? [.encryptionInformation, .centralIdentification] : [])
+            + (contains(.identity) ? [.identityInformation, .identityAddressInformation] : [])
+            + (contains(.signing) ? [.signingInformation] : [])
     }
 }

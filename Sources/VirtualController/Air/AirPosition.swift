@@ -37,21 +37,3 @@ extension Double {
         return 0.301_029_995_663_981_2 * Double(exponent) + 0.868_588_963_806_503_7 * sum
     }
 }
-
-extension VirtualAir {
-    /// Places a controller. From now on the level at which it and others that have a position receive each
-    /// other depends on their distance; it receives those without one as before. A level that `setRSSI` sets
-    /// later holds until one of the two moves again.
-    ///
-    /// The air is free: 40 dB are lost on the first meter and 20 dB with each factor of ten, whatever the
-    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a meter, -60 dBm over
-    /// ten, and not at all beyond a kilometer. No distance is less than 10 cm.
-    package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
-        guard let index = index(of: id) else { return }
-        seats[index].position = position
-        for other in seats where other.controller.id != id {
-            guard let place = other.position else { continue }
-            setRSSI(position.rssi(from: place), between: id, and: other.controller.id, at: now)
-        }
-    }
-}

@@ -110,3 +110,146 @@ package struct Transmission: Hashable, Sendable {
     /// How the connection keeps time that it belongs to, if it does to one.
     package var timing: LinkTiming?
 }
+
+/// A signal that may be of several packets.
+protocol ChainedSignal {
+    /// How its data are split; nil for a single packet.
+    var chain: AdvertisingChain? { get }
+    /// The data of all packets of the chain.
+    var data: [UInt8] { get set }
+    /// Whether packets of the chain were lost, so that `data` are only a beginning.
+    var isCut: Bool { get set }
+}
+
+extension ChainedSignal {
+    /// How many packets the data are in.
+    var packets: Int { chain?.packets(of: data.count) ?? 1 }
+
+    /// The same with all packets lost but the first `count`.
+    func cut(to count: Int) -> Self {
+        guard let chain, count < packets, count > 0 else { return self }
+        var beginning = self
+        beginning.data = Array(data.prefix(chain.octets(in: count)))
+        beginning.isCut = true
+        return beginning
+    }
+}
+
+/// What the ends of a connection send each other to encrypt it (Core Specification 5.4, Vol 6, Part B, 5.1.3).
+/// The key itself never is on air; `proof` is what only its owner can make.
+package enum EncryptionSignal: Hashable, Sendable {
+    /// LL_ENC_REQ: what names the key, and the central's half of the session key diversifier.
+    case request(random: UInt64, diversifier: UInt16, half: UInt64)
+    /// LL_ENC_RSP: the peripheral's half.
+    case response(half: UInt64)
+    /// LL_START_ENC_REQ, sent by the peripheral once its host has given the key.
+    case start
+    /// LL_START_ENC_RSP, the first packet of each end that is encrypted. The proof stands for its MIC.
+    case started(proof: UInt128)
+    /// LL_PAUSE_ENC_REQ, sent by the central before an encrypted link gets a new key.
+    case pause
+    /// LL_PAUSE_ENC_RSP, sent by the peripheral and then by the central.
+    case paused
+    /// LL_REJECT_EXT_IND or LL_REJECT_IND for LL_ENC_REQ.
+    case rejected(HCIStatus)
+}
+
+extension LinkSignal {
+    /// Whether it may be sent while encryption is started or paused.
+    var passesEncryption: Bool {
+        switch self {
+        case .encryption, .terminate, .established, .acknowledged, .silence: true
+        default: false
+        }
+    }
+}
+
+extension AirSignal {
+    /// An advertising event on all its channels with all that belongs to it, or the answer to a scan request
+    /// (Core Specification 5.4, Vol 6, Part B, 2.3.1 and 2.3.2).
+    package struct Advertising: Hashable, Sendable {
+        /// What kind of advertising it is.
+        package var properties: LESetExtendedAdvertisingParameters.Properties
+        /// Which of the advertiser's sets; nil for the one of its legacy commands. It stands for the moment at
+        /// which an answer must be sent.
+        package var set: AdvertisingHandle?
+        /// Who advertises; nil for anonymous advertising.
+        package var advertiser: DeviceAddress?
+        /// At whom directed advertising is directed.
+        package var target: DeviceAddress?
+        /// The number of the set that scanners learn; nil in legacy packets.
+        package var sid: UInt8?
+        /// Differs when the data differ; zero in legacy packets.
+        package var dataID: UInt16
+        /// Where it is announced.
+        package var primaryPHY: PHY
+        /// Where the data are; none for legacy packets.
+        package var secondaryPHY: PHY
+        /// How strong it is sent, where it says so.
+        package var txPower: Int8?
+        /// Whether it answers a scan request.
+        package var isResponse: Bool
+        /// Whether the advertiser knows channel selection algorithm #2.
+        package var knowsAlgorithm2: Bool
+        /// The periodic train of the set, if there is one.
+        package var train: Train?
+        /// The advertising data; the scan response data when `isResponse` is true.
+        package var data: [UInt8]
+        /// Whether packets of the chain were lost, so that `data` are only a beginning.
+        package var isCut = false
+
+        /// Whether it is of packets that every controller knows.
+        package var isLegacy: Bool { properties.contains(.legacy) }
+    }
+
+    /// A scan request: SCAN_REQ or AUX_SCAN_REQ.
+    package struct ScanRequest: Hashable, Sendable {
+        package var scanner: DeviceAddress
+        package var advertiser: DeviceAddress
+        /// Which of the advertiser's sets.
+        package var set: AdvertisingHandle?
+    }
+}
+
+extension AirSignal.Advertising: ChainedSignal {
+    var chain: AdvertisingChain? { isLegacy ? nil : .advertising }
+}
+
+/// Names a periodic train on the air: an access address.
+package struct AirTrainID: Hashable, Sendable {
+    /// The controller that sends it.
+    package let advertiser: VirtualController.ID
+    /// The advertiser's count of its trains.
+    package let serial: UInt64
+}
+
+extension AirSignal {
+    /// What an advertising event says of the set's periodic train: SyncInfo (Core Specification 5.4, Vol 6,
+    /// Part B, 2.3.4.6).
+    package struct Train: Hashable, Sendable {
+        package let id: AirTrainID
+        /// The time from packet to packet.
+        package let interval: ConnectionInterval
+        /// Where it is sent.
+        package let phy: PHY
+    }
+
+    /// AUX_SYNC_IND with its chain.
+    package struct TrainPacket: Hashable, Sendable {
+        package var train: AirTrainID
+        /// Counts the packets of the train.
+        package var event: UInt64
+        /// Differs when the data differ; nil when the packets do not say (ADI).
+        package var dataID: UInt16?
+        /// How strong it is sent, where it says so.
+        package var txPower: Int8?
+        /// The periodic advertising data of the whole chain.
+        package var data: [UInt8]
+        /// Whether packets of the chain were lost, so that `data` are only a beginning.
+        package var isCut = false
+    }
+}
+
+extension AirSignal.TrainPacket: ChainedSignal {
+    var chain: AdvertisingChain? { .periodic }
+}

@@ -60,11 +60,19 @@ public struct VirtualAir: Sendable {
         }
     }
 
+    /// A controller's place on the air.
+    private struct Seat: Sendable {
+        var controller: VirtualController
+        var processID: UInt32?
+        var name: [UInt8]?
+        var position: AirPosition?
+    }
+
     /// In the order of their identifiers.
-    var seats: [Seat] = []
-    var random: SplitMix64
+    private var seats: [Seat] = []
+    private var random: SplitMix64
     private(set) var now = Instant.zero
-    var agenda = AirAgenda()
+    private var agenda = AirAgenda()
     private var lastNumber: UInt64 = 0
     private var medium = Medium()
 
@@ -143,6 +151,22 @@ extension VirtualAir {
         settle()
     }
 
+    /// Places a controller. From now on the level at which it and others that have a position receive each
+    /// other depends on their distance; it receives those without one as before. A level that `setRSSI` sets
+    /// later holds until one of the two moves again.
+    ///
+    /// The air is free: 40 dB are lost on the first meter and 20 dB with each factor of ten, whatever the
+    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a meter, -60 dBm over
+    /// ten, and not at all beyond a kilometer. No distance is less than 10 cm.
+    package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
+        guard let index = index(of: id) else { return }
+        seats[index].position = position
+        for other in seats where other.controller.id != id {
+            guard let place = other.position else { continue }
+            setRSSI(position.rssi(from: place), between: id, and: other.controller.id, at: now)
+        }
+    }
+
     /// Puts all controllers out of each other's range, or back into range.
     private mutating func reach(none: Bool) {
         for index in seats.indices {
@@ -159,6 +183,24 @@ extension VirtualAir {
             }
         }
         settle()
+    }
+
+    /// The place of a controller, if it is there.
+    private func index(of id: ControllerID) -> Int? {
+        let index = seats.partition(of: id) { $0.controller.id }
+        return index < seats.count && seats[index].controller.id == id ? index : nil
+    }
+
+    /// Does something to a controller, and notes what it wants then.
+    private mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
+        body(&seats[index].controller, now)
+        note(index)
+    }
+
+    /// Notes what a controller wants after something was done to it.
+    private mutating func note(_ index: Int) {
+        let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
+        agenda.note(id, wants)
     }
 }
 
@@ -268,14 +310,6 @@ extension VirtualAir {
     }
 }
 
-extension VirtualController {
-    /// Takes over what the medium asks of it.
-    fileprivate mutating func adopt(_ conditions: VirtualAir.Conditions) {
-        roundTrip = conditions.delay * 2
-        packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
-    }
-}
-
 extension Instant {
     /// What saturated arithmetic ends at: nothing that is due then happens.
     fileprivate static let never = Instant(nanoseconds: .max)
@@ -283,7 +317,7 @@ extension Instant {
 
 extension VirtualAir {
     /// Answers a Claim Name command; false when the packet is none.
-    mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
+    private mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
         guard packet.count >= 3, packet[0] == HCIPacketType.command.rawValue,
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode
         else { return false }

@@ -102,32 +102,6 @@ extension VirtualController {
         return opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
     }
 
-    /// Carries out a command. Its answer goes before the events that it leads to.
-    ///
-    /// An unknown command is answered by Command Status: it reports that a command cannot begin to execute
-    /// (Core Specification 5.4, Vol 4, Part E, 7.7.15), and unlike Command Complete it does not depend on
-    /// return parameters, which are unknown here.
-    mutating func perform(_ command: HCICommandPacket, at now: Instant) {
-        let place = toHost.count
-        let answer: HCIEventPacket?
-        if knows(command.opcode), let handler = Self.handlers[command.opcode] {
-            answer =
-                admits(command.opcode)
-                ? handler.run(&self, command.parameters, now) : handler.refuse(.commandDisallowed)
-        } else {
-            answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
-        }
-        guard let answer else { return }
-        // A reset takes events away.
-        toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
-    }
-
-    /// Completes a command that the air has carried out.
-    mutating func complete(_ opcode: HCIOpcode, returning parameters: [UInt8]) {
-        let event = CommandComplete(credits: 1, opcode: opcode, returnParameters: parameters)
-        toHost.append(.answer(HCIPacket.event(event.packet).encoded))
-    }
-
     /// The place of a connection's link.
     func index(
         of handle: ConnectionHandle, orElse status: HCIStatus = .unknownConnectionIdentifier

@@ -76,8 +76,7 @@ extension VirtualController {
             let packet = ACLPacket(
                 handle: handle, boundary: isStart && place == 0 ? .firstFlushable : .continuing,
                 data: data.count <= length ? data : Array(rest.prefix(length)))
-            toHost.append(
-                .data(DataForHost(packet: packet, link: link, isWhole: rest.count <= length)))
+            queue(DataForHost(packet: packet, link: link, isWhole: rest.count <= length))
         }
     }
 

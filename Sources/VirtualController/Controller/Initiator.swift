@@ -47,9 +47,8 @@ extension VirtualController {
         }
         settings.initiator = nil
         let hidden = privateAddress(initiator.addressType, towards: advertiser.address, at: now)
-        lastSerial += 1
         let request = AirSignal.ConnectionRequest(
-            link: AirLinkID(central: id, serial: lastSerial), initiator: hidden ?? initiator.address,
+            link: newLinkID(), initiator: hidden ?? initiator.address,
             advertiser: advertiser.onAir, set: advertising.set,
             timing: LinkTiming(wanted), channels: settings.hostChannels,
             phy: advertising.isLegacy ? .le1M : advertising.secondaryPHY,

@@ -173,14 +173,6 @@ extension VirtualController {
                 status: status, connection: link.handle, interval: link.timing.interval,
                 latency: link.timing.latency, supervisionTimeout: link.timing.supervisionTimeout))
     }
-
-    /// Handles count up, so that one that was in use a moment ago does not come back at once.
-    private mutating func freeHandle() -> ConnectionHandle {
-        repeat {
-            lastHandle = lastHandle < 0x0eff ? lastHandle + 1 : 0x0040
-        } while links.contains { $0.handle.rawValue == lastHandle }
-        return ConnectionHandle(lastHandle)
-    }
 }
 
 // MARK: - Reach
@@ -244,6 +236,37 @@ extension LinkSignal {
         switch (self, later) {
         case (.channels, .channels), (.lengthRequest, .lengthRequest): true
         default: false
+        }
+    }
+}
+
+/// How long an encrypted link may be without a packet that proves its key (Core Specification 5.4, Vol 6,
+/// Part B, 5.4). Pings are not simulated: a peer in range always sends one in time.
+struct AuthenticatedPayload: Sendable {
+    var timeout = Centiseconds(rawValue: 3000)
+    /// When the time began anew.
+    private var start = Instant.zero
+
+    /// The time begins anew.
+    mutating func restart(at now: Instant) { start = now }
+
+    /// When a silence must be reported to the host.
+    func deadline(ofSilence silence: Instant) -> Instant { max(silence, start) + timeout.duration }
+}
+
+extension Link {
+    /// When too long nothing has come that proves the key.
+    var payloadDeadline: Instant? {
+        encryption.isOn ? silence.map { payload.deadline(ofSilence: $0) } : nil
+    }
+}
+
+extension VirtualController {
+    /// Reports links whose peers have proved nothing for too long.
+    mutating func expirePayloads(at now: Instant) {
+        for index in links.indices where links[index].payloadDeadline.map({ $0 <= now }) ?? false {
+            links[index].payload.restart(at: now)
+            emit(AuthenticatedPayloadTimeoutExpired(connection: links[index].handle))
         }
     }
 }

@@ -1,4 +1,5 @@
 import BLECore
+import DequeModule
 import HCI
 
 extension VirtualController {
@@ -93,18 +94,44 @@ extension VirtualController {
         else { return release(1, on: index) }
         sendData(.data(isStart: packet.boundary != .continuing, packet.data), on: index, at: now)
     }
+}
 
-    /// Buffers of the host's packets are free again. Events that the host has not taken add up.
-    mutating func release(_ count: Int, on index: Int) {
-        let count = min(count, links[index].buffered)
-        guard count > 0 else { return }
-        links[index].buffered -= count
-        let handle = links[index].handle
-        var total = UInt16(count)
-        if case .completed(handle, let earlier) = toHost.last, earlier <= .max - total {
-            toHost.removeLast()
-            total += earlier
+/// The connection events of a link (Core Specification 5.4, Vol 6, Part B, 4.5.1), where they are simulated: the host's
+/// data leave at one, a few packets at each, and the host has its buffers back at the next.
+extension VirtualController {
+    /// Sends data of the host, now or at the link's next connection events.
+    mutating func sendData(_ data: LinkSignal, on index: Int, at now: Instant) {
+        guard packetsPerConnectionEvent != nil else { return send(data, on: index) }
+        links[index].queued.append(data)
+        awaitConnectionEvent(on: index, at: now)
+    }
+
+    /// The peer's host has taken a packet.
+    mutating func acknowledge(on index: Int, at now: Instant) {
+        guard packetsPerConnectionEvent != nil else { return release(1, on: index) }
+        links[index].acknowledged += 1
+        awaitConnectionEvent(on: index, at: now)
+    }
+
+    /// Does what waits for connection events that are due by `now`.
+    mutating func holdConnectionEvents(at now: Instant) {
+        for index in links.indices {
+            guard let due = links[index].connectionEvent, due <= now else { continue }
+            links[index].connectionEvent = nil
+            release(links[index].acknowledged, on: index)
+            links[index].acknowledged = 0
+            for _ in 0..<(packetsPerConnectionEvent ?? .max) {
+                guard let data = links[index].queued.popFirst() else { break }
+                send(data, on: index)
+            }
+            if !links[index].queued.isEmpty { awaitConnectionEvent(on: index, at: now) }
         }
-        toHost.append(.completed(handle, count: total))
+    }
+
+    /// The events of all links with one interval are at the same times, its multiples.
+    private mutating func awaitConnectionEvent(on index: Int, at now: Instant) {
+        guard links[index].connectionEvent == nil else { return }
+        let interval = UInt64(max(links[index].timing.interval.duration.nanoseconds, 1))
+        links[index].connectionEvent = now + .nanoseconds(Int64(interval - now.nanoseconds % interval))
     }
 }

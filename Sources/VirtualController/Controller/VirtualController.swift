@@ -33,12 +33,12 @@ public struct VirtualController: Sendable {
     package let id: ID
 
     /// How long signals take to others and back.
-    package var roundTrip = Duration.zero
+    private(set) var roundTrip = Duration.zero
     /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
     /// once.
-    package var packetsPerConnectionEvent: Int?
+    private(set) var packetsPerConnectionEvent: Int?
     /// Advertising reports that were dropped because the host did not take them.
-    package internal(set) var droppedReports = 0
+    package private(set) var droppedReports = 0
 
     /// What Reset brings back to its beginning.
     struct Settings: Sendable {
@@ -74,13 +74,13 @@ public struct VirtualController: Sendable {
     var settings = Settings()
     /// In the order in which they were made.
     var links: [Link] = []
-    var lastHandle: UInt16 = 0x003f
-    var lastSerial: UInt64 = 0
-    var lastTrain: UInt64 = 0
-    var lastSync: UInt16 = 0x0eff
-    var toHost: Deque<HostPacket> = []
-    var toAir: Deque<Transmission> = []
-    var waitingReports = 0
+    private var lastHandle: UInt16 = 0x003f
+    private var lastSerial: UInt64 = 0
+    private var lastTrain: UInt64 = 0
+    private var lastSync: UInt16 = 0x0eff
+    private var toHost: Deque<HostPacket> = []
+    private var toAir: Deque<Transmission> = []
+    private var waitingReports = 0
     var random: SplitMix64
 
     /// A controller after power-on. The seed decides on all that is random in it.
@@ -144,7 +144,7 @@ extension VirtualController {
 // MARK: - The host's port
 
 /// What waits for the host.
-enum HostPacket: Sendable {
+private enum HostPacket: Sendable {
     /// A Command Complete or Command Status event.
     case answer([UInt8])
     /// An event that is neither an answer nor an advertising report.
@@ -206,11 +206,95 @@ extension VirtualController {
     func wants(_ subevent: LESubevent) -> Bool {
         settings.eventMask.contains(.leMeta) && settings.leEventMask.contains(subevent)
     }
+
+    /// Carries out a command. Its answer goes before the events that it leads to.
+    ///
+    /// An unknown command is answered by Command Status: it reports that a command cannot begin to execute
+    /// (Core Specification 5.4, Vol 4, Part E, 7.7.15), and unlike Command Complete it does not depend on
+    /// return parameters, which are unknown here.
+    mutating func perform(_ command: HCICommandPacket, at now: Instant) {
+        let place = toHost.count
+        let answer: HCIEventPacket?
+        if knows(command.opcode), let handler = Self.handlers[command.opcode] {
+            answer =
+                admits(command.opcode)
+                ? handler.run(&self, command.parameters, now) : handler.refuse(.commandDisallowed)
+        } else {
+            answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
+        }
+        guard let answer else { return }
+        // A reset takes events away.
+        toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
+    }
+
+    /// Completes a command that the air has carried out.
+    mutating func complete(_ opcode: HCIOpcode, returning parameters: [UInt8]) {
+        let event = CommandComplete(credits: 1, opcode: opcode, returnParameters: parameters)
+        toHost.append(.answer(HCIPacket.event(event.packet).encoded))
+    }
+
+    /// Queues data of a link.
+    mutating func queue(_ data: DataForHost) { toHost.append(.data(data)) }
+
+    /// How many more reports may wait for the host.
+    var roomForReports: Int { max(configuration.reportLimit - waitingReports, 0) }
+
+    /// Counts reports for which there is no room.
+    mutating func dropReports(_ count: Int) { droppedReports += max(count, 0) }
+
+    mutating func queue(_ report: HCIEventPacket) {
+        waitingReports += 1
+        toHost.append(.report(HCIPacket.event(report).encoded))
+    }
+
+    /// Buffers of the host's packets are free again. Events that the host has not taken add up.
+    mutating func release(_ count: Int, on index: Int) {
+        let count = min(count, links[index].buffered)
+        guard count > 0 else { return }
+        links[index].buffered -= count
+        let handle = links[index].handle
+        var total = UInt16(count)
+        if case .completed(handle, let earlier) = toHost.last, earlier <= .max - total {
+            toHost.removeLast()
+            total += earlier
+        }
+        toHost.append(.completed(handle, count: total))
+    }
+
+    /// Everything is as after power-on. Links end without a word, as they do when a controller is reset.
+    mutating func reset() {
+        for link in links { transmit(.link(link.id, .silence), to: link.peer) }
+        links.removeAll()
+        settings = Settings()
+        toHost.removeAll { if case .answer = $0 { false } else { true } }
+        waitingReports = 0
+    }
 }
 
 // MARK: - The air's port
 
 extension VirtualController {
+    /// Takes over what the medium asks of it.
+    mutating func adopt(_ conditions: VirtualAir.Conditions) {
+        roundTrip = conditions.delay * 2
+        packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
+    }
+
+    /// What it wants of the air.
+    struct Wants {
+        /// To be called, and when.
+        var deadline: Instant?
+        /// To send, to pass packets to its host, and to receive what is sent to all.
+        var toSend, toReport, toListen: Bool
+    }
+
+    var wants: Wants {
+        Wants(
+            deadline: deadline, toSend: !toAir.isEmpty,
+            toReport: !toHost.isEmpty || settings.hostFlow.isReady,
+            toListen: listens)
+    }
+
     /// The next signal for other controllers, oldest first.
     package mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
 
@@ -238,4 +322,52 @@ extension VirtualController {
                 receiver: receiver, signal: signal, power: power ?? configuration.transmitPower,
                 timing: timing))
     }
+}
+
+// MARK: - New names
+
+extension VirtualController {
+    /// Handles count up, so that one that was in use a moment ago does not come back at once.
+    mutating func freeHandle() -> ConnectionHandle {
+        repeat {
+            lastHandle = lastHandle < 0x0eff ? lastHandle + 1 : 0x0040
+        } while links.contains { $0.handle.rawValue == lastHandle }
+        return ConnectionHandle(lastHandle)
+    }
+
+    mutating func newLinkID() -> AirLinkID {
+        lastSerial += 1
+        return AirLinkID(central: id, serial: lastSerial)
+    }
+
+    mutating func newTrainID() -> AirTrainID {
+        lastTrain += 1
+        return AirTrainID(advertiser: id, serial: lastTrain)
+    }
+
+    mutating func freeSyncHandle() -> SyncHandle {
+        repeat {
+            lastSync = lastSync < 0x0eff ? lastSync + 1 : 0
+        } while settings.followers.contains { $0.handle.rawValue == lastSync }
+        return SyncHandle(rawValue: lastSync)
+    }
+}
+
+extension VirtualController {
+    /// Names a controller on an air; never used twice.
+    package struct ID: Hashable, Sendable {
+        /// Counts the controllers of an air from 1.
+        package let number: UInt64
+
+        /// The controller of that number.
+        package init(number: UInt64) { self.number = number }
+    }
+}
+
+extension VirtualController.ID: Comparable, CustomStringConvertible {
+    /// `#1`, in the order in which controllers join.
+    package var description: String { "#\(number)" }
+
+    /// Orders controllers by when they joined the air.
+    package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }

@@ -140,21 +140,14 @@ extension VirtualController {
             settings.followers[index].lastData = data
         }
         let reports = packet.reports(of: follower.handle, rssi: rssi)
-        let room = max(configuration.reportLimit - waitingReports, 0)
-        droppedReports += max(reports.count - room, 0)
+        let room = roomForReports
+        dropReports(reports.count - room)
         for (place, report) in reports.prefix(room).enumerated() {
             var report = report
             // The rest has no room.
             if place == room - 1, reports.count > room { report.dataStatus = .truncated }
             queue(report.packet)
         }
-    }
-
-    private mutating func freeSyncHandle() -> SyncHandle {
-        repeat {
-            lastSync = lastSync < 0x0eff ? lastSync + 1 : 0
-        } while settings.followers.contains { $0.handle.rawValue == lastSync }
-        return SyncHandle(rawValue: lastSync)
     }
 }
 

@@ -57,9 +57,9 @@ extension VirtualController {
     mutating func beginTrain(of index: Int, at now: Instant) {
         let own = settings.advertisers[index]
         guard let train = own.train, train.isEnabled, train.train == nil, own.isEnabled else { return }
-        lastTrain += 1
+        let id = newTrainID()
         settings.advertisers[index].train?.begin(
-            AirTrainID(advertiser: id, serial: lastTrain), on: own.parameters.secondaryPHY,
+            id, on: own.parameters.secondaryPHY,
             AdvertisingChain.periodic.duration(of: train.data.octets.count, on: own.parameters.secondaryPHY),
             at: now)
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BuildCommit
 import Glibc
 
 struct BLETool: ParsableCommand {
@@ -174,4 +175,18 @@ struct BLETool: ParsableCommand {
 
 extension String {
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+/// A command that does something: its options say what, and `perform` does it.
+protocol ToolCommand: ParsableCommand {
+    var output: OutputOptions { get }
+
+    /// Does it; what it finds goes to the console, why it could not is thrown.
+    func perform(_ console: Console) async throws(Failure)
+}
+
+/// What `--version` says. The one file that is compiled anew after each commit.
+enum Version {
+    /// The version, and the commit when that is known.
+    static var text: String { "0.1.0" + (buildCommit.map { " (\($0))" } ?? "") }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECore
+import Glibc
 import SMP
 
 struct BondsCommand: ParsableCommand {
@@ -84,5 +85,175 @@ extension DeviceSelector {
     /// The device that an argument names.
     fileprivate init(argument: String) throws(Failure) {
         self = try reading("device") { () throws(BadInput) in try DeviceSelector(text: argument) }
+    }
+}
+
+struct BondsListCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List bonds: the device, its name, and the security of the pairing.")
+
+    @Argument(help: ArgumentHelp("Only these devices.", valueName: "device"))
+    var devices: [String] = []
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        let records = try bonds.records(devices)
+        if console.isJSON {
+            for record in records { guard console.show(BondEvent(record)) else { return } }
+        } else if !records.isEmpty {
+            for line in BondEvent.table(records).lines(colored: console.isColored) {
+                console.output.line(line)
+            }
+        }
+        if records.isEmpty { console.note("there are no bonds in \(try state.path().printable)") }
+        if await Diagnosis.make().bluetoothDaemon != nil {
+            console.note("bluetoothd runs and keeps bonds of its own: bluetoothctl devices Paired")
+        }
+    }
+}
+
+struct BondsShowCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show all that is kept of devices; keys only with --keys.")
+
+    @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
+    var devices: [String]
+
+    @Flag(help: "Show the keys, too: with them anyone can listen, and pretend to be either side.")
+    var keys = false
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        for record in try bonds.records(devices) {
+            guard console.show(BondEvent(record, isWhole: true, showsKeys: keys)) else { return }
+        }
+    }
+}
+
+struct BondsRemoveCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Forget devices: their keys and all that is kept of them.",
+        discussion: """
+            Where a server or client runs on the same folder, it forgets them at once. The device should forget this \
+            machine, too: until then it uses a key that no longer exists here.
+            """)
+
+    @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
+    var devices: [String] = []
+
+    @Flag(help: "Forget all devices.")
+    var all = false
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func check() throws(Failure) {
+        guard devices.isEmpty == all else {
+            throw Failure(.usage, "bonds remove", "which? Name devices, or --all, not both")
+        }
+    }
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        let records = try bonds.records(devices)
+        if devices.count == 1, devices[0].hasPrefix("name:"), Set(records.map(\.id.peer)).count > 1 {
+            let peers = records.map { "\($0.id.peer)" }
+            throw Failure(
+                .input, devices[0].printable, "\(records.count) bonds match: \(peers.joined(lastBy: "and"))",
+                hint: "name one by its address")
+        }
+        for record in records { bonds.remove(record.id) }
+        do throws(BLEError) {
+            try await bonds.flush()
+        } catch {
+            throw Failure(error, while: "bonds remove")
+        }
+        for record in records { guard console.show(BondRemovedEvent(record)) else { return } }
+    }
+}
+
+struct BondsExportCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write bonds with their keys to a file.",
+        discussion: """
+            The file is text, for its owner alone, and has the identities of this machine that the bonds are with. \
+            Keep it as you keep a password.
+            """)
+
+    @Argument(help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"))
+    var file: String
+
+    @Argument(help: ArgumentHelp("Only these devices.", valueName: "device"))
+    var devices: [String] = []
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func check() throws(Failure) {
+        guard file != "-" || !output.json else {
+            throw Failure(.usage, "--json", "bonds go to stdout as they are kept", hint: "name a file")
+        }
+    }
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        let records = try bonds.records(devices)
+        let text = bonds.export(records)
+        guard file != "-" else {
+            for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+                guard console.output.line(line) else { return }
+            }
+            return
+        }
+        do throws(BadInput) {
+            try File.replace(file, with: text)
+        } catch {
+            throw Failure(file.printable, error, kind: .input)
+        }
+        console.show(BondsMovedEvent(exported: records.count, file: file))
+    }
+}
+
+struct BondsImportCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take over bonds that `bonds export` has written.",
+        discussion: """
+            All of the file, or nothing when any of it is damaged. Of two pairings with the same device the later \
+            one stays. A bond works on an adapter with the address that it was made with.
+            """)
+
+    static let adds = true
+
+    @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"))
+    var file: String
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        let octets = try reading(file.printable) { () throws(BadInput) in
+            try File.argument(file, limit: 64 << 20)
+        }
+        let outcome: BondStore.Import
+        do throws(BLEError) {
+            outcome = try await bonds.takeIn(octets)
+        } catch .bonds(.damaged(_, let line, let damage)) {
+            throw Failure(.input, "\(file.printable): line \(line)", "\(damage)")
+        } catch .bonds(.newer(_, let version)) {
+            throw Failure(.input, file.printable, "version \(version) is of a later release of bletool")
+        } catch {
+            throw Failure(error, while: "bonds import")
+        }
+        for address in outcome.otherIdentities {
+            console.note(
+                "\(address) has another identity here, which stays: devices of the file may not recognize its "
+                    + "private addresses")
+        }
+        console.show(
+            BondsMovedEvent(imported: outcome.imported.count, older: outcome.older.count, file: file))
     }
 }

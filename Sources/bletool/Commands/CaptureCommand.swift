@@ -214,3 +214,82 @@ struct CaptureCommand: ToolCommand, Sendable {
         throw Failure(.timeout, "capture", "\(recording.count) of \(count) records came in \(limit.text)")
     }
 }
+
+/// `capture`: a recording begins and ends.
+enum CaptureEvent: Event {
+    /// Packets are recorded from now on.
+    case began(file: String, adapter: String)
+    /// All are in the file.
+    case ended(file: String, records: Int, files: Int)
+
+    var json: JSONValue {
+        switch self {
+        case .began(let file, let adapter):
+            ["event": "capturing", "file": .string(file), "adapter": .string(adapter)]
+        case .ended(let file, let records, let files):
+            [
+                "event": "captured", "file": .string(file), "records": JSONValue(records),
+                "files": JSONValue(files),
+            ]
+        }
+    }
+
+    func lines(colored: Bool) -> [String] {
+        switch self {
+        case .began(let file, let adapter): ["recording \(adapter) to \(file.printable); Ctrl-C ends it"]
+        case .ended(let file, let records, let files):
+            ["\(records) records in \(files == 1 ? "" : "\(files) files of ")\(file.printable)"]
+        }
+    }
+}
+
+/// Waits until a recording is to end: it has enough, its time is over, it failed, the output has no reader any more,
+/// or the command is cancelled.
+final class CaptureEnd: Sendable {
+    private let wanted: Int?
+    private let isReached = Lock(false)
+    private let stream: AsyncStream<Failure?>
+    private let continuation: AsyncStream<Failure?>.Continuation
+
+    init(count: Int?) {
+        wanted = count
+        // The first reason is the reason.
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    /// Whether another record is wanted: what is said to a controller afterwards is not.
+    var wantsMore: Bool { isReached.withLock { !$0 } }
+
+    /// There are so many records now.
+    func note(_ count: Int) {
+        guard let wanted, count >= wanted else { return }
+        isReached.withLock { $0 = true }
+        continuation.yield(nil)
+    }
+
+    /// It cannot go on.
+    func fail(_ failure: Failure) { continuation.yield(failure) }
+
+    /// Waits for the end; gives why it failed, where it did.
+    func wait(_ limit: Duration?, _ console: Console, isPiped: Bool) async -> Failure? {
+        await withTaskGroup(of: Failure?.self) { group in
+            group.addTask { [stream] in
+                for await failure in stream { return failure }
+                return nil
+            }
+            group.addTask {
+                await Interruption.wait(limit)
+                return nil
+            }
+            if isPiped {
+                group.addTask {
+                    await console.output.readerHasGone()
+                    return nil
+                }
+            }
+            let failure = await group.next() ?? nil
+            group.cancelAll()
+            return failure
+        }
+    }
+}

@@ -43,3 +43,49 @@ extension Failure {
         Failure(.usage, option, "means nothing to \(command)")
     }
 }
+
+/// How a command speaks.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON objects, one a line, on stdout.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Log from this level on, to stderr.", valueName: "level"))
+    var logLevel = LogLevel.warning
+
+    @Option(help: ArgumentHelp("Color text for people; $NO_COLOR switches it off.", valueName: "when"))
+    var color = ColorPolicy.auto
+}
+
+extension OutputOptions {
+    /// Where the command speaks.
+    var console: Console { Console(isJSON: json, color: color) }
+}
+
+extension ColorPolicy: ExpressibleByArgument {}
+
+/// How much is logged, in the words of swift-log.
+enum LogLevel: String, Hashable, CaseIterable, Sendable, ExpressibleByArgument {
+    case trace, debug, info, notice, warning, error, critical
+}
+
+/// How long a command goes on trying.
+struct TimeLimitOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up after this time: 500ms, 10s, 2m.", valueName: "duration"))
+    var timeout: String?
+}
+
+extension TimeLimitOptions {
+    /// Returns the time limit, or nil when `--timeout` is not given.
+    func limit() throws(Failure) -> Duration? { try duration(timeout, of: "--timeout") }
+
+}
+
+/// The duration that an option's value spells, which must not be zero.
+func duration(_ text: String?, of option: String) throws(Failure) -> Duration? {
+    guard let text else { return nil }
+    let duration = try reading(option) { try Duration(text: text) }
+    guard duration > .zero else { throw Failure(.usage, option, "the time must be greater than zero") }
+    return duration
+}

@@ -16,3 +16,24 @@ enum Names {
         AssignedNumbers.companyName(company.rawValue)
     }
 }
+
+/// The UUID that a SIG name stands for ("Battery Service", "battery_level"), or nil. Some names are those of
+/// a service and of a characteristic; the kind says which is rather meant.
+typealias UUIDNames = @Sendable (String, AssignedNumbers.UUIDKind) -> BluetoothUUID?
+
+extension BluetoothUUID {
+    /// The UUID that `text` spells or names; among equal names, that of `kind`.
+    init(
+        text: some StringProtocol, kind: AssignedNumbers.UUIDKind = .service, names: UUIDNames
+    ) throws(BadInput) {
+        guard let uuid = (try? BluetoothUUID(text)) ?? names(String(text), kind) else {
+            let isNumber = !text.isEmpty && text.allSatisfy { $0.isHexDigit || $0 == "-" }
+            throw BadInput(
+                isNumber
+                    ? "\(text.quoted) is not a UUID: those have 4, 8, or 32 hex digits with dashes"
+                    : "\(text.quoted) is neither a UUID nor a name that the Bluetooth SIG gave to one",
+                hint: isNumber ? nil : "`bletool lookup uuid WHAT` finds names")
+        }
+        self = uuid
+    }
+}

@@ -115,3 +115,96 @@ extension LongTermKey {
         Int(word).flatMap { (7...16).contains($0) ? $0 : nil }
     }
 }
+
+/// What a server keeps of a client, in a bond's file.
+extension GATTClientRecord {
+    func write(to writer: inout TextWriter) {
+        writer.line("client-features", "0x\(features.rawValue.hex)")
+        if !databaseHash.isEmpty { writer.line("client-hash", databaseHash.hex) }
+        writer.line("client-aware", "\(isChangeAware)")
+        if let range = unreportedChange { writer.line("client-changed", "\(range.start)", "\(range.end)") }
+        writer.line("client-sign-counter", "\(signCounter)")
+        for (handle, configuration) in configurations.sorted(by: { $0.key < $1.key }) {
+            writer.line("client-configuration", "\(handle)", "0x\(configuration.rawValue.hex)")
+        }
+    }
+
+    mutating func read(_ line: TextSection.Line) throws(TextError) {
+        switch line.key {
+        case "client-features":
+            features = ClientSupportedFeatures(rawValue: try line.value(TextValue.bits))
+        case "client-hash": databaseHash = try line.value { [UInt8](hex: $0) }
+        case "client-aware": isChangeAware = try line.value { Bool(String($0)) }
+        case "client-changed":
+            let words = try line.values(2)
+            unreportedChange = AttributeRange(
+                try line.value(of: words[0], TextValue.handle),
+                try line.value(of: words[1], TextValue.handle))
+        case "client-sign-counter": signCounter = try line.value { UInt32($0) }
+        case "client-configuration":
+            let words = try line.values(2)
+            let handle = try line.value(of: words[0], TextValue.handle)
+            configurations[handle] = ClientCharacteristicConfiguration(
+                rawValue: try line.value(of: words[1], TextValue.bits))
+        default: throw line.isUnknown
+        }
+    }
+}
+
+/// An identity of this host as a file has it, and an export.
+extension LocalIdentity {
+    static let kind = "identity"
+
+    var text: [UInt8] {
+        var writer = TextWriter(Self.kind)
+        writer.line("address", "\(address)")
+        writer.line("identity-key", identityKey.hex)
+        return writer.octets
+    }
+
+    init(_ section: TextSection) throws(TextError) {
+        var (address, key): (DeviceAddress?, UInt128?)
+        for line in section.lines {
+            switch line.key {
+            case "address": address = try line.value { DeviceAddress($0) }
+            case "identity-key": key = try line.value(TextValue.digits)
+            default: throw line.isUnknown
+            }
+        }
+        self.init(
+            address: try section.required(address, "address"), identityKey: try section.required(key, "key"))
+    }
+}
+
+/// The address of an adapter that has none of its own, so that it is the same in every run.
+struct StaticAddress: Hashable, Sendable {
+    static let kind = "address"
+
+    var adapter: String
+    /// A random static address.
+    var address: DeviceAddress
+
+    init(_ address: DeviceAddress, of adapter: String) {
+        self.adapter = adapter
+        self.address = address
+    }
+
+    var text: [UInt8] {
+        var writer = TextWriter(Self.kind)
+        writer.line("adapter", TextValue.escaped(adapter))
+        writer.line("address", "\(address)")
+        return writer.octets
+    }
+
+    init(_ section: TextSection) throws(TextError) {
+        var (adapter, address): (String?, DeviceAddress?)
+        for line in section.lines {
+            switch line.key {
+            case "adapter": adapter = try line.value(of: line.rest, TextValue.unescaped)
+            case "address": address = try line.value { DeviceAddress($0) }
+            default: throw line.isUnknown
+            }
+        }
+        self.init(try section.required(address, "address"), of: try section.required(adapter, "adapter"))
+    }
+}

@@ -98,10 +98,3 @@ extension Adapter {
         }
     }
 }
-
-extension Link {
-    /// Whether a value can go, or wait for its turn.
-    fileprivate func hasRoom(for subscriber: Subscriber) -> Bool {
-        gatt.hasRoom(forIndication: subscriber.prefersIndications)
-    }
-}

@@ -186,3 +186,27 @@ enum TextValue {
         return String(validating: octets, as: UTF8.self)
     }
 }
+
+/// Writes the text of a `TextSection`.
+struct TextWriter {
+    private var text: String
+
+    /// Begins with the heading.
+    init(_ kind: String) { text = "bletool \(kind) \(TextSection.version)\n" }
+
+    mutating func line(_ key: String, _ values: String...) {
+        text += ([key] + values).joined(separator: " ") + "\n"
+    }
+
+    /// Adds a line, when there is a value.
+    mutating func line(_ key: String, ifThere value: String?) { if let value { line(key, value) } }
+
+    /// The section with its checksum.
+    var octets: [UInt8] {
+        var octets = Array(text.utf8)
+        var checksum = CRC32()
+        checksum.update(octets)
+        octets += "checksum \(checksum.value.hex)\n".utf8
+        return octets
+    }
+}

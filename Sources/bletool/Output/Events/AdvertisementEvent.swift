@@ -1,4 +1,5 @@
 import AssignedNumbers
+import BLE
 import BLEAdvertising
 import BLECore
 
@@ -143,5 +144,61 @@ extension AdvertisementEvent {
     private func describe(_ beacon: HeardBeacon?, else owner: String, _ data: [UInt8]) -> String {
         guard let beacon else { return "\(owner):\(data.hex)" }
         return beacon.isReadable ? beacon.text : "\(owner):\(data.hex) (\(beacon.text))"
+    }
+}
+
+/// `sync`: what one event of a periodic train said.
+struct PeriodicEvent: Event {
+    var packet: PeriodicAdvertisement
+    /// When it was received.
+    var time: Timestamp
+
+    var json: JSONValue {
+        [
+            "event": "periodic", "address": JSONValue(packet.address),
+            "addressType": JSONValue(typeOf: packet.address), "sid": JSONValue(packet.set),
+            "rssi": JSONValue(packet.rssi), "txPower": JSONValue(packet.txPower),
+            "data": JSONValue(hex: packet.fields.bytes), "time": JSONValue(time.description),
+            "truncated": JSONValue(packet.isTruncated),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let rssi = packet.rssi.map { "\($0)" } ?? "?"
+        let space = String(repeating: " ", count: max(0, 4 - rssi.count))
+        let sender = Style.cyan(packet.address.description, when: colored)
+        let end = packet.isTruncated ? "  truncated" : ""
+        return ["\(space)\(rssi) dBm  \(sender)  set \(packet.set)  \(packet.fields.bytes.hex)\(end)"]
+    }
+}
+
+/// What a scan could not show or keep. Shown at its end, when something was lost.
+struct ScanLossEvent {
+    /// Advertisements that came faster than they were taken.
+    var dropped: Int
+    /// Devices that were forgotten, so that they count as new when they are heard again.
+    var evicted: Int
+
+    /// Whether nothing was lost.
+    var isNone: Bool { dropped == 0 && evicted == 0 }
+
+    /// The object, behind those of the advertisements.
+    var json: JSONValue { ["event": "loss", "dropped": JSONValue(dropped), "evicted": JSONValue(evicted)] }
+
+    /// The messages for people, one for each kind of loss.
+    var notes: [String] {
+        var notes: [String] = []
+        if dropped > 0 { notes.append("scan: \(dropped) advertisements came too fast to be shown") }
+        if evicted > 0 {
+            notes.append(
+                "scan: more than 4,096 devices nearby; \(evicted) were forgotten and count as new again")
+        }
+        return notes
+    }
+
+    /// Shows it: messages for people, and the object with `--json`.
+    func show(on console: Console) {
+        if console.isJSON { console.output.line(json) }
+        for note in notes { console.note(note) }
     }
 }

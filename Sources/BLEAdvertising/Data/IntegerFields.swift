@@ -1,0 +1,169 @@
+import BLECore
+
+/// A field that is one little-endian integer on the wire, and an open set in the program: a conforming
+/// type supplies a raw value and gets its coding.
+package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentable
+where RawValue: FixedWidthInteger & Sendable {}
+
+extension IntegerField {
+    /// Octets of the raw value.
+    package var encodedCount: Int { RawValue.bitWidth / 8 }
+
+    /// Writes the raw value.
+    package func encode(into output: inout OutputSpan<UInt8>) {
+        output.little(UInt64(truncatingIfNeeded: rawValue), encodedCount)
+    }
+
+    /// Reads the raw value.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        let width = RawValue.bitWidth / 8
+        let number = try reader.little(width, Self.packetName)
+        guard let value = Self(rawValue: RawValue(truncatingIfNeeded: number)) else {
+            throw reader.invalid(Self.packetName, value: number, width: width)
+        }
+        self = value
+    }
+}
+
+/// How a device can be discovered and what it supports (Core Specification Supplement v11, Part A, 1.3).
+public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
+    package static var packetName: String { "Flags" }
+    /// The octet of the AD structure.
+    public let rawValue: UInt8
+
+    /// The flags of that octet, reserved bits included.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Discoverable for a limited time.
+    public static let leLimitedDiscoverable = Self(rawValue: 0x01)
+    /// LE General Discoverable Mode: the device can be found at any time.
+    public static let leGeneralDiscoverable = Self(rawValue: 0x02)
+    /// BR/EDR Not Supported: the device has LE only.
+    public static let brEDRNotSupported = Self(rawValue: 0x04)
+    /// LE and BR/EDR at the same time: the controller.
+    public static let simultaneousController = Self(rawValue: 0x08)
+    /// LE and BR/EDR at the same time: the host; reserved since 5.0.
+    public static let simultaneousHost = Self(rawValue: 0x10)
+
+    /// What a discoverable LE-only device says: 0x06.
+    public static let discoverable: Self = [.leGeneralDiscoverable, .brEDRNotSupported]
+}
+
+/// The roles of a device (Core Specification Supplement v11, Part A, 1.17).
+public struct LERole: Hashable, Sendable, IntegerField {
+    package static var packetName: String { "LE Role" }
+    /// The octet of the AD structure.
+    public let rawValue: UInt8
+
+    /// The role with that number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The device is a peripheral only.
+    public static let peripheral = Self(rawValue: 0)
+    /// The device is a central only.
+    public static let central = Self(rawValue: 1)
+    /// The device can be both, and prefers to be the peripheral.
+    public static let peripheralPreferred = Self(rawValue: 2)
+    /// The device can be both, and prefers to be the central.
+    public static let centralPreferred = Self(rawValue: 3)
+}
+
+/// What there is in out-of-band data of LE pairing (Core Specification Supplement v11, Part A, 1.7).
+package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField {
+    package static var packetName: String { "Security Manager Out of Band Flags" }
+    package let rawValue: UInt8
+
+    /// The flags of that octet, reserved bits included.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// There is out-of-band data.
+    package static let dataPresent = Self(rawValue: 0x01)
+    /// The host supports LE.
+    package static let leSupported = Self(rawValue: 0x02)
+    /// The host supports LE and BR/EDR at the same time; reserved since 5.0.
+    package static let simultaneousHost = Self(rawValue: 0x04)
+    /// The address is random, else public.
+    package static let randomAddress = Self(rawValue: 0x08)
+}
+
+/// What a device looks like: a category, and a kind within it (Assigned Numbers, 2.6; Core Specification
+/// Supplement v11, Part A, 1.12).
+public struct Appearance: Hashable, Sendable, IntegerField {
+    package static var packetName: String { "Appearance" }
+    /// The number: the category in the upper ten bits, the kind in the lower six.
+    public let rawValue: UInt16
+
+    /// The appearance with that number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The category, 0 to 1023: 3 is a watch.
+    public var category: UInt16 { rawValue >> 6 }
+
+    /// The kind within the category, 0 to 63; 0 says nothing more than the category.
+    public var subcategory: UInt16 { rawValue & 0x3f }
+
+    /// The category Unknown, 0x0000.
+    public static let unknown: Self = 0
+}
+
+extension Appearance: ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// The appearance with that number.
+    public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
+
+    /// The number in hexadecimal, for example `0x00c1`.
+    public var description: String { "0x" + rawValue.hex }
+}
+
+/// The class of a BR/EDR device: 24 bits (Assigned Numbers, 2.8).
+package struct ClassOfDevice: Hashable, Sendable {
+    /// The class of device, in the low 24 bits.
+    package let rawValue: UInt32
+
+    /// The class of the low 24 bits.
+    package init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xff_ffff }
+
+    /// Bits 13 to 23, the kinds of service.
+    package var services: UInt32 { rawValue >> 13 }
+    /// Bits 8 to 12: 1 is a computer, 2 a phone.
+    package var majorClass: UInt32 { rawValue >> 8 & 0x1f }
+    /// Bits 2 to 7, whose meaning depends on the major class.
+    package var minorClass: UInt32 { rawValue >> 2 & 0x3f }
+}
+
+extension ClassOfDevice: PacketDecodable, PacketEncodable {
+    package static var packetName: String { "Class of Device" }
+
+    package init(decoding reader: inout ByteReader) throws(DecodeError) {
+        self.init(try reader.u24("class of device"))
+    }
+
+    package var encodedCount: Int { 3 }
+
+    package func encode(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
+}
+
+/// The Link Layer features of a device, as many octets of the mask as it cares to send (Core Specification
+/// Supplement v11, Part A, 1.19; the bits are in Vol 6, Part B, 4.6).
+package struct LESupportedFeatures: Hashable, Sendable {
+    /// The mask, bits 0 to 7 first.
+    package var octets: [UInt8]
+
+    package init(octets: [UInt8]) { self.octets = octets }
+
+    /// Whether the feature with that bit number is supported; what was not sent is not.
+    package func contains(bit: Int) -> Bool {
+        bit >= 0 && bit / 8 < octets.count && octets[bit / 8] >> (bit % 8) & 1 == 1
+    }
+}
+
+extension LESupportedFeatures: PacketDecodable, PacketEncodable {
+    package static var packetName: String { "LE Supported Features" }
+
+    /// Takes all that is left; never throws.
+    package init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
+
+    /// Octets of the mask.
+    package var encodedCount: Int { octets.count }
+
+    package func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
+}
