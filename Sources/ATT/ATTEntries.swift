@@ -21,20 +21,22 @@ import BLECore
     /// A handle and a UUID.
     @usableFromInline package init(octets: ArraySlice<UInt8>) {
         let isLong = octets.count == 18
-        let value = octets.dropFirst(2).reversed().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        let uuid = octets.dropFirst(2)
         self.init(
             handle: octets.handle(at: 0),
             type: AttributeType(
-                isLong ? BluetoothUUID(value) : BluetoothUUID(UInt16(truncatingIfNeeded: value)),
+                isLong
+                    ? BluetoothUUID(UInt128(littleEndian: uuid)) : BluetoothUUID(UInt16(littleEndian: uuid)),
                 isLong: isLong))
     }
 
     /// Adds handle and UUID.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
-        bytes.append(handle)
-        let value = type.isLong ? type.uuid.value : UInt128(type.uuid.uint16 ?? 0)
-        for index in 0..<type.width.rawValue {
-            bytes.append(UInt8(truncatingIfNeeded: value >> UInt128(8 * index)))
+        bytes.append(littleEndian: handle.rawValue)
+        if type.isLong {
+            bytes.append(littleEndian: type.uuid.value)
+        } else {
+            bytes.append(littleEndian: type.uuid.uint16 ?? 0)
         }
     }
 }
@@ -62,8 +64,8 @@ import BLECore
 
     /// Appends the handle, then the last handle of the group.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
-        bytes.append(handle)
-        bytes.append(groupEnd)
+        bytes.append(littleEndian: handle.rawValue)
+        bytes.append(littleEndian: groupEnd.rawValue)
     }
 }
 
@@ -92,7 +94,7 @@ import BLECore
 
     /// Adds handle and value.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
-        bytes.append(handle)
+        bytes.append(littleEndian: handle.rawValue)
         bytes.append(contentsOf: value)
     }
 }
@@ -127,8 +129,8 @@ import BLECore
 
     /// Adds both handles and the value.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
-        bytes.append(handle)
-        bytes.append(groupEnd)
+        bytes.append(littleEndian: handle.rawValue)
+        bytes.append(littleEndian: groupEnd.rawValue)
         bytes.append(contentsOf: value)
     }
 }
@@ -138,12 +140,5 @@ extension ArraySlice where Element == UInt8 {
     fileprivate func handle(at offset: Int) -> AttributeHandle {
         let at = startIndex + offset
         return AttributeHandle(UInt16(self[at]) | UInt16(self[at + 1]) << 8)
-    }
-}
-
-extension Array where Element == UInt8 {
-    fileprivate mutating func append(_ handle: AttributeHandle) {
-        append(UInt8(truncatingIfNeeded: handle.rawValue))
-        append(UInt8(truncatingIfNeeded: handle.rawValue >> 8))
     }
 }

@@ -27,8 +27,6 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
     @inlinable package var writeValue: Int { octets &- 3 }
     /// The value of a Prepare Write Request or its response.
     @inlinable package var prepareWriteValue: Int { octets &- 5 }
-    /// The value of a Signed Write Command.
-    @inlinable package var signedWriteValue: Int { octets &- 15 }
     /// The value of a notification or an indication.
     @inlinable package var notificationValue: Int { octets &- 3 }
 

@@ -101,15 +101,7 @@ extension ATTOpcode {
     }
 
     /// What PDUs with this opcode are, or nil when the specification does not define it.
-    package var kind: Kind? {
-        switch rawValue {
-        case 0x1b, 0x1d, 0x23: .unsolicited
-        case 0x1e: .confirmation
-        case 0x52, 0xd2: .command
-        case 0x01...0x13, 0x16...0x19, 0x20...0x21: rawValue & 1 == 0 ? .request : .response
-        default: nil
-        }
-    }
+    package var kind: Kind? { Self.kinds[Int(rawValue)] }
 
     /// Whether PDUs with this opcode are commands, notifications or indications.
     package var isUnasked: Bool { kind == .command || kind == .unsolicited }
@@ -118,41 +110,55 @@ extension ATTOpcode {
     @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }
 
     /// The specification's name, without "ATT_" and in words; nil for opcodes that it does not define.
-    package var name: String? {
-        switch self {
-        case .errorResponse: "Error Response"
-        case .exchangeMTURequest: "Exchange MTU Request"
-        case .exchangeMTUResponse: "Exchange MTU Response"
-        case .findInformationRequest: "Find Information Request"
-        case .findInformationResponse: "Find Information Response"
-        case .findByTypeValueRequest: "Find By Type Value Request"
-        case .findByTypeValueResponse: "Find By Type Value Response"
-        case .readByTypeRequest: "Read By Type Request"
-        case .readByTypeResponse: "Read By Type Response"
-        case .readRequest: "Read Request"
-        case .readResponse: "Read Response"
-        case .readBlobRequest: "Read Blob Request"
-        case .readBlobResponse: "Read Blob Response"
-        case .readMultipleRequest: "Read Multiple Request"
-        case .readMultipleResponse: "Read Multiple Response"
-        case .readByGroupTypeRequest: "Read By Group Type Request"
-        case .readByGroupTypeResponse: "Read By Group Type Response"
-        case .writeRequest: "Write Request"
-        case .writeResponse: "Write Response"
-        case .prepareWriteRequest: "Prepare Write Request"
-        case .prepareWriteResponse: "Prepare Write Response"
-        case .executeWriteRequest: "Execute Write Request"
-        case .executeWriteResponse: "Execute Write Response"
-        case .handleValueNotification: "Handle Value Notification"
-        case .handleValueIndication: "Handle Value Indication"
-        case .handleValueConfirmation: "Handle Value Confirmation"
-        case .readMultipleVariableRequest: "Read Multiple Variable Request"
-        case .readMultipleVariableResponse: "Read Multiple Variable Response"
-        case .multipleHandleValueNotification: "Multiple Handle Value Notification"
-        case .writeCommand: "Write Command"
-        case .signedWriteCommand: "Signed Write Command"
-        default: nil
-        }
+    package var name: String? { Self.names[Int(rawValue)] }
+
+    /// All opcodes that the specification defines.
+    private static let table: [(opcode: ATTOpcode, kind: Kind, name: String)] = [
+        (.errorResponse, .response, "Error Response"),
+        (.exchangeMTURequest, .request, "Exchange MTU Request"),
+        (.exchangeMTUResponse, .response, "Exchange MTU Response"),
+        (.findInformationRequest, .request, "Find Information Request"),
+        (.findInformationResponse, .response, "Find Information Response"),
+        (.findByTypeValueRequest, .request, "Find By Type Value Request"),
+        (.findByTypeValueResponse, .response, "Find By Type Value Response"),
+        (.readByTypeRequest, .request, "Read By Type Request"),
+        (.readByTypeResponse, .response, "Read By Type Response"),
+        (.readRequest, .request, "Read Request"),
+        (.readResponse, .response, "Read Response"),
+        (.readBlobRequest, .request, "Read Blob Request"),
+        (.readBlobResponse, .response, "Read Blob Response"),
+        (.readMultipleRequest, .request, "Read Multiple Request"),
+        (.readMultipleResponse, .response, "Read Multiple Response"),
+        (.readByGroupTypeRequest, .request, "Read By Group Type Request"),
+        (.readByGroupTypeResponse, .response, "Read By Group Type Response"),
+        (.writeRequest, .request, "Write Request"),
+        (.writeResponse, .response, "Write Response"),
+        (.prepareWriteRequest, .request, "Prepare Write Request"),
+        (.prepareWriteResponse, .response, "Prepare Write Response"),
+        (.executeWriteRequest, .request, "Execute Write Request"),
+        (.executeWriteResponse, .response, "Execute Write Response"),
+        (.handleValueNotification, .unsolicited, "Handle Value Notification"),
+        (.handleValueIndication, .unsolicited, "Handle Value Indication"),
+        (.handleValueConfirmation, .confirmation, "Handle Value Confirmation"),
+        (.readMultipleVariableRequest, .request, "Read Multiple Variable Request"),
+        (.readMultipleVariableResponse, .response, "Read Multiple Variable Response"),
+        (.multipleHandleValueNotification, .unsolicited, "Multiple Handle Value Notification"),
+        (.writeCommand, .command, "Write Command"),
+        (.signedWriteCommand, .command, "Signed Write Command"),
+    ]
+
+    /// The kind of each opcode by its number: each PDU looks one up.
+    private static let kinds = byNumber(\.kind)
+
+    private static let names = byNumber(\.name)
+
+    /// A column of the table, with nil for each number that is no opcode.
+    private static func byNumber<Value>(
+        _ column: ((opcode: ATTOpcode, kind: Kind, name: String)) -> Value
+    ) -> [Value?] {
+        var values = [Value?](repeating: nil, count: 256)
+        for row in table { values[Int(row.opcode.rawValue)] = column(row) }
+        return values
     }
 }
 

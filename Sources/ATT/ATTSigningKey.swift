@@ -28,13 +28,9 @@ package struct ATTSigningKey: Hashable, Sendable {
 
     /// The upper half of the CMAC over opcode, handle, value and counter, the last octet first.
     private func code(_ handle: AttributeHandle, _ value: [UInt8], _ counter: UInt32) -> UInt64 {
-        let head = [ATTOpcode.signedWriteCommand.rawValue] + Self.octets(UInt32(handle.rawValue)).prefix(2)
+        let head = [ATTOpcode.signedWriteCommand.rawValue] + [UInt8](littleEndian: handle.rawValue)
         var mac = AESCMAC(key: csrk)
-        mac.update((head + value + Self.octets(counter)).reversed())
+        mac.update((head + value + [UInt8](littleEndian: counter)).reversed())
         return UInt64(truncatingIfNeeded: mac.finalize() >> 64)
-    }
-
-    private static func octets(_ number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(8 * $0)) }
     }
 }

@@ -40,11 +40,8 @@ extension ATTTuple {
     @discardableResult
     package mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
         guard bytes.count + Tuple.headerLength <= limit else { return false }
-        let length = UInt16(clamping: tuple.length)
-        for word in (Tuple.handleLength == 0 ? [length] : [tuple.handle.rawValue, length]) {
-            bytes.append(UInt8(truncatingIfNeeded: word))
-            bytes.append(UInt8(truncatingIfNeeded: word >> 8))
-        }
+        if Tuple.handleLength > 0 { bytes.append(littleEndian: tuple.handle.rawValue) }
+        bytes.append(littleEndian: UInt16(clamping: tuple.length))
         bytes.append(contentsOf: tuple.value)
         guard bytes.count > limit else { return true }
         bytes.removeLast(bytes.count - limit)

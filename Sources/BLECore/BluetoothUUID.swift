@@ -110,10 +110,6 @@ extension BluetoothUUID: ExpressibleByIntegerLiteral {
 }
 
 extension BluetoothUUID {
-    /// The width in ATT PDUs: 2 octets when there is a 16-bit form, else 16.
-    @inlinable
-    package var attWidth: UUIDWidth { uint16 == nil ? .sixteen : .two }
-
     /// The least width that holds this UUID.
     @inlinable
     package var width: UUIDWidth { uint16 != nil ? .two : uint32 != nil ? .four : .sixteen }

@@ -267,10 +267,8 @@ extension GATTServer {
         guard let handle = service?.handle, let range = clients[central]?.state.nextReport(handle) else {
             return nil
         }
-        let words = [range.start.rawValue, range.end.rawValue]
-        return (
-            handle, words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-        )
+        let bounds = [range.start, range.end]
+        return (handle, bounds.flatMap { [UInt8](littleEndian: $0.rawValue) })
     }
 
     /// The central confirmed the indication of Service Changed that is on its way.

@@ -46,6 +46,29 @@ import Testing
         #expect(written == bytes)
     }
 
+    @Test func numbersOutsideOfPackets() {
+        #expect([UInt8](littleEndian: UInt8(0xfe)) == [0xfe])
+        #expect([UInt8](littleEndian: Int8(-2)) == [0xfe])
+        #expect([UInt8](littleEndian: UInt16(0x0102)) == [2, 1])
+        #expect([UInt8](littleEndian: Int32(-2)) == [0xfe, 0xff, 0xff, 0xff])
+        #expect([UInt8](littleEndian: UInt64(0x0102_0304_0506_0708)) == [8, 7, 6, 5, 4, 3, 2, 1])
+        let long: UInt128 = 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10
+        #expect([UInt8](littleEndian: long) == (1...16).reversed())
+        var octets: [UInt8] = [9]
+        octets.append(littleEndian: UInt16(0x0102))
+        #expect(octets == [9, 2, 1])
+
+        #expect(UInt8(littleEndian: [0xfe]) == 0xfe)
+        #expect(Int16(littleEndian: [0xfe, 0xff]) == -2)
+        #expect(UInt64(littleEndian: [8, 7, 6, 5, 4, 3, 2, 1]) == 0x0102_0304_0506_0708)
+        #expect(UInt128(littleEndian: [UInt8](littleEndian: long)) == long)
+        // Too few octets are filled up, the others ignored.
+        #expect(UInt32(littleEndian: [] as [UInt8]) == 0)
+        #expect(UInt32(littleEndian: [2, 1]) == 0x0102)
+        #expect(UInt64(littleEndian: [1, 2, 0, 0, 0, 0, 0, 0, 9]) == 513)
+        #expect(UInt16(littleEndian: [9, 2, 1, 7].dropFirst()) == 0x0102)
+    }
+
     /// A read that finds too little says so, names the place, and leaves the cursor where it was.
     @Test func shortReads() {
         typealias Read = (inout ByteReader) throws(DecodeError) -> Void

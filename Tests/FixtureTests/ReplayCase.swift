@@ -71,3 +71,17 @@ struct ReplayCase: Sendable {
 extension ReplayCase: CustomTestStringConvertible {
     var testDescription: String { "\(file.name), \(server)" }
 }
+
+extension RecordedDialogue {
+    /// The MTU that the server first sent to its client, by link.
+    fileprivate var receiveMTUs: [Int: ATTMTU] {
+        turns.reduce(into: [:]) { mtus, turn in
+            switch turn {
+            case .server(.response(.exchangeMTU(let mtu)), let link),
+                .server(.request(.exchangeMTU(let mtu)), let link):
+                mtus[link] = mtus[link] ?? ATTMTU(mtu)
+            default: break
+            }
+        }
+    }
+}

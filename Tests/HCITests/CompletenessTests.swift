@@ -1,4 +1,5 @@
 import BLECore
+import Foundation
 import HCI
 import Testing
 
@@ -26,25 +27,84 @@ import Testing
         }
     }
 
-    @Test("the return parameters of every command stand in a table of the tests") func returnParameters() {
-        let tables =
-            ReturnParameterTests.table + LaterCommandTests.power + LaterCommandTests.timing
-            + LaterCommandTests.host
-            + LaterCommandTests.radio + PeriodicAdvertisingTests.returned
+    /// What the rows of all tables are of.
+    static let tested: Set<MessageCase.Subject> = {
+        let commands =
+            LegacyCommandTests.table + ExtendedCommandTests.table + LaterCommandTests.table
+            + PeriodicAdvertisingTests.table
+        let others = ReturnParameterTests.table + EventTests.table + AdvertisingReportTests.table
+        return Set((commands + others).map(\.subject))
+    }()
 
-        let tested = Set(tables.compactMap(\.returned))
-        for command in (0...UInt16.max).lazy.compactMap({ HCIOpcode(rawValue: $0).command }) {
+    @Test("every command stands in a table of the tests, and what it returns") func commandRows() {
+        for command in Self.commands {
+            #expect(Self.tested.contains(.command(command.opcode)), "\(command)")
             let returned = Self.returned(by: command)
             // Those of 64 octets have tests of their own.
             guard returned != NoReturnParameters.self, command.opcode != .readLocalSupportedCommands else {
                 continue
             }
-            #expect(tested.contains(command.opcode), "\(command.opcode)")
+            #expect(Self.tested.contains(.returned(command.opcode)), "\(command)")
         }
     }
 
+    @Test("every event stands in a table of the tests") func eventRows() {
+        for code in (0...UInt8.max).map(HCIEventCode.init) where code != .leMeta {
+            let event = try? HCIEvent(HCIEventPacket(code: code, parameters: []))
+            if case .unknown = event { continue }
+            #expect(Self.tested.contains(.event(code)), "\(code)")
+        }
+        for subevent in (0...UInt8.max).map(LESubevent.init) {
+            let event = try? LEMetaEvent([subevent.rawValue])
+            if case .unknown = event { continue }
+            #expect(Self.tested.contains(.lowEnergy(subevent)), "\(subevent)")
+        }
+    }
+
+    private static let commands = (0...UInt16.max).compactMap { HCIOpcode(rawValue: $0).command }
+
     private static func returned<Command: HCICommand>(by command: Command.Type) -> Any.Type {
         Command.ReturnParameters.self
+    }
+
+    @Test func everyCommandOfTheSourcesIsInTheCatalog() throws {
+        let declarations = try Self.sources().matches(of: /(?:struct|extension) (\w+): [^{\n]*\bHCICommand\b/)
+        let declared = Set(declarations.map { String($0.1) })
+        #expect(declared.count > 100)
+        #expect(declared == Set(Self.commands.map { "\($0)" }))
+    }
+
+    @Test func everyConstantHasAName() throws {
+        var types: Set<Substring> = []
+        for constant in try Self.sources().matches(of: /static let (\w+) = (\w+)\(rawValue: 0x([0-9a-f]+)\)/)
+        {
+            guard let number = UInt16(constant.3, radix: 16) else { continue }
+            let octet = UInt8(truncatingIfNeeded: number)
+            let name: String
+            switch constant.2 {
+            case "HCIOpcode": name = HCIOpcode(rawValue: number).description
+            case "HCIEventCode": name = HCIEventCode(rawValue: octet).description
+            case "LESubevent": name = LESubevent(rawValue: octet).description
+            case "LESignalingCode": name = LESignalingCode(rawValue: octet).description
+            // Behind the name comes the number, in parentheses.
+            case "HCIStatus": name = HCIStatus(rawValue: octet).description
+            default: continue
+            }
+            types.insert(constant.2)
+            guard constant.1 != "none" else { continue }
+            #expect(!name.hasPrefix("0x") && !name.hasPrefix("("), "\(constant.1)")
+        }
+        #expect(types.count == 5)
+    }
+
+    /// All of Sources/HCI.
+    private static func sources() throws -> String {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/HCI").standardizedFileURL
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return try names.filter { $0.hasSuffix(".swift") }.map { name in
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        }.joined(separator: "\n")
     }
 
     @Test func everyEventOfLowEnergyIsData() {

@@ -121,25 +121,17 @@ import Testing
             "3e 04 14 4000 01",
             .channelSelectionAlgorithm(
                 LEChannelSelectionAlgorithm(connection: link, algorithm: 1))),
+        .init(
+            "3e 42 08 00 \(P256PublicKey.counting.octets.hex)",
+            .readLocalP256PublicKeyComplete(LEReadLocalP256PublicKeyComplete(publicKey: .counting))),
+        .init(
+            "3e 22 09 00 \(DHKey.counting.octets.hex)",
+            .generateDHKeyComplete(LEGenerateDHKeyComplete(key: .counting))),
     ]
 
-    @Test(arguments: general + openEnded + lowEnergy) func codes(_ message: MessageCase) throws {
-        try message.check()
-    }
+    static let table = general + openEnded + lowEnergy
 
-    @Test func keysOfTheCurve() throws {
-        let octets = (0..<64).map { UInt8($0) }
-        let publicKey = try #require(P256PublicKey(octets))
-        let shared = try #require(DHKey(Array(octets.prefix(32))))
-        try MessageCase(
-            "3e 42 08 00 \(octets.hex)",
-            .readLocalP256PublicKeyComplete(LEReadLocalP256PublicKeyComplete(publicKey: publicKey))
-        ).check()
-        try MessageCase(
-            "3e 22 09 00 \(octets.prefix(32).hex)",
-            .generateDHKeyComplete(LEGenerateDHKeyComplete(key: shared))
-        ).check()
-    }
+    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
 
     @Test func errorsNameEventAndField() {
         #expect(problem("3e 05 14 4000 0102") == "LE Meta: end at octet 4: 1 octets too many")

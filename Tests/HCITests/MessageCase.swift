@@ -4,16 +4,29 @@ import Testing
 
 /// One message of a table: the bytes of a whole packet, and what they mean.
 struct MessageCase: Sendable, CustomTestStringConvertible {
+    /// Which message it is.
+    enum Subject: Hashable {
+        case command(HCIOpcode)
+        /// The return parameters of that command.
+        case returned(HCIOpcode)
+        case event(HCIEventCode)
+        case lowEnergy(LESubevent)
+
+        init(_ event: HCIEvent) {
+            self =
+                if case .leMeta(let event) = event { .lowEnergy(event.subevent) } else { .event(event.code) }
+        }
+    }
+
     let testDescription: String
-    /// The command whose return parameters these are.
-    private(set) var returned: HCIOpcode?
+    let subject: Subject
     let check: @Sendable () throws -> Void
 
     /// The bytes of a command packet.
-    init(
-        _ hex: String, _ command: some HCICommand, sourceLocation: SourceLocation = #_sourceLocation
+    init<Command: HCICommand>(
+        _ hex: String, _ command: Command, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        self.init(hex, type(of: command).packetName) { bytes in
+        self.init(hex, Command.packetName, .command(Command.opcode)) { bytes in
             PacketCase(Array(bytes.dropFirst(3)), command).check(sourceLocation: sourceLocation)
             #expect(command.packet.encoded.hex == bytes.hex, sourceLocation: sourceLocation)
             let decoded = try HCICommandPacket(bytes).decoded()
@@ -26,7 +39,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         _ hex: String, by command: Command.Type, _ returned: Command.ReturnParameters,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        self.init(hex, "\(command.packetName) returns") { bytes in
+        self.init(hex, "\(command.packetName) returns", .returned(Command.opcode)) { bytes in
             PacketCase(bytes, returned).check(sourceLocation: sourceLocation)
             let event = CommandComplete(command, returning: returned)
             #expect(event.returnParameters == [0] + bytes, sourceLocation: sourceLocation)
@@ -35,12 +48,11 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
             let found = try event.returned()
             #expect(found?.encoded == bytes, sourceLocation: sourceLocation)
         }
-        self.returned = Command.opcode
     }
 
     /// The bytes of an event packet; every shorter or longer one must fail.
     init(_ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation) {
-        self.init(hex, event.code.description) { bytes in
+        self.init(hex, event.code.description, Subject(event)) { bytes in
             PacketCase(bytes, event).check(sourceLocation: sourceLocation)
             #expect(event.packet.encoded == bytes, sourceLocation: sourceLocation)
             let parameters = Array(bytes.dropFirst(2))
@@ -57,7 +69,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
     static func openEnded(
         _ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation
     ) -> MessageCase {
-        MessageCase(hex, event.code.description) { bytes in
+        MessageCase(hex, event.code.description, Subject(event)) { bytes in
             PacketCase(bytes, event).check(sourceLocation: sourceLocation)
             #expect(event.packet.encoded == bytes, sourceLocation: sourceLocation)
         }
@@ -68,9 +80,22 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         self.init(hex, .leMeta(event), sourceLocation: sourceLocation)
     }
 
-    private init(_ hex: String, _ name: String, _ check: @escaping @Sendable ([UInt8]) throws -> Void) {
+    private init(
+        _ hex: String, _ name: String, _ subject: Subject,
+        _ check: @escaping @Sendable ([UInt8]) throws -> Void
+    ) {
         testDescription = "\(name) \(hex)"
+        self.subject = subject
         self.check = { try check([UInt8](spelled: hex)) }
+    }
+}
+
+extension FixedOctets {
+    /// The octets 0, 1, 2 and so on.
+    static var counting: Self {
+        var octets = Self()
+        for index in 0..<width { octets[index] = UInt8(index) }
+        return octets
     }
 }
 

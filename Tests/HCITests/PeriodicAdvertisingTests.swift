@@ -94,12 +94,17 @@ import Testing
                     train: train))),
     ]
 
-    @Test(arguments: advertising + following + transfer + returned + events)
-    func codes(_ message: MessageCase) throws { try message.check() }
+    static let fragments: [MessageCase] = {
+        guard let fragment = try? PeriodicAdvertisingDataFragment(set: set, operation: .last, [0xaa, 0xbb])
+        else { return [] }
+        return [.init("3f20 05 03 02 02 aabb", LESetPeriodicAdvertisingData(fragment: fragment))]
+    }()
 
-    @Test func dataComeInFragments() throws {
-        let fragment = try PeriodicAdvertisingDataFragment(set: Self.set, operation: .last, [0xaa, 0xbb])
-        try MessageCase("3f20 05 03 02 02 aabb", LESetPeriodicAdvertisingData(fragment: fragment)).check()
+    static let table = advertising + following + transfer + returned + events + fragments
+
+    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+
+    @Test func aFragmentHasALimit() throws {
         let most = try PeriodicAdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 252))
         #expect(LESetPeriodicAdvertisingData(fragment: most).packet.parameters.count == 255)
         #expect(throws: HCIParameterError(field: "periodic advertising data", value: 253, limit: 252)) {

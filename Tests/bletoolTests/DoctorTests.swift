@@ -11,7 +11,7 @@ struct DoctorTests {
         _ availability: AdapterDescription.Availability = .available
     ) -> AdapterDescription {
         var adapter = AdapterDescription(
-            index: 0, address: DeviceAddress(0xaabb_ccdd_eeff, type: .public), name: "", version: 12,
+            index: 0, address: DeviceAddress(0xaabb_ccdd_eeff, type: .public), name: "", version: .v5_3,
             manufacturer: 1, supported: [.powered, .lowEnergy], current: current)
         adapter.availability = availability
         return adapter

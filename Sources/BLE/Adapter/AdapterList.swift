@@ -1,4 +1,5 @@
 import BLECore
+import HCI
 import HCISocket
 
 /// A kernel adapter as it is now.
@@ -12,8 +13,8 @@ public struct AdapterDescription: Hashable, Sendable {
     package var staticAddress: DeviceAddress?
     /// The kernel's name of the adapter, "hci0".
     public var name: String
-    /// The HCI version's number: 10 is Bluetooth 5.1, 13 is 5.4.
-    package var version: UInt8
+    /// The HCI version; 0 when it is not known.
+    package var version: CoreVersion
     /// The company identifier of the controller's manufacturer.
     public var manufacturer: UInt16
     /// What it can be set to.
@@ -73,7 +74,8 @@ extension AdapterDescription {
 
     private init(_ index: UInt16, _ state: HCIDeviceState) {
         self.init(
-            index: index, address: DeviceAddress(state.address, type: .public), name: "", version: 0,
+            index: index, address: DeviceAddress(state.address, type: .public), name: "",
+            version: CoreVersion(rawValue: 0),
             manufacturer: 0xffff, supported: [], current: [], availability: state.isUp ? .taken : .notSetUp)
     }
 
@@ -81,7 +83,8 @@ extension AdapterDescription {
         let information = adapter.information
         self.init(
             index: adapter.index, address: DeviceAddress(information.address, type: .public),
-            name: information.name, version: information.version, manufacturer: information.manufacturer,
+            name: information.name, version: CoreVersion(rawValue: information.version),
+            manufacturer: information.manufacturer,
             supported: information.supported, current: information.current)
     }
 }

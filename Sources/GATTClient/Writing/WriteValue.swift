@@ -16,8 +16,7 @@ package struct WriteValue: SingleRequest {
     /// Subscribes to a characteristic, or ends that, by its Client Characteristic Configuration descriptor
     /// (3.3.3.3 and 4.10, 4.11).
     package init(_ descriptor: AttributeHandle, configuration: ClientCharacteristicConfiguration) {
-        let bits = configuration.rawValue
-        self.init(descriptor, [UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
+        self.init(descriptor, [UInt8](littleEndian: configuration.rawValue))
     }
 
     func result(of response: ATTResponse) throws(GATTClientError) -> Void? {

@@ -287,14 +287,10 @@ extension AttributeDatabase {
         var mac = AESCMAC(key: 0)
         for attribute in attributes {
             guard let type = attribute.type.uint16, let part = HashedPart(type) else { continue }
-            for word in [attribute.handle.rawValue, type] {
-                mac.update(UInt8(truncatingIfNeeded: word))
-                mac.update(UInt8(truncatingIfNeeded: word >> 8))
-            }
+            for word in [attribute.handle.rawValue, type] { mac.update([UInt8](littleEndian: word)) }
             if part == .withValue { mac.update(attribute.value) }
         }
-        let code = mac.finalize()
-        return (0..<16).map { UInt8(truncatingIfNeeded: code >> UInt128(8 * $0)) }
+        return [UInt8](littleEndian: mac.finalize())
     }
 }
 

@@ -10,7 +10,10 @@ extension GATTCharacteristic {
     ) throws(DatabaseError) -> [GATTDescriptor] {
         guard !allowsContradictions else { return descriptors }
         let needed: [(BluetoothUUID, CharacteristicProperties, [UInt8])] = [
-            (.characteristicExtendedProperties, .extendedProperties, extendedPropertiesValue),
+            (
+                .characteristicExtendedProperties, .extendedProperties,
+                [UInt8](littleEndian: extendedProperties.rawValue)
+            ),
             (.clientCharacteristicConfiguration, .anyNotification, []),
             (.serverCharacteristicConfiguration, .broadcast, [0, 0]),
         ]
@@ -25,11 +28,6 @@ extension GATTCharacteristic {
             }
         }
         return all
-    }
-
-    private var extendedPropertiesValue: [UInt8] {
-        let bits = extendedProperties.rawValue
-        return [UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)]
     }
 
     /// What a descriptor's kind implies where it says nothing itself.

@@ -30,13 +30,14 @@ public struct GenericServices: Hashable, Sendable {
             GATTCharacteristic(
                 .deviceName, properties: .read, value: .stored(Array((deviceName ?? "").utf8)),
                 length: .variable(max: 248)),
-            GATTCharacteristic(.appearance, properties: .read, value: .stored(littleEndian([appearance]))),
+            GATTCharacteristic(
+                .appearance, properties: .read, value: .stored([UInt8](littleEndian: appearance))),
         ]
         if let preferredConnection {
             gap.append(
                 GATTCharacteristic(
                     .peripheralPreferredConnectionParameters, properties: .read,
-                    value: .stored(littleEndian(preferredConnection.steps))))
+                    value: .stored(preferredConnection.steps.flatMap { [UInt8](littleEndian: $0) })))
         }
         if let resolvesAddresses {
             gap.append(
@@ -63,10 +64,6 @@ public struct GenericServices: Hashable, Sendable {
                 .serverSupportedFeatures, properties: .read, value: [ServerSupportedFeatures().rawValue]),
         ]
     }
-}
-
-private func littleEndian(_ words: [UInt16]) -> [UInt8] {
-    words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
 }
 
 extension ConnectionParameters {

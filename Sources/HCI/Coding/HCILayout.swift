@@ -6,7 +6,8 @@ import BLECore
 /// static let layout = HCILayout("handle, reason", Self.init) { ($0.connection, $0.reason) }
 /// ```
 /// The text names the fields for errors, the initializer takes them in the order of the wire, and the
-/// closure gives them in that order.
+/// closure gives them in that order. That there is a name for each field is asserted in debug builds, in which tests
+/// use every layout.
 package struct HCILayout<Value: Sendable>: Sendable {
     let decode: @Sendable (inout ByteReader) throws(DecodeError) -> Value
     let count: @Sendable (Value) -> Int
@@ -16,6 +17,9 @@ package struct HCILayout<Value: Sendable>: Sendable {
         _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Value,
         _ fields: @escaping @Sendable (Value) -> (repeat each Field)
     ) {
+        assert(
+            names.description.split(separator: ",").count == fieldCount(repeat (each Field).self),
+            "\(names): the layout has another number of fields")
         decode = { (reader: inout ByteReader) throws(DecodeError) -> Value in
             var index = 0
             do throws(DecodeError) {
@@ -33,6 +37,12 @@ package struct HCILayout<Value: Sendable>: Sendable {
             for field in repeat each fields(value) { field.write(into: &output) }
         }
     }
+}
+
+private func fieldCount<each Field>(_ fields: repeat (each Field).Type) -> Int {
+    var count = 0
+    for _ in repeat each fields { count += 1 }
+    return count
 }
 
 /// Reads a field and counts it.

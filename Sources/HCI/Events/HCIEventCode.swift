@@ -39,35 +39,46 @@ extension HCIEventCode {
 
 extension HCIEventCode: CustomStringConvertible {
     /// The specification's name, "Command Complete", or the code, "0x60".
-    package var description: String { Self.names[rawValue] ?? "0x" + rawValue.hex }
+    package var description: String {
+        Self.names[self] ?? Self.namesOfOthers[rawValue] ?? "0x" + rawValue.hex
+    }
 
-    private static let names: [UInt8: String] = [
+    private static let names: [HCIEventCode: String] = [
+        .disconnectionComplete: "Disconnection Complete",
+        .encryptionChange: "Encryption Change [v1]",
+        .readRemoteVersionInformationComplete: "Read Remote Version Information Complete",
+        .commandComplete: "Command Complete",
+        .commandStatus: "Command Status",
+        .hardwareError: "Hardware Error",
+        .numberOfCompletedPackets: "Number Of Completed Packets",
+        .dataBufferOverflow: "Data Buffer Overflow",
+        .encryptionKeyRefreshComplete: "Encryption Key Refresh Complete",
+        .leMeta: "LE Meta",
+        .authenticatedPayloadTimeoutExpired: "Authenticated Payload Timeout Expired",
+        .encryptionChangeV2: "Encryption Change [v2]",
+        .vendor: "Vendor",
+    ]
+
+    /// What the specification calls the events that have no constant, because Low Energy does not use them.
+    private static let namesOfOthers: [UInt8: String] = [
         0x01: "Inquiry Complete",
         0x02: "Inquiry Result",
         0x03: "Connection Complete",
         0x04: "Connection Request",
-        0x05: "Disconnection Complete",
         0x06: "Authentication Complete",
         0x07: "Remote Name Request Complete",
-        0x08: "Encryption Change [v1]",
         0x09: "Change Connection Link Key Complete",
         0x0a: "Link Key Type Changed",
         0x0b: "Read Remote Supported Features Complete",
-        0x0c: "Read Remote Version Information Complete",
         0x0d: "QoS Setup Complete",
-        0x0e: "Command Complete",
-        0x0f: "Command Status",
-        0x10: "Hardware Error",
         0x11: "Flush Occurred",
         0x12: "Role Change",
-        0x13: "Number Of Completed Packets",
         0x14: "Mode Change",
         0x15: "Return Link Keys",
         0x16: "PIN Code Request",
         0x17: "Link Key Request",
         0x18: "Link Key Notification",
         0x19: "Loopback Command",
-        0x1a: "Data Buffer Overflow",
         0x1b: "Max Slots Change",
         0x1c: "Read Clock Offset Complete",
         0x1d: "Connection Packet Type Changed",
@@ -80,7 +91,6 @@ extension HCIEventCode: CustomStringConvertible {
         0x2d: "Synchronous Connection Changed",
         0x2e: "Sniff Subrating",
         0x2f: "Extended Inquiry Result",
-        0x30: "Encryption Key Refresh Complete",
         0x31: "IO Capability Request",
         0x32: "IO Capability Response",
         0x33: "User Confirmation Request",
@@ -92,7 +102,6 @@ extension HCIEventCode: CustomStringConvertible {
         0x3b: "User Passkey Notification",
         0x3c: "Keypress Notification",
         0x3d: "Remote Host Supported Features Notification",
-        0x3e: "LE Meta",
         0x48: "Number Of Completed Data Blocks",
         0x4e: "Triggered Clock Capture",
         0x4f: "Synchronization Train Complete",
@@ -103,9 +112,6 @@ extension HCIEventCode: CustomStringConvertible {
         0x54: "Peripheral Page Response Timeout",
         0x55: "Connectionless Peripheral Broadcast Channel Map Change",
         0x56: "Inquiry Response Notification",
-        0x57: "Authenticated Payload Timeout Expired",
         0x58: "SAM Status Change",
-        0x59: "Encryption Change [v2]",
-        0xff: "Vendor",
     ]
 }

@@ -21,13 +21,9 @@ package struct L2CAPChannelID: HCICode {
     package static let securityManager = L2CAPChannelID(rawValue: 0x0006)
     /// The Security Manager Protocol on BR/EDR.
     package static let brEDRSecurityManager = L2CAPChannelID(rawValue: 0x0007)
-    /// What connection-oriented channels on LE are numbered with.
-    package static let leDynamic = L2CAPChannelID(rawValue: 0x0040)...L2CAPChannelID(rawValue: 0x007f)
 }
 
-extension L2CAPChannelID: Comparable, CustomStringConvertible {
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-
+extension L2CAPChannelID: CustomStringConvertible {
     /// The protocol of a fixed channel, "ATT", or the number, "0x0040".
     package var description: String {
         switch self {

@@ -35,20 +35,20 @@ package struct LESignalingCode: HCICode {
 
 extension LESignalingCode: CustomStringConvertible {
     /// What the packet is called, "Command Reject", or the code, "0x60".
-    package var description: String { Self.names[rawValue]?.description ?? "0x" + rawValue.hex }
+    package var description: String { Self.names[self] ?? "0x" + rawValue.hex }
 
-    private static let names: [UInt8: StaticString] = [
-        0x01: "Command Reject",
-        0x06: "Disconnection Request",
-        0x07: "Disconnection Response",
-        0x12: "Connection Parameter Update Request",
-        0x13: "Connection Parameter Update Response",
-        0x14: "LE Credit Based Connection Request",
-        0x15: "LE Credit Based Connection Response",
-        0x16: "Flow Control Credit Indication",
-        0x17: "Credit Based Connection Request",
-        0x18: "Credit Based Connection Response",
-        0x19: "Credit Based Reconfigure Request",
-        0x1a: "Credit Based Reconfigure Response",
+    private static let names: [LESignalingCode: String] = [
+        .commandReject: "Command Reject",
+        .disconnectionRequest: "Disconnection Request",
+        .disconnectionResponse: "Disconnection Response",
+        .connectionParameterUpdateRequest: "Connection Parameter Update Request",
+        .connectionParameterUpdateResponse: "Connection Parameter Update Response",
+        .leCreditBasedConnectionRequest: "LE Credit Based Connection Request",
+        .leCreditBasedConnectionResponse: "LE Credit Based Connection Response",
+        .flowControlCredit: "Flow Control Credit Indication",
+        .creditBasedConnectionRequest: "Credit Based Connection Request",
+        .creditBasedConnectionResponse: "Credit Based Connection Response",
+        .creditBasedReconfigureRequest: "Credit Based Reconfigure Request",
+        .creditBasedReconfigureResponse: "Credit Based Reconfigure Response",
     ]
 }

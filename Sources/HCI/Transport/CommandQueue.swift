@@ -59,8 +59,6 @@ package struct CommandQueue: Machine, Sendable {
     package private(set) var unsolicitedCount = 0
     /// Commands that are not sent.
     package var waitingCount: Int { waiting.count }
-    /// Commands that are sent and may be answered.
-    package var unansweredCount: Int { sent.count }
 
     private struct Waiting {
         let ticket: Ticket

@@ -63,7 +63,7 @@ package enum HCISockets {
             throw .system(.current, during: "ioctl HCIGETDEVINFO")
         }
         let address = withUnsafeBytes(of: information.bdaddr.b) { octets in
-            octets.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            UInt64(littleEndian: octets)
         }
         // HCI_UP is the first of the flags.
         return HCIDeviceState(address: address, isUp: information.flags & 1 != 0)

@@ -136,9 +136,7 @@ extension sockaddr_l2 {
         l2_cid = channel.littleEndian
         l2_bdaddr_type = address.type.rawValue + 1
         withUnsafeMutableBytes(of: &l2_bdaddr) { octets in
-            for index in octets.indices {
-                octets[index] = UInt8(truncatingIfNeeded: address.value >> UInt64(8 * index))
-            }
+            octets.copyBytes(from: [UInt8](littleEndian: address.value).prefix(octets.count))
         }
     }
 }
@@ -146,7 +144,7 @@ extension sockaddr_l2 {
 extension DeviceAddress {
     init(_ address: sockaddr_l2) {
         let value = withUnsafeBytes(of: address.l2_bdaddr) { octets in
-            octets.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            UInt64(littleEndian: octets)
         }
         self.init(value, type: address.l2_bdaddr_type == 1 ? .public : .random)
     }

@@ -31,18 +31,6 @@ package struct RecordedDialogue: Sendable {
     /// The number of the packet that each turn is, in the recording.
     package fileprivate(set) var frames: [Int] = []
 
-    /// The MTU that the server first sent to its client, by link.
-    package var receiveMTUs: [Int: ATTMTU] {
-        turns.reduce(into: [:]) { mtus, turn in
-            switch turn {
-            case .server(.response(.exchangeMTU(let mtu)), let link),
-                .server(.request(.exchangeMTU(let mtu)), let link):
-                mtus[link] = mtus[link] ?? ATTMTU(mtu)
-            default: break
-            }
-        }
-    }
-
     /// How many requests the clients made.
     package var requests: Int {
         turns.reduce(0) { if case .client(.request, _) = $1 { $0 + 1 } else { $0 } }

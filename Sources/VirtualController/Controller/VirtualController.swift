@@ -47,7 +47,7 @@ public struct VirtualController: Sendable {
         var leEventMask = LEEventMask.default
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
-        var family: AdvertisingFamily?
+        var family: CommandFamily?
         /// Nil stands for anonymous advertisers.
         var acceptList: [DeviceAddress?] = []
         var resolvingList = ResolvingList()

@@ -225,7 +225,7 @@ struct BenchCommand: RadioCommand {
         let database = try await device.discover()
         guard let count = database.characteristics(BenchServer.Attribute.count).first else { return nil }
         return try await device.attempt("bench") { [peripheral = device.peripheral] () throws(BLEError) in
-            try await peripheral.read(count.valueHandle).littleEndianNumber
+            UInt64(littleEndian: try await peripheral.read(count.valueHandle))
         }
     }
 

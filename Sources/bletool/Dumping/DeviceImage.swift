@@ -120,7 +120,7 @@ extension DeviceImage {
 
     private func advertise(_ hasStandard: Bool) -> CommentedNode.Field {
         var fields: [CommentedNode.Field] = []
-        let appearance = value(of: 0x2a01).flatMap { $0.count == 2 ? Int($0[0]) | Int($0[1]) << 8 : nil }
+        let appearance = value(of: 0x2a01).flatMap { $0.count == 2 ? Int(UInt16(littleEndian: $0)) : nil }
         if hasStandard, let appearance, appearance != 0 {
             fields.append(.init("appearance", .number(appearance)))
         }

@@ -45,7 +45,7 @@ struct BenchServer: Sendable {
                 GATTCharacteristic(Attribute.source, properties: .notify),
                 GATTCharacteristic(
                     Attribute.count, properties: .read,
-                    onRead: { _ in .value(.littleEndian(taken.withLock { $0 })) }),
+                    onRead: { _ in .value([UInt8](littleEndian: taken.withLock { $0 })) }),
             ])
         try await manager.publish([service], generic: GenericServices(deviceName: Self.name))
         var content = AdvertisingContent()
@@ -82,7 +82,7 @@ struct BenchServer: Sendable {
         var number: UInt32 = 0
         while !Task.isCancelled, let subscriber = await manager.subscribers(of: handle).first {
             let room = max(4, min(size ?? .max, subscriber.maximumUpdateLength))
-            let value = [UInt8].littleEndian(number) + [UInt8](repeating: 0x55, count: room - 4)
+            let value = [UInt8](littleEndian: number) + [UInt8](repeating: 0x55, count: room - 4)
             do throws(BLEError) {
                 try await manager.readyToUpdate(handle)
                 if try await manager.tryUpdate(handle, to: value) { number &+= 1 }
@@ -91,16 +91,4 @@ struct BenchServer: Sendable {
             }
         }
     }
-}
-
-extension [UInt8] {
-    /// A number, least octet first.
-    fileprivate static func littleEndian(_ number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
-        (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-}
-
-extension RandomAccessCollection<UInt8> {
-    /// The number that these octets are, least first; those beyond the eighth are not of it.
-    var littleEndianNumber: UInt64 { prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }

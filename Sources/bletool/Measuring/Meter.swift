@@ -38,7 +38,7 @@ final class Meter: Sendable {
     func arrived(_ value: [UInt8], isNumbered: Bool = false) {
         let last = state.withLock { state in
             if isNumbered {
-                let number = UInt32(truncatingIfNeeded: value.prefix(4).littleEndianNumber)
+                let number = UInt32(littleEndian: value)
                 state.missing += Int(number &- (state.next ?? number))
                 state.next = number &+ 1
             }

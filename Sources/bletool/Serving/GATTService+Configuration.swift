@@ -58,8 +58,8 @@ extension CharacteristicConfiguration {
     fileprivate var extendedProperties: ExtendedCharacteristicProperties {
         guard properties.contains(.extended) else { return [] }
         let descriptor = descriptors.first { $0.uuid == .characteristicExtendedProperties }
-        let bits = (descriptor?.value.octets ?? []).prefix(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
-        return ExtendedCharacteristicProperties(rawValue: bits)
+        return ExtendedCharacteristicProperties(
+            rawValue: UInt16(littleEndian: descriptor?.value.octets ?? []))
     }
 }
 

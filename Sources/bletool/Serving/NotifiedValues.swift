@@ -54,7 +54,7 @@ struct NotifiedValues: Sendable {
         switch source {
         case .counter(let octets):
             defer { counter &+= 1 }
-            return (0..<octets).map { [counter] in UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
+            return [UInt8]([UInt8](littleEndian: counter).prefix(octets))
         case .command(let program):
             do throws(ProgramRunner.Problem) {
                 return try await runner.run(program)

@@ -23,7 +23,7 @@ enum NumberCoding: Hashable {
     /// are multiplied by ten to the power of `exponent`.
     func text(_ value: [UInt8], exponent: Int = 0) -> String? {
         guard value.count == octets else { return nil }
-        let raw = value.reversed().reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
+        let raw = UInt128(littleEndian: value)
         switch self {
         case .unsigned: return Int128(exactly: raw).map { "\(DecimalNumber($0, exponent: exponent))" }
         case .signed:
@@ -54,7 +54,7 @@ enum NumberCoding: Hashable {
             raw = octets == 4 ? UInt128(Float(number).bitPattern) : UInt128(number.bitPattern)
         case .medical(let width): raw = UInt128(try MedicalFloat(text: text, width: width).bits)
         }
-        return (0..<octets).map { UInt8(truncatingIfNeeded: raw >> UInt128(8 * $0)) }
+        return [UInt8]([UInt8](littleEndian: raw).prefix(octets))
     }
 
     private func integer(

@@ -44,8 +44,8 @@ extension CharacteristicKey where Value: FixedWidthInteger {
     public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service,
-            decode: { (octets) throws(DecodeError) in try Value(littleEndian: octets) },
-            encode: { $0.littleEndianOctets })
+            decode: { (octets) throws(DecodeError) in try Value(decoding: octets) },
+            encode: { [UInt8](littleEndian: $0) })
     }
 }
 
@@ -72,17 +72,11 @@ extension CharacteristicKey where Value == String {
 }
 
 extension FixedWidthInteger {
-    fileprivate init(littleEndian octets: [UInt8]) throws(DecodeError) {
+    /// Creates the number that `octets` are, which must be as many as the type has.
+    fileprivate init(decoding octets: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(octets.span, of: "number of \(Self.bitWidth) bits")
-        var value: Self = 0
-        for index in 0..<(Self.bitWidth / 8) {
-            value |= Self(truncatingIfNeeded: try reader.u8("octet")) << Self(8 * index)
-        }
+        let number = try reader.bytes(Self.bitWidth / 8, "value")
         try reader.end()
-        self = value
-    }
-
-    fileprivate var littleEndianOctets: [UInt8] {
-        (0..<(Self.bitWidth / 8)).map { UInt8(truncatingIfNeeded: self >> Self(8 * $0)) }
+        self.init(littleEndian: number)
     }
 }

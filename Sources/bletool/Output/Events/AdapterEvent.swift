@@ -55,7 +55,7 @@ struct AdapterEvent: Event {
                 .init("address", JSONValue(adapter.address)),
                 .init("addressType", JSONValue(typeOf: adapter.address)),
                 .init("name", JSONValue(adapter.name)),
-                .init("hciVersion", isKnown ? JSONValue(adapter.version) : nil),
+                .init("hciVersion", isKnown ? JSONValue(adapter.version.rawValue) : nil),
                 .init("manufacturer", isKnown ? JSONValue(adapter.manufacturer) : nil),
                 .init("manufacturerName", isKnown ? JSONValue(Names.company(company)) : nil),
                 .init("state", JSONValue(state)),
@@ -70,7 +70,7 @@ struct AdapterEvent: Event {
         let what: String =
             switch adapter.availability {
             case .available:
-                "HCI \(adapter.version)  \(adapter.name.printable)  "
+                "HCI \(adapter.version.rawValue)  \(adapter.name.printable)  "
                     + "[\(names(adapter.current).joined(separator: " "))]"
             case .taken: "another process has it to itself"
             case .notSetUp: "its driver has not set it up"

@@ -81,6 +81,6 @@ struct LinkEvent: Event {
 extension ChannelMap {
     /// Ten hexadecimal digits, the highest channel first.
     fileprivate var digits: String {
-        (0..<5).reversed().map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)).hex }.joined()
+        [UInt8]([UInt8](littleEndian: rawValue).prefix(5).reversed()).hex
     }
 }

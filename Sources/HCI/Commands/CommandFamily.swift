@@ -1,14 +1,13 @@
-import HCI
-
-/// The two sets of commands for advertising, scanning and initiating. Once a host has used one of them, the
-/// other is disallowed until Reset (Core Specification 5.4, Vol 4, Part E, 3.1.1).
-enum AdvertisingFamily: Sendable {
+/// The two sets of LE commands for advertising, scanning and connecting. A controller that has seen one of
+/// the extended set answers the legacy ones with Command Disallowed until it is reset, and the other way
+/// round (Core Specification 5.4, Vol 4, Part E, 3.1.1).
+package enum CommandFamily: Sendable {
     case legacy
     case extended
 
     /// The family that a command belongs to, if it does to one. LE Create Connection Cancel and LE Set Random
     /// Address, for example, are of both.
-    init?(_ opcode: HCIOpcode) {
+    package init?(_ opcode: HCIOpcode) {
         if Self.legacyCommands.contains(opcode) {
             self = .legacy
         } else if Self.extendedCommands.contains(opcode) {
@@ -35,14 +34,4 @@ enum AdvertisingFamily: Sendable {
         .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
         .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
     ]
-}
-
-extension VirtualController {
-    /// Whether the host may use a command beside those that it has used. It has then used it, even if it is
-    /// refused for another reason.
-    mutating func admits(_ opcode: HCIOpcode) -> Bool {
-        guard let family = AdvertisingFamily(opcode) else { return true }
-        settings.family = settings.family ?? family
-        return settings.family == family
-    }
 }
