@@ -180,7 +180,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", "TestSupport", system],
+            name: "HCISocketTests",
+            dependencies: ["HCISocket", "HCI", "CLinux", "BLECore", "TestSupport", system],
             swiftSettings: strict),
         .testTarget(
             name: "BLETests",
