@@ -52,6 +52,8 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
         .newSigningKey(
             Management.SigningKey(peer: lamp, isLocal: false, isAuthenticated: true, value: 1), isKept: true)
     ),
+    (0x002d, "", .suspended),
+    (0x002e, "", .resumed),
     // Of no use here, or about BR/EDR.
     (0x0007, "", .other(0x0007)),
     (0x0011, "554433221100 00", .other(0x0011)),
