@@ -166,7 +166,8 @@ let package = Package(
             name: "SMPTests", dependencies: ["SMP", "BLEAdvertising", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],
+            name: "VirtualControllerTests",
+            dependencies: ["VirtualController", "HCI", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "RecordingsTests",

@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import TestSupport
 import Testing
 
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
@@ -62,7 +63,7 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
 
 @Test("every management event", arguments: events)
 func managementEvent(code: UInt16, text: String, event: ManagementEvent) throws {
-    let bytes = try #require([UInt8](hex: text.filter { $0 != " " }))
+    let bytes = octets(text)
     func read(_ parameters: [UInt8]) throws -> ManagementEvent {
         try ManagementEvent(Management.Packet(code: code, index: 0, parameters: parameters))
     }
