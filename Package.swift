@@ -166,7 +166,8 @@ let package = Package(
             name: "SMPTests", dependencies: ["SMP", "BLEAdvertising", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "VirtualControllerTests", dependencies: ["VirtualController", "HCI", "BLECore"],
+            name: "VirtualControllerTests",
+            dependencies: ["VirtualController", "HCI", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "RecordingsTests",
@@ -180,7 +181,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HCISocketTests", dependencies: ["HCISocket", "HCI", "BLECore", "TestSupport", system],
+            name: "HCISocketTests",
+            dependencies: ["HCISocket", "HCI", "CLinux", "BLECore", "TestSupport", system],
             swiftSettings: strict),
         .testTarget(
             name: "BLETests",

@@ -108,4 +108,282 @@ import Testing
         #expect(taken == [.value(1), .value(3)])
         #expect(buffer.dropped == 1)
     }
+
+    /// All that is in the buffer of a stream that has ended, and how it ended.
+    private func rest(of buffer: StreamBuffer<Int>) async -> [Taken] { await Self.take(from: buffer) }
+
+    @Test("a value beyond the limit ends the stream, after those for which there was room")
+    func overflowOfValues() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 2))
+        for value in 1...2 { buffer.yield(value) }
+        #expect(buffer.failure == nil)
+        buffer.yield(3)
+        #expect(buffer.failure == .overflow(.values(2)))
+        // What comes later is not taken, though there is room again.
+        #expect(await Self.take(1, from: buffer) == [.value(1)])
+        buffer.yield(4)
+        #expect(await rest(of: buffer) == [.value(2), .failure(.overflow(.values(2)))])
+        #expect(buffer.dropped == 0)
+    }
+
+    @Test(
+        "octets have a limit of their own: up to it there is room, and values that were taken count no more")
+    func overflowOfOctets() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 100, octets: 10), octets: { $0 })
+        buffer.yield(4)
+        buffer.yield(6)
+        buffer.yield(0)
+        #expect(buffer.failure == nil)
+        #expect(await Self.take(1, from: buffer) == [.value(4)])
+        buffer.yield(4)
+        #expect(buffer.failure == nil)
+        buffer.yield(1)
+        #expect(buffer.failure == .overflow(.octets(10)))
+        #expect(
+            await rest(of: buffer)
+                == [.value(6), .value(0), .value(4), .failure(.overflow(.octets(10)))])
+    }
+
+    @Test("a value that is larger than the whole buffer finds no room in an empty one")
+    func oversized() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 100, octets: 10), octets: { $0 })
+        buffer.yield(11)
+        #expect(await rest(of: buffer) == [.failure(.overflow(.octets(10)))])
+    }
+
+    @Test(
+        "the newest values stay, the others are counted, and their owner learns of each",
+        arguments: [-1, 0, 1, 3])
+    func newest(limit: Int) async {
+        let gone = Lock<[Int]>([])
+        let buffer = StreamBuffer<Int>(
+            .newest(limit), onTake: { value in gone.withLock { $0.append(value) } })
+        for value in 1...5 { buffer.yield(value) }
+        let kept = max(limit, 1)
+        #expect(buffer.dropped == 5 - kept)
+        #expect(gone.withLock { $0 } == Array(1...(5 - kept)))
+        buffer.finish()
+        #expect(await rest(of: buffer) == (1...5).suffix(kept).map { .value($0) } + [.end])
+    }
+
+    @Test(
+        "a stream has one consumer: a second one that waits beside it is refused, and the first one goes on")
+    func secondConsumer() async throws {
+        let loop = try EventLoop(clock: .virtual)
+        let taken = await Task(executorPreference: loop) {
+            let buffer = StreamBuffer<Int>(.overflow(limit: 8), on: loop)
+            let first = Task(executorPreference: loop) { await Self.take(1, from: buffer) }
+            _ = await loop.sleep(for: .seconds(1))
+            #expect(await Self.take(1, from: buffer) == [.failure(.invalidRequest(.streamInUse))])
+            buffer.yield(1)
+            return await first.value
+        }.value
+        loop.stop()
+        #expect(taken == [.value(1)])
+    }
+
+    @Test(
+        "the source is ended once: by an end, an overflow, a consumer that is gone; and at once where that was before"
+    )
+    func endOfSource() async {
+        let ends: [@Sendable (StreamBuffer<Int>) -> Void] = [
+            { $0.finish() }, { $0.finish(.failure(.adapter(.closed))) }, { $0.abandon() },
+            { buffer in for value in 1...3 { buffer.yield(value) } },
+        ]
+        for end in ends {
+            let steps = Lock<[String]>([])
+            let buffer = StreamBuffer<Int>(.overflow(limit: 2))
+            for name in ["first", "second"] {
+                buffer.onEnd { steps.withLock { $0.append(name) } }
+            }
+            buffer.yield(0)
+            #expect(steps.withLock { $0 }.isEmpty)
+            end(buffer)
+            end(buffer)
+            #expect(steps.withLock { $0 } == ["first", "second"])
+            buffer.onEnd { steps.withLock { $0.append("late") } }
+            #expect(steps.withLock { $0 } == ["first", "second", "late"])
+        }
+    }
+
+    @Test("the first end counts; an end that has no error is no failure")
+    func firstEnd() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 2))
+        buffer.finish()
+        buffer.finish(.failure(.adapter(.closed)))
+        #expect(buffer.failure == nil)
+        buffer.yield(1)
+        #expect(await rest(of: buffer) == [.end])
+    }
+
+    @Test("a consumer that is gone leaves nothing in the buffer")
+    func abandoned() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 2))
+        buffer.yield(1)
+        buffer.abandon()
+        #expect(await rest(of: buffer) == [.end])
+    }
+}
+
+/// Buffers that keep back what comes, as while an application is suspended.
+@Suite(.timeLimit(.minutes(10))) struct HeldStreamTests {
+    /// A buffer whose values are of one kind when their tens are the same.
+    private func buffer(_ policy: BufferPolicy) -> StreamBuffer<Int> {
+        StreamBuffer(policy, merge: { AnyHashable($0 / 10) })
+    }
+
+    /// What can be taken once the stream is ended, and why it ended.
+    private func rest(of buffer: StreamBuffer<Int>) async -> ([Int], BLEError?) {
+        var values: [Int] = []
+        let error = await failure { () throws(BLEError) in
+            while let value = try await buffer.next() { values.append(value) }
+        }
+        return (values, error)
+    }
+
+    @Test(
+        "of the values that come while it is held, the last of each kind is handed over, in the order of these"
+    )
+    func merging() async {
+        let buffer = buffer(.overflow(limit: 8))
+        buffer.yield(1)
+        buffer.hold()
+        for value in [11, 21, 12, 2] { buffer.yield(value) }
+        buffer.hold()
+        buffer.release()
+        buffer.yield(22)
+        buffer.finish()
+        // 1 came before it was held, so it is not replaced by 2, which is of its kind.
+        #expect(await rest(of: buffer) == ([1, 21, 12, 2, 22], nil))
+    }
+
+    @Test("a consumer that waits gets nothing until the stream is released")
+    func waitingConsumer() async throws {
+        let loop = try EventLoop(clock: .virtual)
+        let buffer = buffer(.overflow(limit: 8))
+        let (before, after) = await Task(executorPreference: loop) {
+            let isTaken = Lock(false)
+            let consumer = Task(executorPreference: loop) {
+                let value = try? await buffer.next()
+                isTaken.withLock { $0 = true }
+                return value
+            }
+            _ = await loop.sleep(for: .seconds(1))
+            buffer.hold()
+            buffer.yield(1)
+            _ = await loop.sleep(for: .seconds(1))
+            let before = isTaken.withLock { $0 }
+            buffer.release()
+            return (before, await consumer.value)
+        }.value
+        loop.stop()
+        #expect(!before && after == 1)
+    }
+
+    @Test("more kinds than the limit end a stream that must not lose any")
+    func overflowWhileHeld() async {
+        let buffer = buffer(.overflow(limit: 2))
+        buffer.hold()
+        for value in [1, 2, 11, 12] { buffer.yield(value) }
+        #expect(buffer.failure == nil)
+        buffer.yield(21)
+        #expect(buffer.failure == .overflow(.values(2)))
+    }
+
+    @Test("more values than the limit, with those from before, end it when it is released")
+    func overflowAtRelease() async {
+        let buffer = buffer(.overflow(limit: 2))
+        buffer.yield(1)
+        buffer.hold()
+        for value in [11, 21] { buffer.yield(value) }
+        #expect(buffer.failure == nil)
+        buffer.release()
+        #expect(buffer.failure == .overflow(.values(2)))
+    }
+
+    @Test("a stream of the newest values drops the oldest kinds, and counts them")
+    func newestWhileHeld() async {
+        let buffer = buffer(.newest(2))
+        buffer.yield(1)
+        buffer.hold()
+        for value in [11, 21, 31] { buffer.yield(value) }
+        #expect(buffer.dropped == 1)
+        buffer.release()
+        #expect(buffer.dropped == 2)
+        buffer.finish()
+        #expect(await rest(of: buffer) == ([21, 31], nil))
+    }
+
+    @Test("a held stream that ends hands over what it held")
+    func endWhileHeld() async {
+        let buffer = buffer(.overflow(limit: 8))
+        buffer.hold()
+        for value in [1, 11] { buffer.yield(value) }
+        buffer.finish(.failure(.adapter(.closed)))
+        #expect(await rest(of: buffer) == ([1, 11], .adapter(.closed)))
+    }
+
+    @Test("a stream whose values have no kinds cannot be held")
+    func withoutKinds() async {
+        let buffer = StreamBuffer<Int>(.overflow(limit: 8))
+        buffer.hold()
+        for value in [1, 2] { buffer.yield(value) }
+        buffer.finish()
+        #expect(await rest(of: buffer) == ([1, 2], nil))
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct BoundedStreamTests {
+    @Test(
+        "what is still to be done with a value is done when it is asked for, and then its owner learns of it")
+    func finishing() async throws {
+        let steps = Lock<[String]>([])
+        let buffer = StreamBuffer<Int>(
+            .overflow(limit: 8), onTake: { value in steps.withLock { $0.append("taken \(value)") } })
+        let stream = BoundedStream(buffer) { value in
+            steps.withLock { $0.append("finish \(value)") }
+            return value * 10
+        }
+        for value in 1...2 { buffer.yield(value) }
+        #expect(steps.withLock { $0 }.isEmpty)
+        var iterator = stream.makeAsyncIterator()
+        let first = try await iterator.next()
+        #expect(first == 10)
+        #expect(steps.withLock { $0 } == ["finish 1", "taken 10"])
+    }
+
+    @Test("a stream that is let go, with its iterators, ends its source")
+    func lettingGo() async throws {
+        let isEnded = Lock(false)
+        let buffer = StreamBuffer<Int>(.overflow(limit: 8))
+        buffer.onEnd { isEnded.withLock { $0 = true } }
+        var iterator: BoundedStream<Int>.Iterator? = BoundedStream(buffer).makeAsyncIterator()
+        buffer.yield(1)
+        let value = try await iterator?.next()
+        #expect(value == 1)
+        #expect(!isEnded.withLock { $0 })
+        iterator = nil
+        #expect(isEnded.withLock { $0 })
+    }
+
+    @Test("a consumer that is cancelled ends its source, and gets no value that comes then")
+    func cancelled() async throws {
+        let loop = try EventLoop(clock: .virtual)
+        let isEnded = Lock(false)
+        let error = await Task(executorPreference: loop) {
+            let buffer = StreamBuffer<Int>(.overflow(limit: 8), on: loop)
+            buffer.onEnd { isEnded.withLock { $0 = true } }
+            let stream = BoundedStream(buffer)
+            let consumer = Task(executorPreference: loop) {
+                await failure { () throws(BLEError) in for try await _ in stream {} }
+            }
+            _ = await loop.sleep(for: .seconds(1))
+            consumer.cancel()
+            buffer.yield(1)
+            return await consumer.value
+        }.value
+        loop.stop()
+        #expect(error == .cancelled)
+        #expect(isEnded.withLock { $0 })
+    }
 }

@@ -3,40 +3,20 @@ import BLECore
 import GATTServer
 import Testing
 
-@Test("GATT/SR/GAD/BV-01-C: discover all primary services")
-func discoverPrimaryServices() throws {
+@Test("Find By Type Value compares with the configuration that the client has itself (3.4.3.3)")
+func findByConfiguration() throws {
     var dialogue = try ServerDialogue(discoverable)
     speak(
         &dialogue,
         [
-            Exchange("100100ffff0028", "1106" + "010004000f18" + "100014000918"),
-            // The UUID of the next one is longer, so it comes alone.
-            Exchange("101500ffff0028", "1114" + "20002200" + nordicHex),
-            Exchange("102300ffff0028", "011023000a"),
-            Exchange("100100ffff0128", "1106" + "300030000f18"),
-            // A 16-bit group type may come in its long form.
-            Exchange(
-                "100100ffff" + "fb349b5f80000080001000000128" + "0000", "1106" + "300030000f18"),
-        ])
-}
-
-@Test("GATT/SR/GAD/BV-02-C: discover primary services by UUID")
-func discoverPrimaryServicesByUUID() throws {
-    var dialogue = try ServerDialogue(discoverable)
-    speak(
-        &dialogue,
-        [
-            Exchange("060100ffff00280f18", "0701000400"),
-            Exchange("060500ffff00280f18", "010605000a"),
-            Exchange("060100ffff0028" + nordicHex, "0720002200"),
-            // Characteristics group what follows them, descriptors do not.
-            Exchange("060100ffff0328" + "120300192a", "0702000400"),
             Exchange("060100ffff0229" + "0000", "07" + "04000400" + "14001400"),
-            Exchange("060100ffff192a" + "64", "0703000300"),
+            Exchange("1204000100", "13"),
+            Exchange("060100ffff0229" + "0000", "07" + "14001400"),
+            Exchange("060100ffff0229" + "0100", "07" + "04000400"),
         ])
 }
 
-@Test("GATT/SR/GAD/BV-03-C: find included services")
+@Test("GATT/SR/GAD/BV-03-C: find included services that the application names by UUID")
 func findIncludedServices() throws {
     var dialogue = try ServerDialogue(discoverable)
     speak(
@@ -46,18 +26,6 @@ func findIncludedServices() throws {
             Exchange("080100ffff0228", "0906" + "1100" + "20002200"),
             Exchange("0a2000", "0b" + nordicHex),
             Exchange("081200ffff0228", "010812000a"),
-        ])
-}
-
-@Test("GATT/SR/GAD/BV-04-C: discover all characteristics of a service")
-func discoverCharacteristics() throws {
-    var dialogue = try ServerDialogue(discoverable)
-    speak(
-        &dialogue,
-        [
-            Exchange("080100ffff0328", "0907" + "0200" + "120300192a" + "1200" + "2013001c2a"),
-            Exchange("081300ffff0328", "0915" + "2100" + "022200" + nordicHex),
-            Exchange("08230022000328", "0108230001"),
         ])
 }
 

@@ -27,19 +27,6 @@ func readRefused() throws {
     #expect(dialogue.events() == [])
 }
 
-@Test("GATT/SR/GAR/BV-03-C: read using characteristic UUID")
-func readByUUID() throws {
-    var dialogue = try ServerDialogue(discoverable)
-    speak(
-        &dialogue,
-        [
-            Exchange("080100ffff192a", "0903" + "030064"),
-            Exchange("080100ffff" + nordicHex, "0905" + "2200010203"),
-            Exchange("080100ffff182a", "010801000a"),
-            Exchange("080400ffff192a", "010804000a"),
-        ])
-}
-
 @Test("Read By Type: entries of one length, up to a value that cannot be read (3.4.4.1)")
 func readByTypeEnds() throws {
     let open = GATTCharacteristic(0xff01, properties: .read, value: [1])

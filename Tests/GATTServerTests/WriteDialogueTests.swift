@@ -32,39 +32,6 @@ func writeCommand() throws {
     #expect(dialogue.server.refusedCommands == 3)
 }
 
-@Test("GATT/SR/GAW/BV-03-C: write characteristic value")
-func writeRequest() throws {
-    var dialogue = try ServerDialogue(
-        single(
-            GATTCharacteristic(
-                0xff01, properties: [.read, .write], value: .stored([1, 2, 3]), length: .variable(max: 4))))
-    speak(
-        &dialogue,
-        [
-            Exchange("12030007", "13"), Exchange("0a0300", "0b07"),
-            Exchange("120300", "13"), Exchange("0a0300", "0b"),
-            Exchange("12030001020304", "13"),
-            Exchange("1203000102030405", "011203000d"),
-            Exchange("52030009", ""),
-            Exchange("0a0300", "0b01020304"),
-        ])
-    #expect(dialogue.events().filter { if case .write = $0 { true } else { false } }.count == 3)
-}
-
-@Test("GATT/SR/GAW/BI-02-C, BI-03-C, BI-07-C, BI-08-C: write what is not there or cannot be written")
-func writeRefused() throws {
-    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .read, value: [1])))
-    speak(
-        &dialogue,
-        [
-            Exchange("12000001", "0112000001"), Exchange("12090001", "0112090001"),
-            Exchange("12030001", "0112030003"), Exchange("12020001", "0112020003"),
-            Exchange("1609000000" + "01", "0116090001"), Exchange("1603000000" + "01", "0116030003"),
-            Exchange("1801", "19"),
-            Exchange("0a0300", "0b01"),
-        ])
-}
-
 @Test func aFixedLengthKeepsWhatAShorterWriteDoesNotReach() throws {
     var dialogue = try ServerDialogue(
         single(
@@ -119,54 +86,6 @@ func preparedWritesFail() throws {
             Exchange("1801", "19"),
             Exchange("0a0300", "0b0102"),
         ])
-}
-
-@Test("GATT/SR/GAW/BV-06-C: reliable writes, several attributes, all or nothing")
-func reliableWrites() throws {
-    let one = GATTCharacteristic(
-        0xff01, properties: [.read, .write], extendedProperties: .reliableWrite, value: .stored([1]),
-        length: .variable(max: 2))
-    var dialogue = try ServerDialogue(several(one, one))
-    // 0x0004 and 0x0007 are the Extended Properties.
-    speak(
-        &dialogue,
-        [
-            Exchange("1603000000" + "aa", "1703000000" + "aa"),
-            Exchange("1606000000" + "bb", "1706000000" + "bb"),
-            Exchange("1603000100" + "cc", "1703000100" + "cc"),
-            Exchange("1801", "19"), Exchange("0e03000600", "0faaccbb"),
-            Exchange("1603000000" + "11", "1703000000" + "11"),
-            Exchange("1606000000" + "222222", "1706000000" + "222222"),
-            Exchange("1801", "011806000d"), Exchange("0e03000600", "0faaccbb"),
-        ])
-    let told = dialogue.events().filter { if case .write = $0 { true } else { false } }
-    #expect(told.count == 2)
-    #expect(told.first.map(written([0xaa, 0xcc], .prepared)) == true)
-    #expect(told.last.map(written([0xbb], .prepared, handle: 6)) == true)
-}
-
-@Test("The prepare queue is bounded (3.4.6.1)")
-func prepareQueueIsBounded() throws {
-    var configuration = ServerOptions()
-    configuration.prepareQueueLimit = 2
-    var dialogue = try ServerDialogue(
-        single(GATTCharacteristic(0xff01, properties: [.read, .write])), configuration: configuration)
-    speak(
-        &dialogue,
-        [
-            Exchange("1603000000" + "01", "1703000000" + "01"),
-            Exchange("1603000100" + "02", "1703000100" + "02"),
-            Exchange("1603000200" + "03", "0116030009"),
-            Exchange("1801", "19"), Exchange("0a0300", "0b0102"),
-        ])
-}
-
-@Test func preparedWritesGoWithTheirLink() throws {
-    var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: [.read, .write])))
-    speak(&dialogue, [Exchange("1603000000" + "01", "1703000000" + "01")])
-    dialogue.server.disconnect(ServerDialogue.central)
-    dialogue.server.connect(ServerDialogue.central)
-    speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b")])
 }
 
 @Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only with a valid signature, and never answered")

@@ -1,6 +1,7 @@
 import BLECore
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import HCISocket
@@ -10,7 +11,7 @@ import Testing
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         try await Task(executorPreference: loop) {
-            let (near, far) = try #require(Sockets.pair())
+            let (near, far) = socketPair(SOCK_STREAM)
             defer { close(far) }
             let (results, told) = AsyncStream<Result<Instant, PortError>>.makeStream()
             let attempts = Lock(0)
@@ -34,13 +35,5 @@ import Testing
             let ended = await iterator.next()
             #expect(ended == .failure(.system(.badFileDescriptor, during: "accept")))
         }.value
-    }
-}
-
-extension Sockets {
-    fileprivate static func pair() -> (CInt, CInt)? {
-        var ends: [CInt] = [0, 0]
-        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
-        return socketpair(AF_UNIX, kind, 0, &ends) == 0 ? (ends[0], ends[1]) : nil
     }
 }

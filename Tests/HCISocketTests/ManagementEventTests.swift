@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import HCISocket
+import TestSupport
 import Testing
 
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
@@ -52,6 +53,8 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
         .newSigningKey(
             Management.SigningKey(peer: lamp, isLocal: false, isAuthenticated: true, value: 1), isKept: true)
     ),
+    (0x002d, "", .suspended),
+    (0x002e, "", .resumed),
     // Of no use here, or about BR/EDR.
     (0x0007, "", .other(0x0007)),
     (0x0011, "554433221100 00", .other(0x0011)),
@@ -60,7 +63,7 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
 
 @Test("every management event", arguments: events)
 func managementEvent(code: UInt16, text: String, event: ManagementEvent) throws {
-    let bytes = try #require([UInt8](hex: text.filter { $0 != " " }))
+    let bytes = octets(text)
     func read(_ parameters: [UInt8]) throws -> ManagementEvent {
         try ManagementEvent(Management.Packet(code: code, index: 0, parameters: parameters))
     }

@@ -102,3 +102,150 @@ func managementEvents() {
                     packet: "management packet", field: "index", offset: 2,
                     reason: .truncated(needed: 2, available: 0))))
 }
+
+@Test("a late answer is not that of the next command, and one that comes twice counts once")
+func managementLateAnswers() {
+    var queue = ManagementQueue()
+    let power = queue.submit(.setPowered(true), index: 0, at: .zero)
+    let bondable = queue.submit(.setBondable(true), index: 0, at: .zero)
+    #expect(queue.written() == 0x0005)
+    let late = Instant.zero + .seconds(10)
+    queue.expire(at: late)
+    #expect(queue.nextEvent() == .timedOut(power, after: .seconds(10)))
+    #expect(queue.written(at: late) == 0x0009)
+    #expect(queue.answer(0x0005, [1, 0, 0, 0], at: late) == nil)
+    #expect(queue.deadline == late + .seconds(10))
+    #expect(queue.answer(0x0009, [2, 0, 0, 0], at: late) == .answered(bondable, .success, [2, 0, 0, 0]))
+    #expect(queue.answer(0x0009, [2, 0, 0, 0], at: late) == nil)
+    #expect(queue.deadline == nil)
+}
+
+@Test("an answer that no command asked for, or none yet, is no event")
+func managementForeignAnswers() {
+    var queue = ManagementQueue()
+    #expect(queue.answer(0x0005) == nil)
+    let power = queue.submit(.setPowered(true), index: 1, at: .zero)
+    // Not written yet: it answers another socket's command.
+    #expect(queue.answer(0x0005, index: 1) == nil)
+    #expect(queue.written() == 0x0005)
+    for (code, index) in [(0x0005, 0), (0x0005, 0xffff), (0x0009, 1), (0x0019, 1)] as [(UInt16, UInt16)] {
+        #expect(queue.answer(code, index: index) == nil)
+    }
+    #expect(queue.written() == nil)
+    #expect(queue.answer(0x0005, index: 1) == .answered(power, .success, []))
+}
+
+@Test("Command Status answers too, with no octets, also a pairing that it does not name")
+func managementCommandStatus() {
+    var queue = ManagementQueue()
+    let pair = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero)
+    let power = queue.submit(.setPowered(true), index: 0, at: .zero)
+    #expect(queue.written() == 0x0019)
+    #expect(queue.written() == 0x0005)
+    for (code, status, ticket) in [(0x05, 0x0a, power), (0x19, 0x11, pair)]
+        as [(UInt8, UInt8, ManagementQueue.Ticket)]
+    {
+        let packet = Management.Packet(code: 2, index: 0, parameters: [code, 0, status])
+        queue.receive(packet.encoded.span, at: .zero)
+        #expect(queue.nextEvent() == .answered(ticket, ManagementStatus(rawValue: status), []))
+    }
+    #expect(queue.deadline == nil)
+}
+
+@Test("of two pairings with one device the older one is answered first")
+func managementSamePairing() {
+    var queue = ManagementQueue()
+    let tickets = (0..<2).map { _ in queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero) }
+    // One on another adapter is another.
+    let other = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 1, at: .zero)
+    for _ in 0..<3 { #expect(queue.written() == 0x0019) }
+    #expect(
+        queue.answer(0x0019, status: 5, lampOctets)
+            == .answered(tickets[0], .authenticationFailed, lampOctets))
+    #expect(queue.answer(0x0019, index: 1, lampOctets) == .answered(other, .success, lampOctets))
+    #expect(queue.answer(0x0019, lampOctets) == .answered(tickets[1], .success, lampOctets))
+}
+
+@Test("any number of commands wait, and each has its time from when it is written")
+func managementManyCommands() {
+    var queue = ManagementQueue()
+    let tickets = (0..<500).map { queue.submit(.setPowered($0 % 2 == 0), index: UInt16($0), at: .zero) }
+    #expect(Set(tickets).count == 500)
+    #expect(queue.deadline == nil)
+    for (number, ticket) in tickets.enumerated() {
+        let now = Instant.zero + .seconds(number)
+        #expect(queue.nextFrameCount == 7)
+        #expect(queue.written(at: now) == 0x0005)
+        #expect(queue.nextFrameCount == 0)
+        #expect(queue.deadline == now + .seconds(10))
+        #expect(queue.answer(0x0005, index: UInt16(number), at: now) == .answered(ticket, .success, []))
+    }
+    #expect(queue.nextFrameCount == 0)
+    #expect(queue.written() == nil)
+}
+
+@Test("what is due together is reported together, the current command first, and the next one is written")
+func managementExpiry() {
+    var queue = ManagementQueue()
+    let pairings = [lamp, phone].map { queue.submit(.pairDevice($0, ioCapability: 3), index: 0, at: .zero) }
+    for _ in 0..<2 { #expect(queue.written() == 0x0019) }
+    let power = queue.submit(.setPowered(true), index: 0, at: .zero)
+    let bondable = queue.submit(.setBondable(true), index: 0, at: .zero)
+    let start = Instant.zero + .seconds(50)
+    #expect(queue.written(at: start) == 0x0005)
+    let end = Instant.zero + .seconds(60)
+    #expect(queue.deadline == end)
+    queue.expire(at: end)
+    #expect(queue.nextEvent() == .timedOut(power, after: .seconds(10)))
+    #expect(queue.nextEvent() == .timedOut(pairings[0], after: .seconds(60)))
+    #expect(queue.nextEvent() == .timedOut(pairings[1], after: .seconds(60)))
+    #expect(queue.nextEvent() == nil)
+    #expect(queue.written(at: end) == 0x0009)
+    #expect(queue.answer(0x0009, at: end) == .answered(bondable, .success, []))
+}
+
+@Test("an answer or event that is cut off anywhere is malformed, and what was asked is still to be answered")
+func managementMalformed() {
+    var queue = ManagementQueue()
+    let power = queue.submit(.setPowered(true), index: 0, at: .zero)
+    #expect(queue.written() == 0x0005)
+    let whole = Management.Packet(code: 1, index: 0, parameters: [5, 0, 0]).encoded
+    let wrong =
+        whole.indices.map { Array(whole.prefix($0)) } + [whole + [0]]
+        // The same with lengths that are right.
+        + (0..<3).map {
+            Management.Packet(code: 1, index: 0, parameters: Array([5, 0, 0].prefix($0))).encoded
+        }
+        + [Management.Packet(code: 6, index: 0, parameters: [1, 0, 0]).encoded]
+    for octets in wrong {
+        queue.receive(octets.span, at: .zero)
+        guard case .malformed = queue.nextEvent() else {
+            Issue.record("taken: \(octets)")
+            continue
+        }
+        #expect(queue.nextEvent() == nil)
+    }
+    #expect(queue.written() == nil)
+    queue.receive(whole.span, at: .zero)
+    #expect(queue.nextEvent() == .answered(power, .success, []))
+}
+
+@Test("events wait in the order in which they came")
+func managementEventOrder() {
+    var queue = ManagementQueue()
+    let power = queue.submit(.setPowered(true), index: 0, at: .zero)
+    #expect(queue.written() == 0x0005)
+    for packet in [
+        Management.Packet(code: 4, index: 2, parameters: []),
+        Management.Packet(code: 1, index: 0, parameters: [5, 0, 0, 1, 0, 0, 0]),
+        Management.Packet(code: 6, index: 0, parameters: [1, 0, 0, 0]),
+        Management.Packet(code: 5, index: 2, parameters: []),
+    ] {
+        queue.receive(packet.encoded.span, at: .zero)
+    }
+    #expect(queue.nextEvent() == .told(index: 2, .added))
+    #expect(queue.nextEvent() == .answered(power, .success, [1, 0, 0, 0]))
+    #expect(queue.nextEvent() == .told(index: 0, .settings(.powered)))
+    #expect(queue.nextEvent() == .told(index: 2, .removed))
+    #expect(queue.nextEvent() == nil)
+}

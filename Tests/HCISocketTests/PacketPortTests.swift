@@ -1,6 +1,7 @@
 import BLECore
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import HCISocket
@@ -51,14 +52,6 @@ private actor Owner {
 }
 
 @Suite struct PacketPortTests {
-    /// A socket, and its other end, which is closed or takes no packet of more than some thousand octets.
-    private static func pair(_ kind: CInt) throws -> (CInt, CInt) {
-        var ends: [CInt] = [0, 0]
-        let flags = CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        try #require(socketpair(AF_UNIX, kind | flags, 0, &ends) == 0)
-        return (ends[0], ends[1])
-    }
-
     private func run(_ body: (EventLoop) async throws -> Void) async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
@@ -73,7 +66,7 @@ private actor Owner {
     @Test("a packet socket that fails while it sends reports so in a later turn")
     func packetSocketFailure() async throws {
         try await run { loop in
-            let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
+            let (near, far) = socketPair(SOCK_SEQPACKET)
             defer { Glibc.close(far) }
             let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
             try await owner.start()
@@ -86,7 +79,7 @@ private actor Owner {
     @Test("a stream that fails while it sends reports so in a later turn")
     func streamFailure() async throws {
         try await run { loop in
-            let (near, far) = try Self.pair(CInt(SOCK_STREAM.rawValue))
+            let (near, far) = socketPair(SOCK_STREAM)
             defer { Glibc.close(far) }
             let owner = Owner(loop, H4Port(near, on: loop))
             try await owner.start()
@@ -107,7 +100,7 @@ private actor Owner {
     @Test("an owner that closes the port in between gets no event")
     func closedMeanwhile() async throws {
         try await run { loop in
-            let (near, far) = try Self.pair(CInt(SOCK_SEQPACKET.rawValue))
+            let (near, far) = socketPair(SOCK_SEQPACKET)
             defer { Glibc.close(far) }
             let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
             try await owner.start()

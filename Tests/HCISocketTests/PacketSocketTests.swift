@@ -1,6 +1,7 @@
 import BLECore
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import HCISocket
@@ -24,14 +25,11 @@ private actor Reader {
     /// How many entries there were when work that the first of them queued had its turn.
     private(set) var firstTurn: Int?
 
-    init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) throws {
+    init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) {
         self.loop = loop
-        var ends: [CInt] = [0, 0]
-        let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
-        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-        far = ends[1]
-        port = PacketSocket(
-            ends[0], on: loop, maximumPacket: maximumPacket, gathersReports: gathersReports)
+        let near: CInt
+        (near, far) = socketPair(SOCK_SEQPACKET)
+        port = PacketSocket(near, on: loop, maximumPacket: maximumPacket, gathersReports: gathersReports)
     }
 
     func write(_ packets: [[UInt8]]) {
@@ -102,7 +100,7 @@ private actor Reader {
     @Test func roomThatIsWaitedForIsToldOnce() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 8)
+        let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         await reader.expectRoom()
         await reader.wait(for: 1)
@@ -116,7 +114,7 @@ private actor Reader {
     func unsent(length: Int) async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 8)
+        let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         #expect(await reader.unsentPackets == 0)
         for _ in 0..<5 { await reader.send([UInt8](repeating: 1, count: length)) }
@@ -133,7 +131,7 @@ private actor Reader {
     func unsentAndKept() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 8)
+        let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         var count = 0
         while await reader.canSend {
@@ -153,7 +151,7 @@ private actor Reader {
     func departures() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 8)
+        let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         for _ in 0..<3 { await reader.send([UInt8](repeating: 1, count: 20)) }
         let (departures, told) = AsyncStream<Void>.makeStream()
@@ -179,7 +177,7 @@ private actor Reader {
     @Test func packetsOfManyBatchesComeInOrderAndThenTheEnd() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         let packets = (0..<100).map { (number: Int) in [UInt8](repeating: UInt8(number), count: number + 1) }
         await reader.write(packets)
         await reader.closeFarEnd()
@@ -192,7 +190,7 @@ private actor Reader {
     func turns() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         let packets = (0..<100).map { (number: Int) in [UInt8(number)] }
         await reader.write(packets)
         try await reader.start()
@@ -207,7 +205,7 @@ private actor Reader {
     @Test func packetsAreTakenAsTheyCome() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         try await reader.start()
         for number in UInt8(1)...3 {
             await reader.write([[number]])
@@ -222,7 +220,7 @@ private actor Reader {
     @Test func whatCameBeforeTheOtherEndWasResetIsRead() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         // What the other end has not read makes its end a reset.
         await reader.send([9])
         await reader.write([[1], [2], [3]])
@@ -236,7 +234,7 @@ private actor Reader {
     @Test func whatCameBeforeTheOtherEndTookNoMoreIsRead() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         await reader.write([[1], [2], [3]])
         await reader.closeFarEnd()
         try await reader.start(sending: [9])
@@ -249,7 +247,7 @@ private actor Reader {
     @Test func aPacketWithoutRoomEndsThePortAndIsNamed() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 4)
+        let reader = Reader(loop, maximumPacket: 4)
         await reader.write([[1, 2, 3, 4], [1, 2, 3, 4, 5], [6]])
         try await reader.start()
         await reader.wait(for: 2)
@@ -261,7 +259,7 @@ private actor Reader {
     @Test func closingAfterReadingFromAHandlerDeliversWhatHasCome() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260)
+        let reader = Reader(loop, maximumPacket: 260)
         let packets = (0..<90).map { (number: Int) in [UInt8(number)] }
         await reader.write(packets)
         try await reader.start(endingWith: [3])
@@ -274,7 +272,7 @@ private actor Reader {
     @Test func reportsCloseTogetherWaitForEachOtherUntilSomethingElsePasses() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
-        let reader = try Reader(loop, maximumPacket: 260, gathersReports: true)
+        let reader = Reader(loop, maximumPacket: 260, gathersReports: true)
         let report: [UInt8] = [0x04, 0x3e, 0x02, 0x02, 0x00]
         let answer: [UInt8] = [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x00]
         // All of it on the loop: virtual time passes only while this waits.

@@ -1,6 +1,7 @@
 #if SecurityManager
 import BLECore
 import SMP
+import TestSupport
 import Testing
 
 /// Sample data of the Core Specification 5.4: Vol 3, Part H, 2.2.3, 2.2.4 and Appendix D; Vol 2, Part G,
@@ -8,8 +9,7 @@ import Testing
 private func toolbox() throws -> any SecurityToolbox { try #require(SecurityManager.defaultToolbox) }
 
 private func number(_ hex: String) throws -> UInt128 {
-    let octets = try #require([UInt8](hex: hex.filter { $0 != " " }))
-    return octets.reduce(0) { $0 << 8 | UInt128($1) }
+    octets(hex).reduce(0) { $0 << 8 | UInt128($1) }
 }
 
 private func wide(_ hex: String) throws -> PairingPublicKey.Coordinate {

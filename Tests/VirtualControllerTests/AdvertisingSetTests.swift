@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -47,7 +48,7 @@ import VirtualController
     func parameters(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
-        let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let octets = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetExtendedAdvertisingParameters, parameters: octets)
         let answer = bench.answer(packet, on: id)
         #expect(answer.status == expected)

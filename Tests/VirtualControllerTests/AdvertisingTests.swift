@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -141,7 +142,7 @@ import VirtualController
         var bench = Bench()
         let id = bench.join()
         if isAdvertising == 1 { bench.advertise(on: id) }
-        let parameters = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let parameters = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetAdvertisingParameters, parameters: parameters)
         #expect(bench.answer(packet, on: id).status == expected)
     }

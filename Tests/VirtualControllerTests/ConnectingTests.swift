@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -207,7 +208,7 @@ import VirtualController
     func parameters(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.join()
-        let parameters = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let parameters = octets(hex)
         let packet = HCICommandPacket(opcode: .leCreateConnection, parameters: parameters)
         #expect(bench.answer(packet, on: id).status == expected)
         #expect(bench.packets(id).isEmpty)

@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -156,7 +157,7 @@ import VirtualController
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
         let one: [UInt8] = [16, 0, 16, 0, 24, 0, 40, 0, 0, 0, 42, 0, 0, 0, 0, 0]
         let octets =
-            ([UInt8](hex: hex.filter { $0 != " " }) ?? []) + (0..<phys).flatMap { _ in one }
+            octets(hex) + (0..<phys).flatMap { _ in one }
         let packet = HCICommandPacket(opcode: .leExtendedCreateConnection, parameters: octets)
         #expect(bench.answer(packet, on: id).status == expected)
     }

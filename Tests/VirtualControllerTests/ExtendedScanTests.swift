@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -27,7 +28,7 @@ import VirtualController
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
         if isScanning == 1 { bench.scanExtended(on: id) }
-        let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let octets = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetExtendedScanParameters, parameters: octets)
         #expect(bench.answer(packet, on: id).status == expected)
     }
@@ -45,7 +46,7 @@ import VirtualController
         var bench = Bench()
         let id = bench.joinExtended()
         bench.scanExtended(on: id)
-        let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let octets = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetExtendedScanEnable, parameters: octets)
         #expect(bench.answer(packet, on: id).status == expected)
         #expect(

@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -19,7 +20,7 @@ import VirtualController
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, []), on: id)
-        let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let octets = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetPeriodicAdvertisingParameters, parameters: octets)
         #expect(bench.answer(packet, on: id).status == expected)
     }

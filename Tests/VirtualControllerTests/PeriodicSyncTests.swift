@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -118,7 +119,7 @@ import VirtualController
     func parameters(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
-        let octets = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let octets = octets(hex)
         let parameters = octets[..<3] + [1, 2, 3, 4, 5, 6] + octets[3...]
         let packet = HCICommandPacket(opcode: .lePeriodicAdvertisingCreateSync, parameters: Array(parameters))
         #expect(bench.answer(packet, on: id).status == expected)

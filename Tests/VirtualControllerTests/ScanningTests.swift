@@ -1,5 +1,6 @@
 import BLECore
 import HCI
+import TestSupport
 import Testing
 import VirtualController
 
@@ -128,7 +129,7 @@ import VirtualController
         var bench = Bench()
         let id = bench.join()
         if isScanning == 1 { bench.scan(on: id) }
-        let parameters = [UInt8](hex: hex.filter { $0 != " " }) ?? []
+        let parameters = octets(hex)
         let packet = HCICommandPacket(opcode: .leSetScanParameters, parameters: parameters)
         #expect(bench.answer(packet, on: id).status == expected)
     }

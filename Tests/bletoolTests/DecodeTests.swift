@@ -2,6 +2,7 @@ import ArgumentParser
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 @testable import bletool
@@ -19,7 +20,7 @@ private let steps: [(Record.Direction, String)] = [
 private let records = steps.enumerated().map { index, step in
     Record(
         time: RecordingTime(microseconds: 1_795_000_000_000_000 + Int64(index) * 1000),
-        content: .packet(step.0, [UInt8](hex: step.1.filter { $0 != " " }) ?? []))
+        content: .packet(step.0, octets(step.1)))
 }
 
 private var packets: [DecodedPacket] {

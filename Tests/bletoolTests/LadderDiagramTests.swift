@@ -1,6 +1,7 @@
 import BLECore
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 @testable import bletool
@@ -15,7 +16,7 @@ struct LadderDiagramTests {
     private func diagram() -> LadderDiagram {
         var (dissector, diagram) = (Dissector(), LadderDiagram())
         for (index, step) in steps.enumerated() {
-            let bytes = [UInt8](hex: step.1.filter { $0 != " " }) ?? []
+            let bytes = octets(step.1)
             let time = RecordingTime(microseconds: 5_000_000 + Int64(index) * 1500)
             let packet = dissector.dissect(Record(time: time, content: .packet(step.0, bytes)))
             diagram.add(packet, since: RecordingTime(microseconds: 5_000_000))

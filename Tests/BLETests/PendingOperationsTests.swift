@@ -1,0 +1,225 @@
+import HCISocket
+import Testing
+
+@testable import BLE
+
+/// Waits of tasks on an adapter, and in which order their parts ran.
+private final class Waits: @unchecked Sendable {
+    // Sendable: touched on the adapter's loop only.
+    let pending = PendingOperations<Int, String>()
+    var steps: [String] = []
+    /// Whether cancellation ends a wait.
+    var endsCancelled = true
+}
+
+extension Adapter {
+    /// Waits under `key`. `action` runs in the step that begins the wait.
+    fileprivate func wait(
+        _ waits: Waits, for key: Int, then action: @Sendable () -> Void = {}
+    ) async throws(BLEError) -> String {
+        let value = try await waits.pending.wait(in: self) { adapter, key in
+            waits.steps.append("cancel \(key)")
+            if waits.endsCancelled { waits.pending.resume(key, with: .failure(.cancelled)) }
+        } begin: { () throws(BLEError) in
+            waits.steps.append("begin \(key)")
+            return .pending(key)
+        } then: {
+            action()
+        }
+        waits.steps.append("end \(key)")
+        return value
+    }
+
+    /// Begins work that is done, or that fails.
+    fileprivate func wait(
+        _ waits: Waits, beginning begin: @Sendable () throws(BLEError) -> WaitBeginning<Int, String>
+    ) async throws(BLEError) -> String {
+        try await waits.pending.wait(in: self) { _, key in
+            waits.steps.append("cancel \(key)")
+        } begin: { () throws(BLEError) in
+            try begin()
+        } then: {
+            waits.steps.append("then")
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct PendingOperationsTests {
+    /// Runs `body` on the loop of an adapter.
+    private func run(
+        _ body: @escaping @Sendable (VirtualTestbed, Adapter, Waits) async throws -> Void
+    ) async throws {
+        try await VirtualTestbed.run { bed in
+            try await body(bed, try await bed.adapter("waiting"), Waits())
+        }
+    }
+
+    /// Tasks that wait under these keys, in this order.
+    private func waiters(
+        _ bed: VirtualTestbed, _ adapter: Adapter, _ waits: Waits, keys: some Sequence<Int>
+    ) async -> [Task<String, any Error>] {
+        let tasks = keys.map { key in bed.task { try await adapter.wait(waits, for: key) } }
+        await bed.wait(.milliseconds(1))
+        return tasks
+    }
+
+    @Test("each wait ends with the result for its key, in the order of the results")
+    func order() async throws {
+        try await run { bed, adapter, waits in
+            let tasks = await waiters(bed, adapter, waits, keys: 1...3)
+            #expect(waits.steps == ["begin 1", "begin 2", "begin 3"])
+            #expect(waits.pending.count == 3)
+            for key in [2, 3, 1] {
+                #expect(waits.pending.contains(key))
+                waits.pending.resume(key, with: .success("value \(key)"))
+                #expect(!waits.pending.contains(key))
+            }
+            #expect(waits.pending.count == 0)
+            for (key, task) in zip(1..., tasks) {
+                let value = try await task.value
+                #expect(value == "value \(key)")
+            }
+            #expect(waits.steps.suffix(3) == ["end 2", "end 3", "end 1"])
+        }
+    }
+
+    @Test("a result for a key under which no task waits, or no longer, is dropped")
+    func unknownKeys() async throws {
+        try await run { bed, adapter, waits in
+            waits.pending.resume(1, with: .success("early"))
+            let tasks = await waiters(bed, adapter, waits, keys: [1])
+            waits.pending.resume(2, with: .success("another's"))
+            #expect(waits.pending.count == 1)
+            waits.pending.resume(1, with: .success("first"))
+            waits.pending.resume(1, with: .success("second"))
+            let value = try await tasks[0].value
+            #expect(value == "first")
+        }
+    }
+
+    @Test("all waits of an owner that fails end with its error, and new ones can begin")
+    func ownerFails() async throws {
+        try await run { bed, adapter, waits in
+            let tasks = await waiters(bed, adapter, waits, keys: 1...3)
+            waits.pending.resumeAll(with: .failure(.adapter(.removed)))
+            #expect(waits.pending.count == 0)
+            for task in tasks {
+                let result = await task.result
+                #expect(throws: BLEError.adapter(.removed)) { try result.get() }
+            }
+            #expect(!waits.steps.contains { $0.hasPrefix("end") || $0.hasPrefix("cancel") })
+            let next = await waiters(bed, adapter, waits, keys: [1])
+            waits.pending.resume(1, with: .success("again"))
+            let value = try await next[0].value
+            #expect(value == "again")
+        }
+    }
+
+    @Test("waits can be ended by what their keys have in common")
+    func some() async throws {
+        try await run { bed, adapter, waits in
+            let tasks = await waiters(bed, adapter, waits, keys: 1...4)
+            waits.pending.resume(where: { $0 % 2 == 0 }, with: .failure(.adapter(.closed)))
+            #expect(waits.pending.contains(1) && waits.pending.contains(3) && waits.pending.count == 2)
+            waits.pending.resumeAll(with: .success("odd"))
+            for (key, task) in zip(1..., tasks) {
+                let result = await task.result
+                if key % 2 == 0 {
+                    #expect(throws: BLEError.adapter(.closed)) { try result.get() }
+                } else {
+                    let value = try result.get()
+                    #expect(value == "odd")
+                }
+            }
+        }
+    }
+
+    @Test("a task that is cancelled while it waits has its owner end the wait; the others go on")
+    func cancellation() async throws {
+        try await run { bed, adapter, waits in
+            let tasks = await waiters(bed, adapter, waits, keys: 1...2)
+            tasks[0].cancel()
+            let result = await tasks[0].result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            #expect(waits.steps == ["begin 1", "begin 2", "cancel 1"])
+            #expect(waits.pending.count == 1)
+            waits.pending.resume(2, with: .success("done"))
+            let value = try await tasks[1].value
+            #expect(value == "done")
+        }
+    }
+
+    @Test("an owner that cannot stop what it began lets a cancelled task wait for the result")
+    func unstoppable() async throws {
+        try await run { bed, adapter, waits in
+            waits.endsCancelled = false
+            let tasks = await waiters(bed, adapter, waits, keys: [1])
+            tasks[0].cancel()
+            await bed.wait(.milliseconds(1))
+            #expect(waits.steps == ["begin 1", "cancel 1"])
+            #expect(waits.pending.contains(1))
+            waits.pending.resume(1, with: .success("done all the same"))
+            let value = try await tasks[0].value
+            #expect(value == "done all the same")
+        }
+    }
+
+    @Test("a task that was cancelled before begins nothing")
+    func cancelledBefore() async throws {
+        try await run { bed, adapter, waits in
+            let task = bed.task { try await adapter.wait(waits, for: 1) }
+            task.cancel()
+            let result = await task.result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            await bed.wait(.milliseconds(1))
+            #expect(waits.steps.isEmpty && waits.pending.count == 0)
+        }
+    }
+
+    @Test("work that is done at once is not waited for; work that fails to begin leaves nothing behind")
+    func withoutWaiting() async throws {
+        try await run { bed, adapter, waits in
+            let value = try await adapter.wait(waits) { .done("at once") }
+            #expect(value == "at once")
+            #expect(waits.steps == ["then"])
+            let error = await failure { () throws(BLEError) in
+                _ = try await adapter.wait(
+                    waits, beginning: { () throws(BLEError) in throw .adapter(.removed) })
+            }
+            #expect(error == .adapter(.removed))
+            // What follows a beginning does not follow one that failed.
+            #expect(waits.steps == ["then"] && waits.pending.count == 0)
+        }
+    }
+
+    @Test("what follows the beginning in the same step may end the wait, and other waits")
+    func endedInTheSameStep() async throws {
+        try await run { bed, adapter, waits in
+            let tasks = await waiters(bed, adapter, waits, keys: [1])
+            let value = try await adapter.wait(waits, for: 2) {
+                waits.pending.resume(2, with: .success("mine"))
+                waits.pending.resume(1, with: .success("another's"))
+            }
+            #expect(value == "mine")
+            let other = try await tasks[0].value
+            #expect(other == "another's")
+        }
+    }
+
+    @Test("a task that waits again, under the same key, is not ended by the result that it had")
+    func again() async throws {
+        try await run { bed, adapter, waits in
+            let task = bed.task {
+                let first = try await adapter.wait(waits, for: 1)
+                return (first, try await adapter.wait(waits, for: 1))
+            }
+            await bed.wait(.milliseconds(1))
+            waits.pending.resumeAll(with: .success("first"))
+            await bed.wait(.milliseconds(1))
+            #expect(waits.pending.contains(1))
+            waits.pending.resume(1, with: .success("second"))
+            let values = try await task.value
+            #expect(values == ("first", "second"))
+        }
+    }
+}

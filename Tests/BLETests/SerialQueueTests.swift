@@ -1,0 +1,193 @@
+import HCISocket
+import Testing
+
+@testable import BLE
+
+/// Which tasks were let in, in order.
+private typealias Notes = Lock<[String]>
+
+extension Adapter {
+    /// The one link of this adapter. No other task uses its queue: connecting is over.
+    private var onlyLink: Link {
+        get throws(BLEError) {
+            guard let link = links.values.first else { throw .notFound(.device(within: nil)) }
+            return link
+        }
+    }
+
+    /// Waits for the turn in the link's queue and notes that it has come. `leaveQueue` ends it.
+    fileprivate func enterQueue(_ name: String, _ notes: Notes) async throws(BLEError) {
+        let link = try onlyLink
+        try await link.preparation.enter(self, of: link.id, at: \.preparation)
+        notes.withLock { $0.append(name) }
+    }
+
+    fileprivate func leaveQueue() throws(BLEError) { try onlyLink.preparation.leave() }
+
+    /// Ends the turn, and cancels the task whose turn it becomes before that runs.
+    fileprivate func leaveQueue(cancelling next: Task<Void, any Error>) throws(BLEError) {
+        try leaveQueue()
+        next.cancel()
+    }
+
+    fileprivate func closeQueue(_ error: BLEError) throws(BLEError) { try onlyLink.preparation.close(error) }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
+    private func run(
+        _ body: @escaping @Sendable (LinkedHosts, Notes) async throws -> Void
+    ) async throws {
+        try await LinkedHosts.run { hosts in try await body(hosts, Notes([])) }
+    }
+
+    /// Tasks that want in, in this order, and have had the time to be let in.
+    private func tasks(
+        _ hosts: LinkedHosts, _ notes: Notes, _ names: String...
+    ) async -> [Task<Void, any Error>] {
+        let client = hosts.client
+        let tasks = names.map { name in hosts.bed.task { try await client.enterQueue(name, notes) } }
+        await hosts.bed.wait(.milliseconds(1))
+        return tasks
+    }
+
+    /// The task inside leaves, and the next one has the time to be let in.
+    private func leave(_ hosts: LinkedHosts) async throws {
+        try await hosts.client.leaveQueue()
+        await hosts.bed.wait(.milliseconds(1))
+    }
+
+    @Test("one task at a time, in the order in which they came")
+    func order() async throws {
+        try await run { hosts, notes in
+            let all = await tasks(hosts, notes, "a", "b", "c", "d")
+            for names in [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]] {
+                #expect(notes.withLock { $0 } == names)
+                try await leave(hosts)
+            }
+            for task in all { try await task.value }
+            // It is free again.
+            _ = await tasks(hosts, notes, "e")
+            #expect(notes.withLock { $0 }.last == "e")
+            try await leave(hosts)
+        }
+    }
+
+    @Test("a task that comes while others wait does not overtake them")
+    func noOvertaking() async throws {
+        try await run { hosts, notes in
+            _ = await tasks(hosts, notes, "a", "b")
+            // The turn is handed to the one that waits in this very step; the newcomer is begun before it runs.
+            let client = hosts.client
+            try await client.leaveQueue()
+            let late = hosts.bed.task { try await client.enterQueue("late", notes) }
+            await hosts.bed.wait(.milliseconds(1))
+            #expect(notes.withLock { $0 } == ["a", "b"])
+            try await leave(hosts)
+            #expect(notes.withLock { $0 } == ["a", "b", "late"])
+            try await late.value
+            try await leave(hosts)
+        }
+    }
+
+    @Test("a task that is cancelled while it waits gives up its place only")
+    func cancellation() async throws {
+        try await run { hosts, notes in
+            let all = await tasks(hosts, notes, "a", "b", "c", "d")
+            all[1].cancel()
+            let result = await all[1].result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            #expect(notes.withLock { $0 } == ["a"])
+            for _ in 0..<3 { try await leave(hosts) }
+            #expect(notes.withLock { $0 } == ["a", "c", "d"])
+            // The last one left: the place of the cancelled one is not kept.
+            _ = await tasks(hosts, notes, "e")
+            #expect(notes.withLock { $0 } == ["a", "c", "d", "e"])
+            try await leave(hosts)
+        }
+    }
+
+    @Test("a task that was let in is in, also when it is cancelled before it runs")
+    func cancelledInside() async throws {
+        try await run { hosts, notes in
+            let all = await tasks(hosts, notes, "a", "b", "c")
+            try await hosts.client.leaveQueue(cancelling: all[1])
+            await hosts.bed.wait(.milliseconds(1))
+            try await all[1].value
+            #expect(notes.withLock { $0 } == ["a", "b"])
+            try await leave(hosts)
+            #expect(notes.withLock { $0 } == ["a", "b", "c"])
+            try await leave(hosts)
+        }
+    }
+
+    @Test("a task that was cancelled before it came takes no place")
+    func cancelledBefore() async throws {
+        try await run { hosts, notes in
+            let client = hosts.client
+            _ = await tasks(hosts, notes, "a")
+            let cancelled = hosts.bed.task { try await client.enterQueue("b", notes) }
+            cancelled.cancel()
+            let result = await cancelled.result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            _ = await tasks(hosts, notes, "c")
+            try await leave(hosts)
+            #expect(notes.withLock { $0 } == ["a", "c"])
+            try await leave(hosts)
+        }
+    }
+
+    @Test("the task inside waits like any other when it wants in again")
+    func reentrance() async throws {
+        try await run { hosts, notes in
+            let client = hosts.client
+            let task = hosts.bed.task {
+                try await client.enterQueue("outer", notes)
+                try await client.enterQueue("inner", notes)
+            }
+            await hosts.bed.wait(.milliseconds(1))
+            #expect(notes.withLock { $0 } == ["outer"])
+            task.cancel()
+            let result = await task.result
+            #expect(throws: BLEError.cancelled) { try result.get() }
+            // It was let in once, so it leaves once.
+            try await leave(hosts)
+            _ = await tasks(hosts, notes, "next")
+            #expect(notes.withLock { $0 } == ["outer", "next"])
+            try await leave(hosts)
+        }
+    }
+
+    @Test("a queue that is closed ends all that wait, and those that come while a task is still inside")
+    func closing() async throws {
+        try await run { hosts, notes in
+            let waiting = await tasks(hosts, notes, "a", "b", "c")
+            try await hosts.client.closeQueue(.adapter(.removed))
+            let late = await tasks(hosts, notes, "d")
+            for task in [waiting[1], waiting[2], late[0]] {
+                let result = await task.result
+                #expect(throws: BLEError.adapter(.removed)) { try result.get() }
+            }
+            #expect(notes.withLock { $0 } == ["a"])
+            // The one inside leaves as ever, and there is none to let in.
+            try await leave(hosts)
+            #expect(notes.withLock { $0 } == ["a"])
+        }
+    }
+
+    @Test("tasks that wait on a link that ends get its error")
+    func endOfLink() async throws {
+        try await run { hosts, notes in
+            let waiting = await tasks(hosts, notes, "a", "b", "c")
+            await hosts.server.close()
+            for task in waiting.dropFirst() {
+                let result = await task.result
+                let error = #expect(throws: BLEError.self) { try result.get() }
+                guard case .disconnected? = error else {
+                    Issue.record("not the end of the link: \(String(describing: error))")
+                    continue
+                }
+            }
+            #expect(notes.withLock { $0 } == ["a"])
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CLinux
+import Glibc
+import HCISocket
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A Unix socket that receives messages. A name after @ has no file.
+private final class Receiver {
+    let descriptor: CInt
+
+    init(_ name: String) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var octets = Array(name.utf8)
+        if octets.first == UInt8(ascii: "@") { octets[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + octets.count)
+        let kind = SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        descriptor = socket(AF_UNIX, CInt(kind), 0)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next message; nil when there is none.
+    func next() -> [UInt8]? {
+        var octets = [UInt8](repeating: 0, count: 1000)
+        let count = recv(descriptor, &octets, octets.count, 0)
+        return count < 0 ? nil : Array(octets.prefix(count))
+    }
+}
+
+struct DatagramSocketsTests {
+    /// A name without a file, of this process.
+    private let abstract = "@bletool-test-\(getpid())-"
+
+    @Test("a message arrives whole, at a path or at a name without a file")
+    func arrives() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for name in [folder.path("socket"), abstract + "a"] {
+            let receiver = try Receiver(name)
+            try DatagramSockets.send([1, 2, 3], to: name)
+            try DatagramSockets.send("READY=1".utf8, to: name)
+            #expect(receiver.next() == [1, 2, 3])
+            #expect(receiver.next() == Array("READY=1".utf8))
+            #expect(receiver.next() == nil)
+        }
+    }
+
+    @Test("a name has 107 octets at most, the @ included")
+    func longNames() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let long = abstract + String(repeating: "n", count: 107 - abstract.utf8.count)
+        for name in [folder.path(ofCount: 107), long] {
+            let receiver = try Receiver(name)
+            try DatagramSockets.send([1], to: name)
+            #expect(receiver.next() == [1])
+            let error = PortError.system(.fileNameTooLong, during: "unix socket name \(name)n")
+            #expect(throws: error) { try DatagramSockets.send([1], to: name + "n") }
+        }
+    }
+
+    @Test("where no socket receives, the error names it")
+    func unreceived() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("socket")
+        folder.remove()
+        #expect(throws: PortError.system(.noSuchFileOrDirectory, during: "sending to \(path)")) {
+            try DatagramSockets.send([1], to: path)
+        }
+        let name = abstract + "none"
+        #expect(throws: PortError.system(.connectionRefused, during: "sending to \(name)")) {
+            try DatagramSockets.send([1], to: name)
+        }
+    }
+
+    @Test("a receiver that does not read is not waited for")
+    func fullReceiver() throws {
+        let name = abstract + "full"
+        let receiver = try Receiver(name)
+        // The system-wide limit, net.unix.max_dgram_qlen, is 10 by default, and at times some hundreds.
+        #expect(throws: PortError.system(.wouldBlock, during: "sending to \(name)")) {
+            for _ in 0..<100_000 { try DatagramSockets.send([1], to: name) }
+        }
+        #expect(receiver.next() == [1])
+        try DatagramSockets.send([2], to: name)
+    }
+
+    @Test("a message longer than a socket takes is refused, not cut")
+    func longMessage() throws {
+        let name = abstract + "long"
+        let receiver = try Receiver(name)
+        #expect(throws: PortError.system(.messageTooLong, during: "sending to \(name)")) {
+            try DatagramSockets.send([UInt8](repeating: 0, count: 8 << 20), to: name)
+        }
+        #expect(receiver.next() == nil)
+    }
+}

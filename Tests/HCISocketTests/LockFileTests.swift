@@ -1,0 +1,75 @@
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import HCISocket
+
+struct LockFileTests {
+    @Test("the file is there while the lock is held, and gone after it")
+    func held() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a.lock")
+        let result = try LockFile.holding(path) { () throws(PortError) in
+            #expect(exists(path))
+            return 7
+        }
+        #expect(result == 7)
+        #expect(!exists(path))
+        folder.remove()
+        #expect(
+            throws: PortError.system(.noSuchFileOrDirectory, during: "open \(path)")
+        ) { try LockFile.holding(path) {} }
+    }
+
+    @Test("an error of the body is passed on, and the file is gone")
+    func failingBody() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("a.lock")
+        #expect(throws: PortError.ended) {
+            try LockFile.holding(path) { () throws(PortError) in throw .ended }
+        }
+        #expect(!exists(path))
+    }
+
+    @Test("a file that a process left behind, which holds it no more, is taken at once")
+    func leftBehind() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("a.lock")
+        try makeFile(path)
+        #expect(try LockFile.holding(path) { 1 } == 1)
+        #expect(!exists(path))
+    }
+
+    @Test("one at a time holds it, also when the file goes while others wait for it")
+    func oneAtATime() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("a.lock")
+        let inside = Lock(0)
+        let most = Lock(0)
+        let entered = Lock(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<100 {
+                        try LockFile.holding(path) { () throws(PortError) in
+                            let count = inside.withLock {
+                                $0 += 1
+                                return $0
+                            }
+                            most.withLock { $0 = max($0, count) }
+                            entered.withLock { $0 += 1 }
+                            inside.withLock { $0 -= 1 }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(most.withLock { $0 } == 1)
+        #expect(entered.withLock { $0 } == 400)
+        #expect(!exists(path))
+    }
+}

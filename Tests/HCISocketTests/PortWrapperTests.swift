@@ -1,0 +1,248 @@
+import BLECore
+import Glibc
+import HCI
+import TestSupport
+import Testing
+
+@testable import HCISocket
+
+/// A wrapped port, and the port at the other end of what it wraps.
+private struct Wrapped {
+    let near: PortLog
+    let far: PortLog
+
+    /// Starts both ends.
+    init(on loop: EventLoop, _ wrap: (any PacketPort) -> any PacketPort) async throws {
+        let (inner, other) = MemoryPort.pair(on: loop)
+        near = PortLog(loop, wrap(inner))
+        far = PortLog(loop, other)
+        try await near.start()
+        try await far.start()
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct MemoryPortTests {
+    @Test("packets go both ways in order; those before the start are kept")
+    func packets() async throws {
+        try await onVirtualLoop { loop in
+            let (left, right) = MemoryPort.pair(on: loop)
+            let (near, far) = (PortLog(loop, left), PortLog(loop, right))
+            try await near.start()
+            await near.send([1])
+            await near.send([])
+            await loop.settle()
+            try await far.start()
+            await near.send([2, 3])
+            await far.send([4])
+            await loop.settle()
+            #expect(await far.entries == [.received([1]), .received([]), .received([2, 3])])
+            #expect(await near.entries == [.received([4])])
+            await near.close()
+        }
+    }
+
+    @Test("the other end learns once that a port was closed, and what comes later is lost")
+    func closing() async throws {
+        try await onVirtualLoop { loop in
+            let wrapped = try await Wrapped(on: loop) { $0 }
+            await wrapped.near.close()
+            await wrapped.near.close()
+            await loop.settle()
+            #expect(await wrapped.far.entries == [.closed(.ended)])
+            #expect(await !wrapped.near.isWritable)
+            #expect(await !wrapped.far.isWritable)
+            await wrapped.far.send([1])
+            await loop.settle()
+            #expect(await wrapped.near.entries.isEmpty)
+            #expect(await wrapped.far.entries.count == 1)
+        }
+    }
+
+    @Test("a port that is let go without being closed ends the other one")
+    func lettingGo() async throws {
+        try await onVirtualLoop { loop in
+            let far: PortLog
+            do {
+                let (left, right) = MemoryPort.pair(on: loop)
+                far = PortLog(loop, right)
+                try await far.start()
+                withExtendedLifetime(left) {}
+            }
+            await loop.settle()
+            #expect(await far.entries == [.closed(.ended)])
+        }
+    }
+
+    @Test("a handler that closes the port gets none of the packets behind")
+    func closedByHandler() async throws {
+        try await onVirtualLoop { loop in
+            let (left, right) = MemoryPort.pair(on: loop)
+            let (near, far) = (PortLog(loop, left), PortLog(loop, right))
+            try await near.start()
+            try await far.start(closingAt: [2])
+            for number in UInt8(1)...3 { await near.send([number]) }
+            await loop.settle()
+            #expect(await far.packets == [[1], [2]])
+            #expect(await near.entries == [.closed(.ended)])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct TracingPortTests {
+    @Test("every packet is a line, and so is the end; the packets themselves are not changed")
+    func lines() async throws {
+        try await onVirtualLoop { loop in
+            let lines = Lock<[String]>([])
+            let wrapped = try await Wrapped(on: loop) { port in
+                TracingPort(port) { line in lines.withLock { $0.append(line) } }
+            }
+            await wrapped.near.send([0x01, 0x03, 0x0c, 0x00])
+            await loop.settle()
+            await wrapped.far.send([0x04, 0x10, 0x01, 0x42])
+            await loop.settle()
+            #expect(await wrapped.far.packets == [[0x01, 0x03, 0x0c, 0x00]])
+            await wrapped.far.close()
+            await loop.settle()
+            #expect(await wrapped.near.entries == [.received([0x04, 0x10, 0x01, 0x42]), .closed(.ended)])
+            #expect(
+                lines.withLock { $0 } == ["-> 01030c00", "<- 04100142", "<- \(PortError.ended)"])
+        }
+    }
+
+    @Test("a trace says of the port what the port says of itself")
+    func properties() async throws {
+        try await onVirtualLoop { loop in
+            let (near, far) = socketPair(SOCK_SEQPACKET)
+            let socket = PacketSocket(near, on: loop, maximumPacket: 8, maximumSent: 28)
+            let log = PortLog(loop, TracingPort(socket) { _ in })
+            try await log.start()
+            #expect(log.port.maximumSent == 28)
+            #expect(await log.isWritable)
+            for number in UInt8(1)...3 { #expect(writeSome([number], to: far) == 1) }
+            log.port.readNow()
+            #expect(await log.packets == [[1], [2], [3]])
+            #expect(writeSome([4], to: far) == 1)
+            log.port.closeAfterReading()
+            #expect(await log.packets == [[1], [2], [3], [4]])
+            #expect(await !log.isWritable)
+            close(far)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct LossyPortTests {
+    private func packets(_ count: Int, probability: Double, seed: UInt64) async throws -> (
+        packets: [[UInt8]], lost: Int
+    ) {
+        let result = Lock<([[UInt8]], Int)>(([], 0))
+        try await onVirtualLoop { loop in
+            let (inner, other) = MemoryPort.pair(on: loop)
+            let lossy = LossyPort(inner, probability: probability, random: SplitMix64(seed: seed)) {
+                // Packets to the host, and those of them that begin with an even octet.
+                $0 == .controllerToHost && $1[0] % 2 == 0
+            }
+            let (near, far) = (PortLog(loop, lossy), PortLog(loop, other))
+            try await near.start()
+            try await far.start()
+            for number in 0..<count {
+                await far.send([UInt8(truncatingIfNeeded: number)])
+                await near.send([UInt8(truncatingIfNeeded: number)])
+            }
+            await loop.settle()
+            // The other direction loses nothing.
+            #expect(await far.packets.count == count)
+            let all = await near.packets
+            result.withLock { $0 = (all, lossy.lost) }
+            await near.close()
+        }
+        return result.withLock { $0 }
+    }
+
+    @Test("what may be lost is lost with the probability, the same for the same seed; the rest never")
+    func losses() async throws {
+        let all = (0..<200).map { [UInt8($0)] }
+        let none = try await packets(200, probability: 0, seed: 1)
+        #expect(none.packets == all && none.lost == 0)
+        let everything = try await packets(200, probability: 1, seed: 1)
+        #expect(everything.packets == all.filter { $0[0] % 2 == 1 } && everything.lost == 100)
+
+        let some = try await packets(200, probability: 0.5, seed: 1)
+        #expect(some.packets.count + some.lost == 200)
+        #expect((20...80).contains(some.lost))
+        #expect(some.packets.filter { $0[0] % 2 == 1 } == all.filter { $0[0] % 2 == 1 })
+        #expect(try await packets(200, probability: 0.5, seed: 1).packets == some.packets)
+        #expect(try await packets(200, probability: 0.5, seed: 2).packets != some.packets)
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct DelayedPortTests {
+    @Test("each packet takes its time, there and back, and none overtakes another")
+    func delays() async throws {
+        try await onVirtualLoop { loop in
+            let wrapped = try await Wrapped(on: loop) {
+                DelayedPort(
+                    $0, on: loop, delay: .milliseconds(10) ... .milliseconds(90),
+                    random: SplitMix64(seed: 1))
+            }
+            let start = loop.now
+            let packets = (0..<50).map { [UInt8($0)] }
+            for packet in packets {
+                await wrapped.near.send(packet)
+                await wrapped.far.send(packet)
+            }
+            _ = await loop.sleep(for: .seconds(1))
+            for end in [wrapped.near, wrapped.far] {
+                #expect(await end.packets == packets)
+                let times = await end.times
+                #expect(times.allSatisfy { (10...90).contains(start.duration(until: $0) / .milliseconds(1)) })
+                // With one time for all, the order would say nothing.
+                #expect(Set(times).count > 1)
+            }
+            await wrapped.near.close()
+        }
+    }
+
+    @Test("sixty-four packets under way are as many as there may be")
+    func highWater() async throws {
+        try await onVirtualLoop { loop in
+            let wrapped = try await Wrapped(on: loop) {
+                DelayedPort(
+                    $0, on: loop, delay: .milliseconds(10) ... .milliseconds(10),
+                    random: SplitMix64(seed: 1))
+            }
+            for number in UInt8(0)..<64 {
+                #expect(await wrapped.near.isWritable)
+                await wrapped.near.send([number])
+            }
+            #expect(await !wrapped.near.isWritable)
+            _ = await loop.sleep(for: .milliseconds(9))
+            #expect(await wrapped.near.entries.isEmpty)
+            _ = await loop.sleep(for: .milliseconds(2))
+            #expect(await wrapped.near.entries == [.writable])
+            #expect(await wrapped.far.packets.count == 64)
+            await wrapped.near.close()
+        }
+    }
+
+    @Test("what is under way is lost when either end closes")
+    func closing() async throws {
+        for closesNear in [true, false] {
+            try await onVirtualLoop { loop in
+                let wrapped = try await Wrapped(on: loop) {
+                    DelayedPort(
+                        $0, on: loop, delay: .milliseconds(10) ... .milliseconds(10),
+                        random: SplitMix64(seed: 1))
+                }
+                await wrapped.near.send([1])
+                await wrapped.far.send([2])
+                _ = await loop.sleep(for: .milliseconds(5))
+                await (closesNear ? wrapped.near : wrapped.far).close()
+                _ = await loop.sleep(for: .seconds(1))
+                #expect(await wrapped.near.packets.isEmpty)
+                #expect(await wrapped.far.packets.isEmpty)
+                let other = closesNear ? wrapped.far : wrapped.near
+                #expect(await other.entries == [.closed(.ended)])
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import BLECore
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import HCISocket
+
+@Suite(.timeLimit(.minutes(10))) struct ReadinessTests {
+    @Test("a wait for a descriptor ends when it is ready for what is of interest")
+    func ready() async throws {
+        try await onVirtualLoop { loop in
+            let (near, far) = socketPair(SOCK_STREAM)
+            #expect(await loop.readiness(of: near, for: .write) == .write)
+            let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
+            await loop.settle()
+            #expect(writeSome([1], to: far) == 1)
+            #expect(await waiting.value == .read)
+            // It stays the caller's, and may be waited for again.
+            #expect(readAll(from: near) == [1])
+            #expect(await loop.readiness(of: near, for: .write) == .write)
+            for end in [near, far] { close(end) }
+        }
+    }
+
+    @Test("it ends also when the other end is gone")
+    func hangUp() async throws {
+        try await onVirtualLoop { loop in
+            let (near, far) = socketPair(SOCK_STREAM)
+            let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: []) }
+            await loop.settle()
+            close(far)
+            #expect(await waiting.value?.contains(.hangUp) == true)
+            close(near)
+        }
+    }
+
+    @Test("what cannot be waited for, and a descriptor that is waited for already, have no readiness")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("file")
+        try makeFile(path)
+        try await onVirtualLoop { loop in
+            let file = try FileDescriptor.open(FilePath(path), .readOnly)
+            #expect(await loop.readiness(of: file.rawValue, for: .read) == nil)
+            try file.close()
+            #expect(await loop.readiness(of: -1, for: .read) == nil)
+
+            let (near, far) = socketPair(SOCK_STREAM)
+            let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
+            await loop.settle()
+            #expect(await loop.readiness(of: near, for: .read) == nil)
+            waiting.cancel()
+            #expect(await waiting.value == nil)
+            for end in [near, far] { close(end) }
+        }
+    }
+
+    @Test("a task that is cancelled waits no longer, or not at all", arguments: [true, false])
+    func cancelled(before: Bool) async throws {
+        try await onVirtualLoop { loop in
+            let (near, far) = socketPair(SOCK_STREAM)
+            let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
+            if !before { await loop.settle() }
+            waiting.cancel()
+            #expect(await waiting.value == nil)
+            // The loop has forgotten it, so it can be watched again.
+            #expect(await loop.readiness(of: near, for: .write) == .write)
+            for end in [near, far] { close(end) }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct WatchedDescriptorTests {
+    @Test("it is closed once, by its owner or with it, and the other end learns that")
+    func closing() async throws {
+        try await onVirtualLoop { loop in
+            for isLetGo in [true, false] {
+                let (near, far) = socketPair(SOCK_STREAM)
+                var watched: WatchedDescriptor? = WatchedDescriptor(near, on: loop)
+                try watched?.watch(for: .read) { _ in }
+                if !isLetGo {
+                    watched?.close()
+                    #expect(watched?.isOpen == false)
+                    watched?.close()
+                }
+                watched = nil
+                let readiness = await loop.readiness(of: far, for: [])
+                #expect(readiness?.contains(.hangUp) == true)
+                close(far)
+            }
+        }
+    }
+
+    @Test("what is of interest can change, to nothing and back")
+    func interest() async throws {
+        try await onVirtualLoop { loop in
+            let (near, far) = socketPair(SOCK_STREAM)
+            let seen = Lock<[[UInt8]]>([])
+            let watched = WatchedDescriptor(near, on: loop)
+            try watched.watch(for: []) { _ in
+                let octets = readAll(from: near)
+                seen.withLock { $0.append(octets) }
+            }
+            #expect(writeSome([1], to: far) == 1)
+            await loop.settle()
+            #expect(seen.withLock { $0 }.isEmpty)
+            watched.want(.read)
+            await loop.settle()
+            #expect(seen.withLock { $0 } == [[1]])
+            watched.want([])
+            #expect(writeSome([2], to: far) == 1)
+            await loop.settle()
+            #expect(seen.withLock { $0 } == [[1]])
+            watched.close()
+            close(far)
+        }
+    }
+
+    @Test("a descriptor that cannot be watched is a typed error")
+    func refused() async throws {
+        try await onVirtualLoop { loop in
+            let watched = WatchedDescriptor(-1, on: loop)
+            #expect(throws: PortError.system(.badFileDescriptor, during: "epoll_ctl")) {
+                try watched.watch(for: .read) { _ in }
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct FoldersOnDiskTests {
+    @Test(
+        "files that come, go and are renamed are reported with the number of their folder, then its own end")
+    func changes() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (first, second) = (folder.path("a"), folder.path("b"))
+        let parent = String(first.dropLast(2))
+        let loop = try EventLoop()
+        let outcome = await Task(executorPreference: loop) {
+            let (events, told) = AsyncStream<FolderWatch.Event>.makeStream()
+            let watch = try FolderWatch(on: loop)
+            let number = try watch.add(parent)
+            #expect(try watch.add(parent) == number)
+            try watch.start { for event in $0 { told.yield(event) } }
+            try makeFile(first)
+            rename(first, second)
+            unlink(second)
+            rmdir(parent)
+            var seen: [FolderWatch.Event] = []
+            for await event in events {
+                seen.append(event)
+                if event == .gone(folder: number) { break }
+            }
+            #expect(
+                seen == [
+                    .changed(folder: number, name: "a"), .changed(folder: number, name: "a"),
+                    .changed(folder: number, name: "b"), .changed(folder: number, name: "b"),
+                    .gone(folder: number),
+                ])
+            withExtendedLifetime(watch) {}
+        }.result
+        loop.stop()
+        try outcome.get()
+    }
+
+    @Test("what is no folder cannot be watched")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (file, missing) = (folder.path("file"), folder.path("missing"))
+        try makeFile(file)
+        try await onVirtualLoop { loop in
+            let watch = try FolderWatch(on: loop)
+            for (path, errno) in [(file, Errno.notDirectory), (missing, .noSuchFileOrDirectory)] {
+                #expect(throws: PortError.system(errno, during: "inotify_add_watch \(path)")) {
+                    try watch.add(path)
+                }
+            }
+        }
+    }
+}

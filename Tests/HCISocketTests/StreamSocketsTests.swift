@@ -1,0 +1,250 @@
+import BLECore
+import CLinux
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import HCISocket
+
+/// A listener at an address, and the connections that it has accepted.
+private struct Server {
+    let address: StreamAddress
+    let listener: Listener
+    private let accepted: AsyncStream<CInt>
+
+    /// Binds and starts. On the loop.
+    init(at wanted: StreamAddress, on loop: EventLoop) throws {
+        let (accepted, told) = AsyncStream<CInt>.makeStream()
+        let (listening, address) = try StreamSockets.bind(to: wanted)
+        self.accepted = accepted
+        self.address = address
+        listener = StreamSockets.listener(listening, on: loop) { told.yield($0) }
+        try listener.start { _ in told.finish() }
+    }
+
+    /// The next connection.
+    func next() async throws -> CInt {
+        var iterator = accepted.makeAsyncIterator()
+        return try #require(await iterator.next())
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct StreamSocketsTests {
+    /// The error of a connect.
+    private func failure(to address: StreamAddress, on loop: EventLoop) async -> PortError? {
+        guard case .failure(let error)? = await StreamSockets.connection(to: address, on: loop) else {
+            return nil
+        }
+        return error
+    }
+
+    /// Whether small packets leave at once.
+    private func isWithoutDelay(_ descriptor: CInt) throws -> Bool {
+        var value: CInt = 0
+        try Sockets.get(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, into: &value, "TCP_NODELAY")
+        return value != 0
+    }
+
+    private func converse(at wanted: StreamAddress) async throws {
+        try await onVirtualLoop { loop in
+            let server = try Server(at: wanted, on: loop)
+            let near = try #require(await StreamSockets.connection(to: server.address, on: loop)).get()
+            let far = try await server.next()
+            for (from, to, octets) in [(near, far, [1, 2, 3]), (far, near, [4, 5])] as [(CInt, CInt, [UInt8])]
+            {
+                #expect(writeSome(octets[...], to: from) == octets.count)
+                #expect(await loop.readiness(of: to, for: .read) != nil)
+                #expect(readAll(from: to) == octets)
+            }
+            switch server.address {
+            case .unix:
+                #expect(StreamSockets.peerProcess(near) == getpid())
+                #expect(StreamSockets.peerProcess(far) == getpid())
+            case .tcp(_, let port):
+                #expect(port != 0)
+                #expect(StreamSockets.peerProcess(near) == nil)
+                #expect(try isWithoutDelay(near) && isWithoutDelay(far))
+            }
+            server.listener.close()
+            for end in [near, far] { close(end) }
+        }
+    }
+
+    @Test("a Unix socket accepts, carries octets both ways and names the process at its other end")
+    func unix() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await converse(at: .unix(path: folder.path("socket")))
+    }
+
+    @Test("TCP port 0 becomes a port of its own, whose connections send without delay")
+    func tcp() async throws {
+        for host in ["127.0.0.1", "localhost"] { try await converse(at: .tcp(host: host, port: 0)) }
+    }
+
+    @Test("each of several connections is accepted")
+    func several() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        try await onVirtualLoop { loop in
+            let server = try Server(at: .unix(path: path), on: loop)
+            for number in UInt8(1)...5 {
+                let near = try #require(await StreamSockets.connection(to: server.address, on: loop)).get()
+                let far = try await server.next()
+                #expect(writeSome([number], to: near) == 1)
+                #expect(readAll(from: far) == [number])
+                for end in [near, far] { close(end) }
+            }
+            server.listener.close()
+            server.listener.close()
+        }
+    }
+
+    @Test("a listener that closes takes its file with it, but no file of another kind that has its place")
+    func filesOfListeners() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        try await onVirtualLoop { loop in
+            let first = try Server(at: .unix(path: path), on: loop)
+            #expect(exists(path))
+            #expect(!exists(path + ".lock"))
+            first.listener.close()
+            #expect(!exists(path))
+            let missing = PortError.system(.noSuchFileOrDirectory, during: "connect")
+            #expect(await failure(to: .unix(path: path), on: loop) == missing)
+
+            let second = try Server(at: .unix(path: path), on: loop)
+            unlink(path)
+            try makeFile(path)
+            second.listener.close()
+            #expect(exists(path))
+        }
+    }
+
+    @Test("a file that is served is in use; one that no process serves any more is replaced")
+    func abandoned() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        let address = StreamAddress.unix(path: path)
+        try await onVirtualLoop { loop in
+            let (served, _) = try StreamSockets.bind(to: address)
+            #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+                try StreamSockets.bind(to: address)
+            }
+            // As when its process has crashed: the file stays.
+            close(served)
+            #expect(exists(path))
+            #expect(
+                await failure(to: address, on: loop) == .system(.connectionRefused, during: "connect"))
+            let server = try Server(at: address, on: loop)
+            let near = try #require(await StreamSockets.connection(to: address, on: loop)).get()
+            close(try await server.next())
+            close(near)
+            server.listener.close()
+        }
+    }
+
+    @Test("a file that is no socket is left alone")
+    func otherFile() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        try makeFile(path)
+        #expect(throws: PortError.system(.fileExists, during: "\(path), which is no socket")) {
+            try StreamSockets.bind(to: .unix(path: path))
+        }
+        #expect(exists(path))
+    }
+
+    @Test("a path has 107 octets at most, and one at least")
+    func paths() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let longest = folder.path(ofCount: 107)
+        // The lock beside it may be longer than a socket's name.
+        let (served, _) = try StreamSockets.bind(to: .unix(path: longest))
+        close(served)
+        for path in [longest + "n", ""] {
+            let error = PortError.system(.fileNameTooLong, during: "unix socket path \(path)")
+            #expect(throws: error) { try StreamSockets.bind(to: .unix(path: path)) }
+            try await onVirtualLoop { loop in
+                #expect(await failure(to: .unix(path: path), on: loop) == error)
+            }
+        }
+    }
+
+    @Test("a folder that is not there is named")
+    func missingFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("socket")
+        folder.remove()
+        #expect(throws: PortError.system(.noSuchFileOrDirectory, during: "open \(path).lock")) {
+            try StreamSockets.bind(to: .unix(path: path))
+        }
+    }
+
+    @Test("a TCP port on which no socket listens refuses")
+    func refused() async throws {
+        // Bound, so that no other process gets the port, and not listening.
+        let socket = try Sockets.open(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        try Sockets.bind(socket, to: name)
+        try Sockets.localAddress(socket, into: &name)
+        let port = UInt16(bigEndian: name.sin_port)
+        try await onVirtualLoop { loop in
+            #expect(
+                await failure(to: .tcp(host: "127.0.0.1", port: port), on: loop)
+                    == .system(.connectionRefused, during: "connect"))
+        }
+    }
+
+    @Test("a port that is served is in use")
+    func portInUse() throws {
+        let (served, address) = try StreamSockets.bind(to: .tcp(host: "127.0.0.1", port: 0))
+        defer { close(served) }
+        #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+            try StreamSockets.bind(to: address)
+        }
+    }
+
+    @Test("names are not looked up", arguments: ["example.org", "", "1.2.3", "::1::"])
+    func unresolved(host: String) async throws {
+        let address = StreamAddress.tcp(host: host, port: 1)
+        #expect(throws: PortError.unresolved(host)) { try StreamSockets.bind(to: address) }
+        try await onVirtualLoop { loop in
+            #expect(await failure(to: address, on: loop) == .unresolved(host))
+        }
+    }
+
+    @Test("a task that was cancelled before does not connect")
+    func cancelled() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        try await onVirtualLoop { loop in
+            let (served, address) = try StreamSockets.bind(to: .unix(path: path))
+            let task = Task(executorPreference: loop) {
+                await StreamSockets.connection(to: address, on: loop)
+            }
+            task.cancel()
+            #expect(await task.value == nil)
+            var peer = sockaddr_un()
+            #expect(try Sockets.accept(served, peer: &peer) == nil)
+            close(served)
+        }
+    }
+
+    @Test("addresses as text")
+    func text() {
+        #expect("\(StreamAddress.tcp(host: "127.0.0.1", port: 9000))" == "tcp:127.0.0.1:9000")
+        #expect("\(StreamAddress.tcp(host: "::1", port: 9000))" == "tcp:[::1]:9000")
+        #expect("\(StreamAddress.unix(path: "/run/air"))" == "unix:/run/air")
+    }
+}

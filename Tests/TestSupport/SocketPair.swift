@@ -1,0 +1,30 @@
+import Glibc
+
+/// The two ends of a Unix socket pair, non-blocking and closed on exec. The caller closes both. A process without
+/// descriptors is a crash of the test.
+package func socketPair(_ kind: __socket_type) -> (near: CInt, far: CInt) {
+    var ends: [CInt] = [0, 0]
+    let flags = SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    guard socketpair(AF_UNIX, CInt(kind.rawValue | flags), 0, &ends) == 0 else {
+        fatalError("no socket pair: \(errno)")
+    }
+    return (ends[0], ends[1])
+}
+
+/// Writes as many of the octets as the descriptor takes now; returns how many that are.
+package func writeSome(_ octets: ArraySlice<UInt8>, to descriptor: CInt) -> Int {
+    max(0, octets.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) })
+}
+
+/// Reads all that a non-blocking descriptor has now, up to `limit` octets.
+package func readAll(from descriptor: CInt, limit: Int = .max) -> [UInt8] {
+    var all: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while all.count < limit {
+        let room = min(part.count, limit - all.count)
+        let count = part.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, room) }
+        guard count > 0 else { break }
+        all += part.prefix(count)
+    }
+    return all
+}
