@@ -2,6 +2,5 @@
 package struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
     /// The opcode, event code or subevent code.
     package let code: Code
-    /// The parameters' wire form.
     package let layout: HCILayout<Value>
 }

@@ -4,7 +4,7 @@ package struct HCIParameterError: Error, Hashable, Sendable {
     package let field: String
     /// The value that exceeds `limit`, for example a count of octets.
     package let value: Int
-    /// What is possible at most.
+    /// The greatest number of octets or elements that the parameter can have.
     package let limit: Int
 
     /// The error for a `value` beyond `limit`.

@@ -11,7 +11,7 @@ extension HCIParameters {
         self = try Self.layout.decode(&reader)
     }
 
-    /// The fields' widths, added up.
+    /// The sum of the fields' widths, in octets.
     package var encodedCount: Int { Self.layout.count(self) }
 
     package func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
@@ -33,7 +33,7 @@ package struct UnknownParameters: HCIParameters {
 extension HCIField where Self: HCIParameters {
     package init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
 
-    /// The fields' widths, added up.
+    /// The sum of the fields' widths, in octets.
     package var fieldWidth: Int { encodedCount }
 
     package func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }

@@ -8,7 +8,7 @@ package protocol HCICommand: HCIParameters {
     associatedtype ReturnParameters: HCIParameters = NoReturnParameters
     /// The opcode and the parameters in the order of the wire.
     static var definition: HCIDefinition<HCIOpcode, Self> { get }
-    /// How the controller answers.
+    /// Which event answers the command: Command Complete or Command Status.
     static var answer: HCIAnswer { get }
 }
 
@@ -39,6 +39,5 @@ extension HCICommand {
         HCIDefinition(code: opcode, layout: HCILayout(names, make, fields))
     }
 
-    /// The command with its header.
     package var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }

@@ -15,12 +15,11 @@ package struct LEReceiverTest: HCICommand {
 package struct ModulationIndex: HCICode {
     package let rawValue: UInt8
 
-    /// The index of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// As every transmitter does.
+    /// The receiver assumes a standard modulation index.
     package static let standard = ModulationIndex(rawValue: 0x00)
-    /// As a stable one does.
+    /// The receiver assumes a stable modulation index.
     package static let stable = ModulationIndex(rawValue: 0x01)
 }
 

@@ -54,7 +54,6 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
     package var length: UInt8
     package var payload: TestPayload
     package var phy: PHYAndCoding
-    /// What follows each packet.
     package var toneExtension: TestToneExtension
     /// The antennas in the order of their use, 2 to 75.
     package var antennas: [UInt8]
@@ -85,7 +84,6 @@ package struct LETransmitterTestV4: HCICommand {
     /// dBm, -127 to 20, of which the nearest is taken; `leastPower` or `greatestPower`.
     package var txPower: Int8
 
-    /// Sends `test` with `txPower`.
     package init(test: LETransmitterTestV3, txPower: Int8 = greatestPower) {
         (self.test, self.txPower) = (test, txPower)
     }

@@ -17,7 +17,7 @@ package struct Returned<Value: HCIField>: HCIParameters {
 
 /// What a command returns that concerns a connection.
 package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
-    /// The connection, then the value.
+    /// The connection handle, then the value.
     package static var layout: HCILayout<Self> {
         HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
     }

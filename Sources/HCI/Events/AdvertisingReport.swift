@@ -16,7 +16,7 @@ package struct AdvertisingReport: Hashable, Sendable {
     package var rssi: Int8?
     /// How strong it was sent in dBm, where the advertiser says so.
     package var txPower: Int8?
-    /// Where it was announced.
+    /// The PHY of the primary channels.
     package var primaryPHY: PHY
     /// Where the data were, for extended advertising.
     package var secondaryPHY: PHY?
@@ -29,7 +29,7 @@ package struct AdvertisingReport: Hashable, Sendable {
 
     /// The advertiser's address, where it shows one.
     package var address: DeviceAddress? { advertiser?.deviceAddress }
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
 }
 

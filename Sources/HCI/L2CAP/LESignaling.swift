@@ -31,7 +31,7 @@ package struct LESignaling: Machine, Sendable {
     /// Responses that may wait for the transport.
     package static let responseLimit = 16
 
-    /// Our role on the link.
+    /// The role of this host on the link.
     package let role: LinkRole
     /// How long the peer has to answer a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
     package let timeLimit: Duration

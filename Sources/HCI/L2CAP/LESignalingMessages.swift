@@ -7,10 +7,8 @@ package struct CommandReject: LESignalingMessage {
         ($0.reason, Remainder($0.data))
     }
 
-    /// Why a request was rejected.
     package struct Reason: HCICode {
         package let rawValue: UInt16
-        /// The reason of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// Its code is unknown, or its data are not what the code wants.
@@ -124,10 +122,9 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// The central's decision on the requested parameters.
     package struct Result: HCICode {
         package let rawValue: UInt16
-        /// The result of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// It will change the parameters.
+        /// The central accepts the parameters.
         package static let accepted = Result(rawValue: 0x0000)
         /// It will not change the parameters.
         package static let rejected = Result(rawValue: 0x0001)

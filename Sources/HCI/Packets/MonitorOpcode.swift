@@ -9,7 +9,7 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
 
     /// An adapter was registered.
     package static let newIndex = MonitorOpcode(rawValue: 0)
-    /// An adapter is gone.
+    /// An adapter was removed.
     package static let deleteIndex = MonitorOpcode(rawValue: 1)
     /// An HCI command of the host.
     package static let command = MonitorOpcode(rawValue: 2)
@@ -54,7 +54,7 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         "Control Close", "Control Command", "Control Event", "ISO TX", "ISO RX",
     ]
 
-    /// Those that are HCI packets.
+    /// The opcodes that carry HCI packets.
     private static let packets: [(opcode: MonitorOpcode, direction: HCIDirection, type: HCIPacketType)] =
         [
             (.command, .hostToController, .command),

@@ -7,7 +7,7 @@ package struct MonitorPacket: PacketDecodable {
     package var opcode: MonitorOpcode
     /// The index of the adapter; 0xffff where it is about none.
     package var index: UInt16
-    /// What follows the header.
+    /// The octets after the header.
     package var body: [UInt8]
 
     /// Reads a header of 6 octets, all numbers little-endian, and as many octets as it says.

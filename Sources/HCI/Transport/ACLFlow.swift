@@ -237,7 +237,6 @@ extension OutputSpan where Element == UInt8 {
 
 /// What can be wrong with what a flow is asked to send, or with what is reported as completed.
 package enum ACLFlowError: Error, Hashable, Sendable {
-    /// There is no such connection.
     case unknownConnection(ConnectionHandle)
     /// The payload is longer than a frame can carry.
     case tooLong(payload: Int, limit: Int)

@@ -3,22 +3,21 @@
 package struct TestPayload: HCICode {
     package let rawValue: UInt8
 
-    /// The payload of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The pseudo-random sequence PRBS9.
     package static let prbs9 = TestPayload(rawValue: 0x00)
-    /// 11110000 again and again.
+    /// The octet 11110000, repeated.
     package static let fourOnesFourZeros = TestPayload(rawValue: 0x01)
-    /// 10101010 again and again.
+    /// The octet 10101010, repeated.
     package static let oneZero = TestPayload(rawValue: 0x02)
     /// The pseudo-random sequence PRBS15.
     package static let prbs15 = TestPayload(rawValue: 0x03)
     package static let ones = TestPayload(rawValue: 0x04)
     package static let zeros = TestPayload(rawValue: 0x05)
-    /// 00001111 again and again.
+    /// The octet 00001111, repeated.
     package static let fourZerosFourOnes = TestPayload(rawValue: 0x06)
-    /// 01010101 again and again.
+    /// The octet 01010101, repeated.
     package static let zeroOne = TestPayload(rawValue: 0x07)
 }
 
@@ -33,6 +32,5 @@ package struct TestToneExtension: HCIParameters, HCIField {
     /// 0 AoA, 1 AoD with slots of 1 us, 2 AoD with slots of 2 us.
     package var type: UInt8
 
-    /// That extension; none by default.
     package init(length: UInt8 = 0, type: UInt8 = 0) { (self.length, self.type) = (length, type) }
 }
