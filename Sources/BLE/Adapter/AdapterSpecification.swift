@@ -88,7 +88,7 @@ public enum AdapterSpecificationError: Error, Hashable, Sendable {
 }
 
 extension AdapterSpecificationError: CustomStringConvertible {
-    /// One line: what is wrong.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .adapter(let text): "\(text.debugDescription) is not an adapter"
@@ -134,7 +134,7 @@ extension AdapterSpecification {
     /// Octets that the name of a virtual adapter may have.
     private static let nameLimit = 200
 
-    /// The adapter that `text` names.
+    /// Parses a specification, such as `hci0`. Throws `AdapterSpecificationError` if it is none.
     public init(_ text: some StringProtocol) throws(AdapterSpecificationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let rest = parts.count == 2 ? String(parts[1]) : nil

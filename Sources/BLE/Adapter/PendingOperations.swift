@@ -70,7 +70,6 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
         return try result.get()
     }
 
-    /// Whether something waits under `key`.
     func contains(_ key: Key) -> Bool { continuations[key] != nil }
 
     /// Ends the wait under `key`, if there is one.

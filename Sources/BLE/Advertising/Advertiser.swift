@@ -36,18 +36,17 @@ struct Advertiser: Sendable {
         var isPaused = false
         /// Whether the controller is being brought back, so that what it has not answered is begun anew.
         var isRecovering = false
-        /// Whose address packets carry.
+        /// The kind of address that the packets carry.
         var ownAddressType = OwnAddressType.public
         /// The random address to set for a set; nil where it is the controller's own.
         var addressOnAir: DeviceAddress?
-        /// How many centrals are connected.
+        /// The number of connected centrals.
         var centrals = 0
         /// How many links there are, of either role.
         var links = 0
         var now = Instant.zero
     }
 
-    /// What an advertiser reports.
     enum Event: Sendable {
         /// The first packets are on air.
         case started(AdvertisingID)
@@ -55,7 +54,7 @@ struct Advertiser: Sendable {
         case power(AdvertisingID, Int8)
         /// A change is on air, or is going to be when a link is free; or it was refused.
         case updated(AdvertisingUpdateID, Result<Void, BLEError>)
-        /// It is wanted no more.
+        /// The advertisement has ended, for this reason or with this error.
         case ended(AdvertisingID, Result<AdvertisingEnd, BLEError>)
         /// What is wanted no more is off the air.
         case offAir(AdvertisingID)
@@ -289,7 +288,7 @@ extension Advertiser {
     /// Wants it no more, because its caller does not wait for it to start.
     mutating func giveUp(_ id: AdvertisingID) { finish(id, .failure(.cancelled)) }
 
-    /// Wants nothing any more.
+    /// Ends all advertisements with this result.
     mutating func endAll(_ end: Result<AdvertisingEnd, BLEError>) {
         for entry in entries { finish(entry.id, end) }
         for handle in slots.keys { slots[handle]?.silence = nil }
@@ -332,7 +331,7 @@ extension Advertiser {
 
     private func index(of id: AdvertisingID) -> Int? { entries.firstIndex { $0.id == id } }
 
-    /// An advertisement is over.
+    /// Removes an advertisement and reports its end.
     private mutating func finish(_ id: AdvertisingID, _ end: Result<AdvertisingEnd, BLEError>) {
         guard let index = index(of: id) else { return }
         foreign = []

@@ -18,7 +18,7 @@ enum AdvertisingPieces {
 }
 
 extension AdvertisingDataFragment {
-    /// The commands' worth of `data`.
+    /// Splits `data` into fragments of one command each.
     static func fragments(of data: [UInt8], for set: AdvertisingHandle) -> [AdvertisingDataFragment] {
         // Never nil: no piece is longer than the capacity.
         AdvertisingPieces.of(data, capacity: capacity).compactMap {
@@ -28,7 +28,7 @@ extension AdvertisingDataFragment {
 }
 
 extension PeriodicAdvertisingDataFragment {
-    /// The commands' worth of `data`.
+    /// Splits `data` into fragments of one command each.
     static func fragments(
         of data: [UInt8], for set: AdvertisingHandle
     ) -> [PeriodicAdvertisingDataFragment] {

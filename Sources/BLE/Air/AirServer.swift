@@ -92,7 +92,7 @@ public actor AirServer {
         pump()
     }
 
-    /// Puts a controller somewhere.
+    /// Sets the position of the controller with this address, if there is one.
     func setPosition(_ position: AirPosition, of address: DeviceAddress) {
         guard let id = air.controller(with: address) else { return }
         air.setPosition(position, of: id, at: loop.now)

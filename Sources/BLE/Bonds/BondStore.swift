@@ -442,7 +442,7 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// What became of an import.
+    /// The result of an import.
     public struct Import: Hashable, Sendable {
         /// Bonds that are now in the store.
         public var imported: [BondID] = []
@@ -569,7 +569,7 @@ extension BondStore {
 }
 
 extension BondRecord {
-    /// Whether its text is understood.
+    /// Whether this version can parse the bond's text.
     fileprivate var isReadable: Bool {
         do throws(TextError) {
             return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id

@@ -8,7 +8,7 @@ struct ConnectTicket: Hashable, Sendable {
 
 /// The connections that this process is making: who waits for which device, and how that is looked for.
 struct ConnectState {
-    /// A request for a link.
+    /// A caller's request for a link.
     struct Request {
         let ticket: ConnectTicket
         let options: ConnectionOptions
@@ -56,7 +56,7 @@ struct ConnectState {
             .sorted { $0.ticket.number < $1.ticket.number }
     }
 
-    /// A name for a request.
+    /// Returns a new ticket.
     mutating func nextTicket() -> ConnectTicket {
         lastTicket += 1
         return ConnectTicket(number: lastTicket)

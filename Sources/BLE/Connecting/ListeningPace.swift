@@ -3,9 +3,9 @@ import BLECore
 /// How the radio listens for devices that requests wait for: all the time at first, and in the background when all of the
 /// requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
 struct ListeningPace {
-    /// How it listens now.
+    /// The duty cycle at present.
     let preset: ScanOptions.Preset
-    /// When that changes by itself.
+    /// When the duty cycle changes, if it does.
     let end: Instant?
 
     /// How long a request that has no time limit is eager: TGAP(scan_fast_period).

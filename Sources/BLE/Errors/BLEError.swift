@@ -29,7 +29,7 @@ public enum BLEError: Error, Hashable, Sendable {
     case permission(Capability, for: KernelOperation)
     /// The process may not read and write a device's file.
     case fileAccess(path: String)
-    /// The controller refused a command.
+    /// The controller refused this command with this status.
     case hci(HCIStatus, command: HCIOpcode)
     /// The controller did not answer a command in time.
     case controllerSilent(command: HCIOpcode)
@@ -37,9 +37,9 @@ public enum BLEError: Error, Hashable, Sendable {
     case controllerMisbehaved(command: HCIOpcode, ControllerMisbehavior)
     /// The peer's server refused a request.
     case att(ATTErrorResponse)
-    /// The peer breaks the specification.
+    /// The peer's packets violate the specification.
     case peerMisbehaved(PeerMisbehavior)
-    /// Devices did not pair.
+    /// The devices did not pair, for this reason.
     case pairing(PairingFailure)
     /// Devices cannot pair, or not now.
     case cannotPair(PairingImpossible)
@@ -76,11 +76,11 @@ public enum BLEError: Error, Hashable, Sendable {
     case overflow(BufferLimit)
     /// The request makes no sense as it is.
     case invalidRequest(InvalidRequest)
-    /// Something is not there.
+    /// What the request names does not exist.
     case notFound(Missing)
     /// An activity took longer than its time limit.
     case timedOut(Activity, after: Duration)
-    /// The task was cancelled.
+    /// The caller's task was cancelled.
     case cancelled
     /// The services cannot be published as they are described.
     case database(DatabaseError)
@@ -119,13 +119,13 @@ extension BLEError {
         case service(BluetoothUUID)
         /// A value of the local server's with this handle.
         case value(AttributeHandle)
-        /// The bond with this peer.
+        /// The store has no bond with this identifier.
         case bond(BondID)
     }
 
-    /// What has a time limit.
+    /// An activity that has a time limit.
     public enum Activity: Hashable, Sendable {
-        /// What the caller has limited.
+        /// The operation that the caller has limited, as with `withDeadline`.
         case operation
         /// Opening an adapter, within a time limit of the caller.
         case opening
@@ -133,7 +133,7 @@ extension BLEError {
         case connecting
         /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
-        /// A change of connection parameters.
+        /// The update of a link's connection parameters.
         case connectionUpdate
         /// The peer's answer to a request for connection parameters.
         case parameterRequest
@@ -145,7 +145,7 @@ extension BLEError {
         case remoteFeatures
         /// Encrypting a link, which the central begins.
         case encryption
-        /// Finding a periodic train.
+        /// The search for a periodic train.
         case synchronization
         /// An operation of the kernel's management socket.
         case management(KernelOperation)
@@ -249,7 +249,7 @@ extension BLEError.Missing: CustomStringConvertible {
 }
 
 extension BLEError.Activity: CustomStringConvertible {
-    /// A phrase: "the connection update".
+    /// A phrase for messages: "the connection update".
     public var description: String {
         switch self {
         case .operation: "the operation"

@@ -90,7 +90,7 @@ extension Adapter {
         try await perform(on: id) { $0.gatt.offerMTU() }
     }
 
-    /// The MTU of a link.
+    /// Returns the ATT_MTU of a link, in octets.
     func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).gatt.mtu.octets }
 
     /// Sends a command; waits while the link has no room for it.

@@ -62,9 +62,9 @@ enum HostMachine: Sendable {
     case synchronizer
     /// Private addresses; the number of the command.
     case privacy(UInt64)
-    /// The end of a link.
+    /// The machine that ends a link.
     case link(LinkID)
-    /// A procedure of a link.
+    /// The machine of a link's procedure.
     case procedure(LinkID, UInt64)
 }
 
@@ -72,7 +72,7 @@ enum HostMachine: Sendable {
 enum CommandAnswer: Hashable, Sendable {
     /// It is done, or begun; these are the return parameters behind the status.
     case done([UInt8])
-    /// The controller refused it.
+    /// The controller refused the command with this status.
     case refused(HCIStatus)
     /// The controller answered as none may.
     case malformed(BLEError.ControllerMisbehavior)
@@ -93,7 +93,6 @@ extension CommandAnswer {
 }
 
 extension CommandQueue.Event {
-    /// The command that it names.
     var ticket: CommandQueue.Ticket? {
         switch self {
         case .completed(let ticket, _), .accepted(let ticket), .failed(let ticket, _), .timedOut(let ticket):

@@ -52,7 +52,7 @@ final class KernelControl: Sendable {
     /// Whether links of centrals are taken.
     var isListening: Bool { listener.withLock { $0 != nil } }
 
-    /// Takes no links any more.
+    /// Stops accepting links of centrals.
     func close() { listener.withLock { $0.take() }?.listener.close() }
 
     /// Ends the use of the adapter: the last one leaves it as the first one has found it.

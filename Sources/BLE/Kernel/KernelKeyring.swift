@@ -6,7 +6,7 @@ import SMP
 /// reports these one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy
 /// pairing has a key for each role: each makes the bond anew.
 struct KernelKeyring {
-    /// What a pairing has made.
+    /// The keys and the strength that a pairing produced.
     struct Pairing: Hashable {
         var bond: Bond
         /// Whether it is for the next link too: both sides wanted a bond, and the peer can be known again.

@@ -60,7 +60,7 @@ struct KernelLinks {
         }
     }
 
-    /// A link has ended.
+    /// Removes a link and keeps the reason of its end.
     mutating func end(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         entries[handle] = nil
         reasons[handle] = reason

@@ -21,7 +21,7 @@ struct DepartureKey: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// A connection is there.
+    /// Adds a link that has been established.
     @discardableResult
     func addLink(
         to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel,

@@ -29,7 +29,7 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// What a peer asks for.
+    /// Creates the parameters that a peer requests.
     init(_ parameters: LEConnectionParameters) {
         let (least, most) = (parameters.intervalMin.duration, parameters.intervalMax.duration)
         self.init(

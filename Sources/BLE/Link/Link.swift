@@ -21,7 +21,7 @@ struct LinkUser: Hashable, Sendable {
 /// One connection to one device: GATT with both roles on it, and the channel below.
 /// Confined to its adapter.
 final class Link {
-    /// What carries the ATT frames.
+    /// The transport of the ATT frames.
     enum Channel {
         /// A kernel L2CAP socket.
         case socket(L2CAPChannel)
@@ -75,7 +75,7 @@ final class Link {
     var isTold = false
     /// Whether it was said that values were too long for it.
     var isToldTooNarrow = false
-    /// How this host ends it.
+    /// The state of this host's disconnection.
     var ending = LinkEnding()
     /// Whether packets that leave its socket are reported.
     var isWatchingDepartures = false
@@ -118,7 +118,7 @@ final class Link {
             security: security)
     }
 
-    /// Whether it can be joined.
+    /// Whether another caller can share the link.
     var isUsable: Bool { !ending.isBegun && closing == nil }
 
     /// A request to connect has come to this link.

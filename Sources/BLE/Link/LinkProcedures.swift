@@ -18,7 +18,6 @@ import SMP
 /// // Run `expire` at `deadline`.
 /// ```
 struct LinkProcedures: Sendable {
-    /// What begins a procedure.
     indirect enum Start: Sendable {
         /// A command, whose answer comes to `answered`.
         case command(MachineCommand)
@@ -31,7 +30,7 @@ struct LinkProcedures: Sendable {
     }
 
     enum Event: Sendable {
-        /// A procedure has its turn.
+        /// A procedure is at the head of the queue and begins.
         case begin(UInt64, LinkProcedure, Start)
         /// A procedure has ended that a caller waits for.
         case ended(UInt64, Result<Void, BLEError>)
@@ -67,7 +66,7 @@ struct LinkProcedures: Sendable {
     private var control = Lane()
     private var encryption = Lane()
 
-    /// When `expire` is needed.
+    /// When `expire` is to be called.
     var deadline: Instant? { earlier(control.deadline, encryption.deadline) }
 
     private mutating func inLane<Value>(

@@ -25,7 +25,7 @@ public struct PeripheralManager: Sendable {
     /// What is kept for the next process; nil: nothing.
     let restoration: PeripheralRestoration?
 
-    /// The peripheral role of `adapter`.
+    /// Creates a manager for the peripheral role of `adapter`, without restoration.
     public init(_ adapter: Adapter) {
         self.adapter = adapter
         restoration = nil

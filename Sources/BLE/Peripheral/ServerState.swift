@@ -70,7 +70,7 @@ extension ServerState {
         return true
     }
 
-    /// Nothing is kept any more.
+    /// Stops keeping the server's state.
     mutating func stopKeeping() { kept = nil }
 
     /// Something was changed that the disk does not have yet.

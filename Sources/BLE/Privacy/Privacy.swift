@@ -26,9 +26,9 @@ import HCI
 /// while let event = privacy.nextEvent() { handle(event) }
 /// ```
 struct Privacy: Sendable {
-    /// What the radio does.
+    /// The state of the radio, as far as changes of the address depend on it.
     enum RadioActivity: Sendable {
-        /// Nothing that forbids a change.
+        /// The radio does nothing that forbids a change.
         case quiet
         /// It comes to rest, or a command about it is not answered.
         case changing
@@ -36,7 +36,6 @@ struct Privacy: Sendable {
         case on
     }
 
-    /// What a privacy machine emits.
     enum Event: Sendable {
         /// The radio may go on, and peers may be known by other names.
         case resumed
@@ -100,7 +99,7 @@ struct Privacy: Sendable {
     private enum Phase {
         /// All is as it should be, as far as the radio allowed.
         case settled
-        /// The radio is to pause.
+        /// The radio is to pause before the change.
         case pausing
         /// The controller is sent a change.
         case executing(Change)
@@ -110,7 +109,6 @@ struct Privacy: Sendable {
         case failed(BLEError)
     }
 
-    /// What is asked for.
     let options: PrivacyOptions
     /// The address that is on air in place of the identity; nil without privacy.
     private(set) var own: DeviceAddress?
@@ -326,7 +324,7 @@ extension Privacy {
         }
     }
 
-    /// Acts on the time limits.
+    /// Handles the time limits that have passed.
     mutating func expire(at now: Instant) {
         if case .waiting(let end) = phase, end <= now { phase = .settled }
         if let end = trustEnd, end <= now {

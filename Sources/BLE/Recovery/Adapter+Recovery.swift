@@ -33,7 +33,7 @@ extension Adapter {
         takeRecoveryEvents()
     }
 
-    /// A command was answered.
+    /// Notes that the controller answered this command.
     func noteAnswer(to command: HCIOpcode) {
         recovery.answered(command)
         takeRecoveryEvents()

@@ -30,7 +30,7 @@ public enum AdapterHealthEvent: Hashable, Sendable {
 }
 
 extension AdapterHealthEvent: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what has happened.
     public var description: String {
         switch self {
         case .scanRestarted(let silence): "nothing received for \(silence): the scan is restarted"

@@ -20,7 +20,7 @@ import HCI
 /// while let event = recovery.nextEvent() { handle(event) }
 /// ```
 struct Recovery: Sendable {
-    /// A step against a fault.
+    /// An attempt to recover from a fault.
     struct Attempt: Hashable, Sendable {
         let number: UInt64
         let step: RecoveryStep
@@ -33,7 +33,6 @@ struct Recovery: Sendable {
         let isOfKernel: Bool
     }
 
-    /// The result of an attempt.
     enum Outcome: Sendable {
         /// The controller was set up. `wasReset`: it does nothing that it was commanded before.
         case done(wasReset: Bool)
@@ -43,7 +42,6 @@ struct Recovery: Sendable {
         case notMade(othersLinks: Int)
     }
 
-    /// What a recovery emits.
     enum Event: Hashable, Sendable {
         /// For those who watch the controller's health.
         case note(AdapterHealthEvent)
@@ -165,7 +163,7 @@ extension Recovery {
         }
     }
 
-    /// An attempt has ended.
+    /// Handles the end of an attempt.
     mutating func ended(_ attempt: Attempt, _ outcome: Outcome, links: Int, at now: Instant) {
         guard case .attempting(attempt, let disturbance) = phase else { return }
         switch outcome {

@@ -43,7 +43,7 @@ struct ForeignScan: Hashable, Sendable {
         return false
     }
 
-    /// This host has ended it.
+    /// Notes that this host has ended the scan.
     mutating func wasEnded() { isOn = false }
 
     /// Whether their scan receives what one with these parameters would, but for what the controller leaves out.

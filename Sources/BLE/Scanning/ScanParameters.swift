@@ -94,7 +94,7 @@ extension ScanOptions {
 }
 
 extension AddressFilter {
-    /// The addresses that it matches.
+    /// The addresses that the filter matches.
     fileprivate var meant: [DeviceAddress] {
         guard let type else {
             return [DeviceAddress(value, type: .public), DeviceAddress(value, type: .random)]

@@ -43,13 +43,12 @@ struct Scanner: Sendable {
 
     /// A search of the host's own, which has no stream of advertisements.
     enum Search: Hashable, Sendable {
-        /// For a periodic train.
+        /// The search for a periodic train.
         case train
         /// For peers whose addresses only the host knows.
         case peers
     }
 
-    /// What a scanner reports.
     enum Event: Sendable {
         /// The controller does not scan so.
         case ended(ScanID, BLEError)
@@ -62,7 +61,7 @@ struct Scanner: Sendable {
         case log(String)
     }
 
-    /// What the radio does.
+    /// The state of the controller's scanner.
     private enum Radio: Hashable {
         case off
         /// It scans with these parameters.
@@ -73,7 +72,6 @@ struct Scanner: Sendable {
         case joined
     }
 
-    /// A command of a change.
     private enum Step {
         /// Ends a scan that another user, or this host, has left on.
         case takeOver(CommandFamily)
@@ -93,7 +91,7 @@ struct Scanner: Sendable {
     }
 
     private struct Change {
-        /// What is begun or ended.
+        /// The parameters of the scan that begins or ends.
         let parameters: ScanParameters
         var steps: Deque<Step>
         /// The scans that the change begins.
@@ -110,15 +108,15 @@ struct Scanner: Sendable {
         case own
         /// Others have switched scanning, or scan for less than is wanted.
         case others
-        /// The controller said Command Disallowed.
+        /// The controller answered Command Disallowed.
         case disallowed
     }
 
-    /// Why nothing is tried now.
+    /// Why the machine does not try to change anything.
     private enum Stall: Hashable {
         /// A command was not answered, when this was wanted.
         case unanswered(ScanParameters?)
-        /// Others are switching scanning.
+        /// Other programs are starting and stopping scans.
         case others
     }
 
@@ -626,7 +624,7 @@ extension ScanOptions {
 }
 
 extension LESetExtendedScanParameters.Scanning {
-    /// Scanning at those times.
+    /// Creates parameters with the interval and window of `timing`.
     fileprivate init(_ type: ScanType, _ timing: ScanTiming) {
         self.init(type: type, interval: Slots(timing.interval), window: Slots(timing.window))
     }

@@ -129,7 +129,7 @@ extension Adapter {
         pump(link)
     }
 
-    /// The peripheral wants security.
+    /// Handles a peripheral's request for security.
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
         let level: SecurityLevel = wanted.contains(.mitm) ? .authenticated : .encrypted

@@ -35,7 +35,6 @@ enum GivenKey: Hashable, Sendable {
 /// while let event = protection.nextEvent() { handle(event) }
 /// ```
 struct LinkProtection: Sendable {
-    /// What is to be done.
     enum Event: Hashable, Sendable {
         /// Pairings and signatures of the peer go by that bond from now on.
         case bond(Bond?)
@@ -321,7 +320,7 @@ extension LinkProtection {
         events += [.raised(error), .end(error)]
     }
 
-    /// The store has the bond.
+    /// Notes that the store has saved the bond.
     mutating func kept(_ bond: Bond) {
         take(bond)
         settle(bond, isBonded: true, nil)
@@ -333,7 +332,7 @@ extension LinkProtection {
         events.append(.giveUp(bond, error))
     }
 
-    /// A pairing has failed.
+    /// Handles the failure of a pairing.
     mutating func pairingFailed(_ error: BLEError) {
         refuseClaim()
         offered = nil

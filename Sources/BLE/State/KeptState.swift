@@ -8,7 +8,7 @@ protocol StateText: Sendable {
     init()
     /// All sections of the state, as they are in the file.
     var text: [UInt8] { get }
-    /// Takes up one section.
+    /// Reads one section into the state.
     mutating func read(_ section: TextSection) throws(TextError)
 }
 
@@ -80,7 +80,6 @@ final class KeptState<Value: StateText>: Sendable {
         return state
     }
 
-    /// What it is now.
     var value: Value { state.withLock { $0.value } }
 
     /// Changes it, for `flush` to bring it to the disk. After the end nothing changes any more.

@@ -105,7 +105,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         }
     }
 
-    /// The consumer has a value.
+    /// Notes that the consumer has received a value.
     func taken(_ value: Element) { onTake?(value) }
 
     /// Ends the stream; what is in the buffer is still delivered first.
@@ -124,7 +124,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         for action in actions { action() }
     }
 
-    /// The consumer is gone.
+    /// Ends the stream because its consumer is gone.
     func abandon() {
         finish()
         state.withLock { $0.values.removeAll() }

@@ -39,7 +39,7 @@ actor BondFolder {
 // MARK: - Reading
 
 extension BondFolder {
-    /// All that the folder has.
+    /// The contents of a folder, as they were read.
     struct Contents: Sendable {
         var records: [BondRecord] = []
         var identities: [LocalIdentity] = []

@@ -68,7 +68,8 @@ extension Chain {
         try await perform(.use, body)
     }
 
-    /// The value of a characteristic.
+    /// Connects if necessary and reads a characteristic. Throws `ChainError`, which names the step that
+    /// failed.
     public func read<Value>(_ key: CharacteristicKey<Value>) async throws(ChainError) -> Value {
         try await perform(.read) { (device) throws(BLEError) in try await device.read(key) }
     }

@@ -37,7 +37,7 @@ extension Peripheral.Identifier {
     private static let mark: UInt128 = 0x8062_6c65_746f_6f6c
     private static let version: UInt128 = 0x8
 
-    /// The identifier as a UUID.
+    /// The identifier as a UUID of version 8, which stays the same for an address.
     public var uuid: BluetoothUUID {
         BluetoothUUID(
             UInt128(address.value) << 80 | Self.version << 76 | UInt128(address.type.rawValue) << 64
@@ -60,7 +60,7 @@ extension Peripheral.Identifier {
 }
 
 extension Peripheral.Identifier: CustomStringConvertible {
-    /// The UUID with dashes, lower-case.
+    /// The UUID with dashes, in lower case.
     public var description: String { uuid.dashed }
 }
 

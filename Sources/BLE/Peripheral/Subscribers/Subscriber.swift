@@ -5,7 +5,7 @@ import GATTServer
 
 /// A central that wants the values of a characteristic.
 public struct Subscriber: Hashable, Sendable {
-    /// The central that has subscribed.
+    /// The central that is subscribed.
     public let central: Central
     /// Whether it wants them by indication only.
     public let prefersIndications: Bool

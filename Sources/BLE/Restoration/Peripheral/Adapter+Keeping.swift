@@ -38,7 +38,7 @@ extension Adapter {
         return kept.contains { server.gatt.database[$0.handle] == nil }
     }
 
-    /// A service was taken back.
+    /// Forgets a service that was removed.
     func forgetService(at handle: AttributeHandle) { server.kept?.state.change { $0.removed(handle) } }
 
     /// The program has set values: the disk follows, and `saveServer` waits for it.

@@ -4,9 +4,9 @@ import GATTServer
 
 /// An advertisement that there was when the process ended.
 public struct RestoredAdvertising: Hashable, Sendable {
-    /// What was advertised, and how.
+    /// The data and parameters of the advertisement.
     public var request: AdvertisingRequest
-    /// How many centrals could connect.
+    /// The number of centrals that could be connected before advertising paused.
     public var maximumLinks: Int
 }
 

@@ -2,10 +2,9 @@
 struct TextReader {
     private let octets: [UInt8]
     private var position = 0
-    /// Lines read so far.
+    /// The number of lines that were read.
     private(set) var number = 0
 
-    /// A reader of a text.
     init(_ octets: [UInt8]) { self.octets = octets }
 
     /// The next section; nil at the end.

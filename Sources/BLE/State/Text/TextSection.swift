@@ -86,7 +86,7 @@ extension TextSection.Line {
         return values
     }
 
-    /// The line's only value.
+    /// Returns the only value of the line. Throws if there are more or none, or `read` returns nil.
     func value<Value>(_ read: (Substring) -> Value?) throws(TextError) -> Value {
         try value(of: try values(1)[0], read)
     }

@@ -4,7 +4,7 @@ import BLECore
 struct TextWriter {
     private var text: String
 
-    /// Begins with the heading.
+    /// Begins a text of this kind with its heading.
     init(_ kind: String) { text = "bletool \(kind) \(TextSection.version)\n" }
 
     mutating func line(_ key: String, _ values: String...) {
@@ -14,7 +14,7 @@ struct TextWriter {
     /// Adds a line, when there is a value.
     mutating func line(_ key: String, ifThere value: String?) { if let value { line(key, value) } }
 
-    /// The section with its checksum.
+    /// The text of the section, with its checksum.
     var octets: [UInt8] {
         var octets = Array(text.utf8)
         var checksum = CRC32()
