@@ -4,7 +4,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What `advertise` says and how.
+/// The advertising data and parameters of `advertise`.
 struct AdvertiseOptions: ParsableArguments {
     @Option(help: "The name.")
     var name: String?

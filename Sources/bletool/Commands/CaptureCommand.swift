@@ -80,7 +80,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     private enum Source {
         /// The kernel's adapters, or one of them.
         case monitor(AdapterSpecification.KernelAdapter?)
-        /// An adapter of our own.
+        /// An adapter that this process opens.
         case radio(AdapterSpecification)
 
         init(_ specification: AdapterSpecification?) {

@@ -68,7 +68,7 @@ extension GATTVerb {
 
     func run(_ radio: Radio) async throws(Failure) { try await runOnce(radio) }
 
-    /// Does it on one connection.
+    /// Connects, runs the verb once, and disconnects.
     func runOnce(_ radio: Radio) async throws(Failure) {
         try await options.pairing.outOfBand.writeOffer(of: radio)
         let peripheral = try await connect(radio)

@@ -164,7 +164,7 @@ struct GATTNotifyCommand: GATTVerb {
     }
 }
 
-/// A characteristic to listen to.
+/// A characteristic whose values are printed.
 private struct Listener: Sendable {
     let characteristic: RemoteCharacteristic
     let format: ValueFormat

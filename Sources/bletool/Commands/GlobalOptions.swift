@@ -22,7 +22,7 @@ struct PlainOptions: ParsableArguments {
     @OptionGroup(visibility: .hidden) var radio: RadioOptions
     @OptionGroup(visibility: .hidden) var time: TimeLimitOptions
 
-    /// Refuses what would be ignored.
+    /// Refuses options that the command would ignore.
     func refuse(for command: String) throws(Failure) {
         try radio.refuse(for: command)
         // Scripts give all commands a time limit; one that waits for nothing keeps any.

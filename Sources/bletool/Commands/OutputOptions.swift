@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a command speaks.
+/// The format of a command's output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON objects, one a line, on stdout.")
     var json = false
@@ -13,7 +13,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension OutputOptions {
-    /// Where the command speaks.
+    /// The output of the command.
     var console: Console { Console(isJSON: json, color: color) }
 }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import Glibc
 
-/// Where bonds are kept.
+/// The folder where bonds are kept.
 struct StateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -15,7 +15,6 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
     /// Indicates to those whose link is encrypted.
     case indicateEncryptionRequired
 
-    /// Whether centrals can subscribe.
     var isSubscribable: Bool {
         switch self {
         case .notify, .indicate, .notifyEncryptionRequired, .indicateEncryptionRequired: true
@@ -23,6 +22,5 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether centrals can write.
     var isWritable: Bool { [.write, .writeWithoutResponse, .signedWrite].contains(self) }
 }

@@ -95,7 +95,7 @@ extension LadderDiagram {
     private static let left = 110
     private static let gap = 330
 
-    /// The picture as SVG.
+    /// Draws the diagram as an SVG image.
     func svg(title: String) -> String {
         let columns = 2 + peers.count
         let height = Self.top + Self.step * (rows.count + 1)

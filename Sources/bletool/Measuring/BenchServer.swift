@@ -18,7 +18,7 @@ struct BenchServer: Sendable {
         static let count: BluetoothUUID = 0xb1e7_0003_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
     }
 
-    /// What it advertises itself as.
+    /// The name in the advertising data.
     static let name = "Bench"
 
     let manager: PeripheralManager
@@ -94,7 +94,7 @@ struct BenchServer: Sendable {
 }
 
 extension [UInt8] {
-    /// A number, least octet first.
+    /// Encodes a number with the least significant octet first.
     fileprivate static func littleEndian(_ number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
         (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }

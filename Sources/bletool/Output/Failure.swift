@@ -22,14 +22,14 @@ struct Failure: Error, Hashable, Sendable {
         case adapter
         /// The process lacks a permission.
         case permission
-        /// The peer's server refused.
+        /// The peer's server answered with an ATT error.
         case att
         /// Pairing or encryption failed.
         case security
         /// The link was lost, data were not sent, or the peer broke the specification.
         case linkLost
 
-        /// How the process ends.
+        /// The exit status for this kind of failure.
         var status: ExitStatus {
             switch self {
             case .usage, .input: .badInput
@@ -43,7 +43,6 @@ struct Failure: Error, Hashable, Sendable {
         }
     }
 
-    /// The sort of failure.
     var kind: Kind
     /// What failed: an option, a file and its line, a device.
     var what: String

@@ -10,12 +10,11 @@ indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// A name and its value.
+    /// A member of an object.
     struct Member: Hashable, Sendable {
         var name: String
         var value: JSONValue
 
-        /// A name and its value.
         init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
@@ -46,10 +45,10 @@ extension JSONValue {
     /// A string of hexadecimal digits.
     init(hex octets: [UInt8]) { self = .string(octets.hex) }
 
-    /// The value, or `null`.
+    /// The string, or `null` for nil.
     init(_ value: String?) { self = value.map { .string($0) } ?? .null }
 
-    /// The value, or `null`.
+    /// The number, or `null` for nil.
     init(_ value: (some BinaryInteger)?) { self = value.map { JSONValue($0) } ?? .null }
 }
 

@@ -24,7 +24,7 @@ final class CaptureEnd: Sendable {
         continuation.yield(nil)
     }
 
-    /// It cannot go on.
+    /// Ends the capture with a failure.
     func fail(_ failure: Failure) { continuation.yield(failure) }
 
     /// Waits for the end; gives why it failed, where it did.

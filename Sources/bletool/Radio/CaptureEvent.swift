@@ -2,7 +2,7 @@
 enum CaptureEvent: Event {
     /// Packets are recorded from now on.
     case began(file: String, adapter: String)
-    /// All are in the file.
+    /// All records are in the file.
     case ended(file: String, records: Int, files: Int)
 
     var json: JSONValue {

@@ -1,6 +1,6 @@
 /// The commands that give this tool what it lacks.
 enum Grant {
-    /// Gives the program its capabilities.
+    /// The command that grants the capabilities to this program.
     static let command = "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool)"
 
     /// Makes the user a member of the group that a device's file belongs to.

@@ -5,7 +5,7 @@ import Logging
 /// The devices of the user's last `scan` that take connections. An address without a type that is one of theirs needs no
 /// scan before it is connected to.
 struct LastScan {
-    /// How many are kept.
+    /// The greatest number of remembered devices.
     static let limit = 4096
 
     private let path: String

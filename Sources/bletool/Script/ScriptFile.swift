@@ -3,7 +3,7 @@ import Glibc
 
 /// A script for one connection: a file, or what comes on stdin.
 struct ScriptFile: Sendable {
-    /// The file; - is stdin.
+    /// The path of the script; `-` is stdin.
     var path: String
     /// Whether lines after one that fails are run.
     var keepsGoing = false

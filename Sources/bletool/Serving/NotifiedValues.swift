@@ -147,7 +147,7 @@ struct NotifiedValues: Sendable {
 
     // MARK: - Subscribers
 
-    /// The value that `text` spells.
+    /// Converts a line of text to a value.
     private func value(_ text: [UInt8], _ format: ValueFormat) throws(BadInput) -> [UInt8] {
         format == .utf8 ? text : try format.octets(String(decoding: text, as: UTF8.self).trimmed)
     }

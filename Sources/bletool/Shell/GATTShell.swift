@@ -293,7 +293,7 @@ extension GATTShell {
         case done(Failure?)
         /// The `connect` command has made a link.
         case connected(Peripheral)
-        /// A link has ended.
+        /// A link has ended for this reason.
         case lost(number: Int, DisconnectReason)
         /// The user has to be asked.
         case question(String, CheckedContinuation<String?, Never>)

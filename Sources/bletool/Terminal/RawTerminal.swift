@@ -4,7 +4,7 @@ import HCISocket
 /// The terminal while it is ours: it delivers each key as it is pressed, and shows none of them. However the process
 /// ends, stops or fails, the terminal is as it was.
 final class RawTerminal: Sendable {
-    /// What it is taken for.
+    /// The mode in which the terminal is used.
     enum Use: Sendable {
         /// Lines that go on below what is there. Ctrl-C is a key.
         case lines
@@ -12,9 +12,9 @@ final class RawTerminal: Sendable {
         case screen
     }
 
-    /// Where keys come from.
+    /// The descriptor from which keys are read.
     let input = STDIN_FILENO
-    /// What is shown on it.
+    /// The writer of the terminal.
     let output: LineWriter
     private let use: Use
     /// How the terminal was, while it is ours.

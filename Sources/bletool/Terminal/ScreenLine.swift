@@ -1,6 +1,6 @@
 /// A line of a screen and its look.
 struct ScreenLine: Hashable, Sendable {
-    /// How a line looks.
+    /// The style of a line.
     enum Look: Hashable, Sendable {
         case plain, title, heading, selected, dim, problem
     }

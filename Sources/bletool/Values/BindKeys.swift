@@ -3,7 +3,7 @@ import BLECore
 
 /// The keys that sensors encrypt with, as `--bindkey` gives them.
 struct BindKeys: Hashable, Sendable {
-    /// Those for any sensor.
+    /// The keys that are tried for any sensor.
     private var common: [UInt128] = []
     /// Those of one sensor each, by its address.
     private var own: [UInt64: UInt128] = [:]

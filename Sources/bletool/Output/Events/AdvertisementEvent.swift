@@ -10,7 +10,7 @@ struct AdvertisementEvent: Event {
     var identity: DeviceAddress?
     /// Strength at the antenna in dBm.
     var rssi: Int8?
-    /// Whether the sender takes connections.
+    /// Whether the advertiser accepts connections.
     var isConnectable: Bool
     /// Whether the sender answers scan requests.
     var isScannable: Bool
@@ -30,7 +30,7 @@ struct AdvertisementEvent: Event {
     var fields: AdvertisingData
     /// The payload of this packet.
     var payload: [UInt8]
-    /// When it was received.
+    /// The time of reception.
     var time: Timestamp
     /// Whether the controller lost the end of the payload.
     var isTruncated = false

@@ -5,16 +5,16 @@ extension JSONValue {
     /// Creates the string `AA:BB:CC:DD:EE:FF`, or `null` for nil.
     init(_ address: DeviceAddress?) { self.init(address?.text) }
 
-    /// `public` or `random`, or `null`.
+    /// Creates `public` or `random`, or `null` without an address.
     init(typeOf address: DeviceAddress?) { self.init(address.map { "\($0.type)" }) }
 
-    /// The number of a handle.
+    /// Creates the number of a handle.
     init(_ handle: AttributeHandle) { self.init(handle.rawValue) }
 
     /// A UUID in its shortest form, or `null`.
     init(_ uuid: BluetoothUUID?) { self.init(uuid?.description) }
 
-    /// UUIDs in their shortest forms.
+    /// Creates a list of UUIDs in their shortest forms.
     init(_ uuids: [BluetoothUUID]) { self = .array(uuids.map { JSONValue($0) }) }
 
     init(_ value: Bool) { self = .bool(value) }

@@ -4,7 +4,7 @@ import BLECore
 /// `sync`: what one event of a periodic train said.
 struct PeriodicEvent: Event {
     var packet: PeriodicAdvertisement
-    /// When it was received.
+    /// The time of reception.
     var time: Timestamp
 
     var json: JSONValue {

@@ -5,7 +5,6 @@ struct ScanLossEvent {
     /// Devices that were forgotten, so that they count as new when they are heard again.
     var evicted: Int
 
-    /// Whether nothing was lost.
     var isNone: Bool { dropped == 0 && evicted == 0 }
 
     /// The object, behind those of the advertisements.
