@@ -26,7 +26,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The clock that a loop's times are of.
     public enum Clock: Sendable {
-        /// CLOCK_MONOTONIC, as epoll counts.
+        /// CLOCK_MONOTONIC, which stands still while the system is suspended.
         case monotonic
         /// Time that starts at zero and jumps to the next deadline when nothing else is left to do. For
         /// tests: hours pass in milliseconds, in the same order on every run. Work that is under way on
@@ -257,7 +257,7 @@ extension EventLoop {
 
 /// What waits for values and lives elsewhere, on another thread perhaps.
 package protocol Wakeable: AnyObject, Sendable {
-    /// Hands over what there is.
+    /// Delivers what has been queued.
     func wake()
 }
 

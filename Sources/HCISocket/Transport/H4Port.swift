@@ -52,12 +52,10 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         self.recovers = recovers
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool {
         socket.isOpen && search == nil && output.count - written < Self.highWater
     }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         timer = LoopTimer(on: socket.loop) { [weak self] in self?.expire() }

@@ -41,13 +41,11 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     /// The descriptor, for socket options. It stays this port's.
     package var descriptor: CInt { socket.descriptor }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
 
     /// The most octets of a packet that `send` takes.
     package let maximumSent: Int
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         if pace != nil { rest = LoopTimer(on: socket.loop) { [weak self] in self?.endRest() } }

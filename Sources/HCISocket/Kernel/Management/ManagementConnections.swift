@@ -7,7 +7,7 @@ extension Management {
 
         /// How many there are, those of BR/EDR too.
         package var count: Int
-        /// The devices of LE.
+        /// The devices with an LE link.
         package var peers: [DeviceAddress]
 
         /// Reads the list, and keeps the LE devices of it.
