@@ -18,7 +18,7 @@ import DequeModule
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again.
 package struct ATTBearer: Machine, Sendable {
-    /// What the owner chose.
+    /// The configuration that the owner chose.
     package let configuration: Configuration
     /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
     package private(set) var mtu = ATTMTU.default
@@ -27,7 +27,7 @@ package struct ATTBearer: Machine, Sendable {
     /// Why the bearer carries nothing any more; nil while it does.
     package private(set) var closure: Closure?
 
-    /// A request of ours.
+    /// A request that this side has sent or queued.
     private struct Transaction: Sendable {
         let id: ATTTransactionID
         let request: ATTRequest
@@ -46,7 +46,7 @@ package struct ATTBearer: Machine, Sendable {
         var isSent: Bool { deadline != nil }
     }
 
-    /// What the client's half remembers.
+    /// The state of the client's half.
     private struct Client: Sendable {
         var current: CurrentTransaction?
         var waiting = Deque<Transaction>()
@@ -80,7 +80,7 @@ package struct ATTBearer: Machine, Sendable {
         var isSent: Bool { deadline != nil }
     }
 
-    /// What the server's half remembers.
+    /// The state of the server's half.
     private struct Server: Sendable {
         /// The opcode of the request that the owner has not answered yet.
         var serving: ATTOpcode?

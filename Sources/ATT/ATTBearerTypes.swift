@@ -5,14 +5,13 @@ package struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a bearer.
     package let rawValue: UInt64
 
-    /// The transaction with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Why a request of ours got no response, or an indication no confirmation. That a server refused is no
 /// failure but a response, `.error`.
 package enum ATTTransactionError: Error, Hashable, Sendable {
-    /// The bearer ended first.
+    /// The bearer ended before the response arrived.
     case closed(ATTBearer.Closure)
     /// The peer has sent something that is no answer to the request, and no answer in time.
     case unexpectedResponse(ATTOpcode, to: ATTOpcode)
@@ -56,12 +55,11 @@ extension ATTBearer {
         case closed(Closure)
     }
 
-    /// Why a bearer ended.
     package enum Closure: Hashable, Sendable, CustomStringConvertible {
         /// A request or an indication was not answered in time. No other PDU may follow on this bearer
         /// (3.3.3), so its link is of no use any more.
         case transactionTimeout
-        /// The link is gone.
+        /// The link has been disconnected.
         case disconnected
 
         package var description: String {

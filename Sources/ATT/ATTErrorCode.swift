@@ -5,14 +5,14 @@ import BLECore
 ///
 /// Handlers of a server throw it to answer with that code.
 public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
-    /// The error code's octet.
+    /// The octet of Error Response (Core Specification 5.4, Vol 3, Part F, 3.4.1.1).
     public let rawValue: UInt8
 
-    /// The code with that number.
+    /// Creates a code from its octet, which need not be one that has a name here.
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The code with that number.
+    /// Creates a code from its octet, which need not be one that has a name here.
     @inlinable
     public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -32,9 +32,9 @@ public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
 extension ATTErrorCode {
     /// The handle names no attribute of this server.
     public static let invalidHandle = ATTErrorCode(0x01)
-    /// The attribute cannot be read.
+    /// The attribute cannot be read (0x02).
     public static let readNotPermitted = ATTErrorCode(0x02)
-    /// The attribute cannot be written.
+    /// The attribute cannot be written (0x03).
     public static let writeNotPermitted = ATTErrorCode(0x03)
     /// The server cannot read the request: its PDU is malformed.
     public static let invalidPDU = ATTErrorCode(0x04)
@@ -44,7 +44,7 @@ extension ATTErrorCode {
     public static let requestNotSupported = ATTErrorCode(0x06)
     /// The offset is past the end of the value.
     public static let invalidOffset = ATTErrorCode(0x07)
-    /// The application refuses this client.
+    /// The application does not authorize this client (0x08).
     public static let insufficientAuthorization = ATTErrorCode(0x08)
     /// Too many prepared writes are queued.
     public static let prepareQueueFull = ATTErrorCode(0x09)

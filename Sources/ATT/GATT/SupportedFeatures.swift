@@ -16,7 +16,7 @@ package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
 
 /// What a server can do beyond what all can (Core Specification 5.4, Vol 3, Part G, 7.4).
 package struct ServerSupportedFeatures: OptionSet, Hashable, Sendable {
-    /// The value's first octet.
+    /// The first octet of the value.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
