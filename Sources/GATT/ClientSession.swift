@@ -85,7 +85,7 @@ package struct ClientSession: Sendable {
         let handles: [CheckedHandle]
     }
 
-    /// What waits for the database.
+    /// A procedure or request that waits for the database.
     private enum Waiting: Sendable {
         case database(TicketID)
         case location(TicketID)
@@ -171,7 +171,6 @@ package struct ClientSession: Sendable {
     /// Whether the server knows what this client can do.
     private var hasToldFeatures = false
 
-    /// A subscriber of a characteristic.
     private struct Subscription: Sendable {
         let characteristic: RemoteCharacteristic
         /// Whether an indication is confirmed only when the subscriber has taken it.
@@ -415,7 +414,7 @@ extension ClientSession {
         }
     }
 
-    /// Takes the server's answer.
+    /// Handles the server's response to the running request.
     mutating func receive(_ response: ATTResponse) {
         guard running != nil else { return }
         running?.phase = .ready

@@ -63,7 +63,7 @@ package struct GATTConnection: Sendable {
     /// Whether the open request was refused as overdue, and the server does not know that yet.
     private var isOverdue = false
     private var lastHeld: UInt64 = 0
-    /// When the last PDU came.
+    /// When the last PDU was received.
     private var received = Instant.zero
 
     /// Values of deliveries that go in order.
@@ -114,9 +114,9 @@ package struct GATTConnection: Sendable {
         bearer = ATTBearer(configuration)
     }
 
-    /// What the owner chose.
+    /// The configuration that the owner chose.
     package var configuration: ATTBearer.Configuration { bearer.configuration }
-    /// The MTU that holds now.
+    /// The MTU in use; 23 octets until an exchange.
     package var mtu: ATTMTU { bearer.mtu }
     /// Why the bearer carries nothing any more; nil while it does.
     package var closure: ATTBearer.Closure? { bearer.closure }
@@ -448,7 +448,6 @@ extension GATTConnection {
         canSend ? .done(()) : .pending(session.wait(toSend: nil))
     }
 
-    /// Waits until `hasRoom(forIndication:)` holds.
     package mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
         guard !hasRoom(forIndication: isIndication) else { return .done(()) }
         let ticket = session.open(Void.self)

@@ -7,17 +7,15 @@ package struct DeliveryID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a connection.
     package let rawValue: UInt64
 
-    /// The delivery with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// How a delivery ended.
 package enum DeliveryEnd: Hashable, Sendable {
     /// All notifications are given to the channel's queue, and all indications are confirmed.
     case complete
     /// A value does not fit the MTU. Nothing was sent; where the MTU sank meanwhile, what was not sent by then.
     case refused(ATTLimitError)
-    /// The connection ended first.
+    /// The connection ended before the delivery did.
     case closed(ATTBearer.Closure)
 }
 

@@ -16,7 +16,7 @@ package enum GATTFailure: Error, Sendable {
     case restlessDatabase
     /// The link did not get as secure as the server wants, for that reason of the link's owner.
     case security(any Error)
-    /// The owner has cancelled it.
+    /// The owner has cancelled the operation.
     case cancelled
 }
 
@@ -40,6 +40,6 @@ package enum SecurityRaise: Sendable {
     case raised
     /// The link cannot be more secure, or shall not: the server's refusal is the result.
     case unavailable
-    /// It was tried and failed.
+    /// The attempt failed with this error.
     case failed(any Error)
 }

@@ -9,7 +9,7 @@ package struct RawRequest: GATTProcedure {
 
     package init(_ request: ATTRequest) { self.request = request }
 
-    /// The request, or its response.
+    /// Asks with the request, then returns its response.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ATTResponse> {
         response.map { .done($0) } ?? .ask(request)
     }

@@ -1,17 +1,17 @@
 import ATT
 import BLECore
 
-/// A procedure of one request.
+/// A procedure that consists of one request.
 protocol SingleRequest: GATTProcedure {
     var request: ATTRequest { get }
-    /// Once the response came.
+    /// The result, when the response has arrived.
     var result: Output? { get set }
     /// Returns the result in a response other than an error; nil if the response does not answer this request.
     func result(of response: ATTResponse) throws(GATTClientError) -> Output?
 }
 
 extension SingleRequest {
-    /// The request, or the result.
+    /// Asks with the request, then returns the result.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         result.map { .done($0) } ?? .ask(request)
     }

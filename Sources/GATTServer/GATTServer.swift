@@ -6,7 +6,7 @@ import DequeModule
 /// 3, Part G). The connection of each client brings it requests and takes its answers; `nextEvent()` reports what
 /// clients did. Nothing is copied between a frame and a handler but the value that a write carries.
 package struct GATTServer: Sendable {
-    /// What all links share.
+    /// The state that all links share.
     struct Shared: Sendable {
         var database: AttributeDatabase
         var configuration: ServerOptions
@@ -83,12 +83,11 @@ package struct GATTServer: Sendable {
     private var shared: Shared
     private var clients: [ClientID: Client] = [:]
 
-    /// A server of `database`.
     package init(_ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()) {
         shared = Shared(database: database, configuration: configuration)
     }
 
-    /// The attributes and their values.
+    /// The attributes and their stored values.
     package var database: AttributeDatabase { shared.database }
     /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
     package var refusedCommands: Int { shared.refusedCommands }
@@ -391,16 +390,16 @@ extension GATTServer {
     }
 }
 
-/// What becomes of a request.
+/// The result of handling a request.
 package enum GATTAnswer: Hashable, Sendable {
     case respond(ATTResponse)
-    /// A handler will complete it.
+    /// The answer follows when a handler has completed it.
     case later
 }
 
 /// A read or write by a client that the application must authorize.
 public struct GATTAuthorizationRequest: Hashable, Sendable {
-    /// The central that wants it.
+    /// The central whose request needs authorization.
     public let central: Central
     /// The handle of the attribute.
     public let handle: AttributeHandle
@@ -408,7 +407,7 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
     public let isWrite: Bool
 }
 
-/// What a central did.
+/// An action of a central, for the owner.
 package enum GATTServerEvent: Hashable, Sendable {
     /// Read a value; parts of it that follow are not reported again.
     case read(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
@@ -419,7 +418,7 @@ package enum GATTServerEvent: Hashable, Sendable {
     /// Subscribed to the characteristic with this value handle, or changed how.
     case subscribed(
         central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
-    /// Unsubscribed, or went away.
+    /// The central has unsubscribed or disconnected.
     case unsubscribed(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID)
     /// Said that it can do something that it had not said before.
     case features(central: ClientID, ClientSupportedFeatures)
@@ -456,7 +455,7 @@ public enum AttributeValueError: Error, Hashable, Sendable {
 }
 
 extension AttributeValueError: CustomStringConvertible {
-    /// One line for a log.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .notFound(let handle): "no value has the handle \(handle)"

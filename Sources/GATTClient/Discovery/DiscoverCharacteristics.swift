@@ -4,7 +4,7 @@ import BLECore
 /// Finds the characteristics of a service, without their descriptors (Core Specification 5.4, Vol 3, Part
 /// G, 4.6).
 package struct DiscoverCharacteristics: WalkingProcedure {
-    /// Characteristics, the least handle first.
+    /// The characteristics in ascending order of handles.
     package typealias Output = [RemoteCharacteristic]
 
     var walk: AttributeWalk

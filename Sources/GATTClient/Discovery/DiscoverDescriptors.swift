@@ -3,7 +3,7 @@ import BLECore
 
 /// Finds the descriptors of a characteristic (Core Specification 5.4, Vol 3, Part G, 4.7).
 package struct DiscoverDescriptors: WalkingProcedure {
-    /// Descriptors, the least handle first.
+    /// The descriptors in ascending order of handles.
     package typealias Output = [RemoteDescriptor]
 
     var walk: AttributeWalk

@@ -10,7 +10,6 @@ package struct ReadDatabaseHash: SingleRequest {
     let request = ATTRequest.readByType(.all, type: AttributeType(.databaseHash))
     var result: Output?
 
-    /// A read of the hash.
     package init() {}
 
     /// Takes the response. A server that lacks the hash, or refuses the read, yields `nil` instead of an error.

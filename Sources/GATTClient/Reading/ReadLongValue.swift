@@ -28,7 +28,7 @@ package struct ReadLongValue: GATTProcedure {
         return .ask(offset == 0 ? .read(handle) : .readBlob(handle, offset: offset))
     }
 
-    /// Takes the next part.
+    /// Appends the next part of the value.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let request: ATTOpcode = offset == 0 ? .readRequest : .readBlobRequest
         switch response {

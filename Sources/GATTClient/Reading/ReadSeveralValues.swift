@@ -17,7 +17,6 @@ package struct ReadSeveralValues: GATTProcedure {
     private var values: [RemoteValue] = []
     private var step: Step
 
-    /// Reads the values of `handles`.
     package init(_ handles: [AttributeHandle]) {
         self.handles = handles
         // Both requests want two handles or more (Vol 3, Part F, 3.4.4.7).
@@ -95,6 +94,6 @@ package struct ReadSeveralValues: GATTProcedure {
 public enum MultipleReadResult: Hashable, Sendable {
     /// The values one by one, with their handles.
     case separate([RemoteValue])
-    /// All in a row.
+    /// The values without their lengths, one after the other.
     case joined([UInt8])
 }

@@ -8,7 +8,6 @@ package struct ReadValue: SingleRequest {
     let request: ATTRequest
     var result: [UInt8]?
 
-    /// Reads the value of `handle`.
     package init(_ handle: AttributeHandle) { request = .read(handle) }
 
     func result(of response: ATTResponse) throws(GATTClientError) -> [UInt8]? {

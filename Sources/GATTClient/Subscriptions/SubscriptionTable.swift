@@ -6,7 +6,6 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once in a table.
     package let rawValue: UInt64
 
-    /// The subscriber with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -22,7 +21,6 @@ package struct SubscriptionTable: Sendable {
     private var subscribers: [AttributeHandle: [Subscriber]] = [:]
     private var last: UInt64 = 0
 
-    /// A table without subscribers.
     package init() {}
 
     /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`

@@ -3,7 +3,6 @@
 package struct ClientID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt64
 
-    /// The client with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -11,7 +10,6 @@ package struct ClientID: RawRepresentable, Hashable, Sendable {
 package struct BearerID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
-    /// The bearer with that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The bearer on the fixed channel, which every link has.

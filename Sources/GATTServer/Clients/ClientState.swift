@@ -117,7 +117,7 @@ extension ClientState {
     /// Queues a part; false when the queue is full.
     mutating func prepare(_ part: PreparedWrite, limit: Int) -> Bool { prepared.append(part, limit: limit) }
 
-    /// What waits for Execute Write.
+    /// The prepared writes that Execute Write will write.
     var preparedWrites: PrepareQueue { prepared }
 
     mutating func cancelPreparedWrites() { prepared.removeAll() }

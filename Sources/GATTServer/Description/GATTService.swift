@@ -145,7 +145,8 @@ public struct GATTDescriptor: Sendable {
         self.handle = handle
     }
 
-    /// A text for people (3.3.3.2).
+    /// Creates a Characteristic User Description with this text (Core Specification 5.4, Vol 3, Part G,
+    /// 3.3.3.2).
     public static func userDescription(_ text: String) -> GATTDescriptor {
         GATTDescriptor(.characteristicUserDescription, value: Array(text.utf8))
     }
