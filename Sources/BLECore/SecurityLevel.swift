@@ -24,7 +24,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// The level of that name.
+    /// Parses the kernel's name of a level.
     package init?(kernelName: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.kernelName == kernelName }) else { return nil }
         self = level
