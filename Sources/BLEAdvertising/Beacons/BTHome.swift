@@ -14,7 +14,6 @@ public struct BTHome: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Whether the objects are encrypted.
         package var isEncrypted: Bool { rawValue & 0x01 != 0 }
         /// Whether the sensor's address goes before the objects.
         package var hasAddress: Bool { rawValue & 0x02 != 0 }

@@ -8,7 +8,7 @@ public enum Beacon: Hashable, Sendable {
     case altBeacon(AltBeacon)
     /// Google's: an identifier, a web address, or how the beacon is.
     case eddystone(EddystoneFrame)
-    /// A sensor of Ruuvi's.
+    /// A measurement of a RuuviTag.
     case ruuvi(RuuviMeasurement)
     /// A sensor or button for the home.
     case bthome(BTHome)

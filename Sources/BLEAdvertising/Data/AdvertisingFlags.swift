@@ -9,7 +9,7 @@ public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
     /// The flags of that octet, reserved bits included.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Discoverable for a limited time.
+    /// LE Limited Discoverable Mode (Core Specification Supplement, Part A, 1.3).
     public static let leLimitedDiscoverable = Self(rawValue: 0x01)
     /// LE General Discoverable Mode: the device can be found at any time.
     public static let leGeneralDiscoverable = Self(rawValue: 0x02)

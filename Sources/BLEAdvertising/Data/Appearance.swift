@@ -7,7 +7,7 @@ public struct Appearance: Hashable, Sendable, IntegerField {
     /// The number: the category in the upper ten bits, the kind in the lower six.
     public let rawValue: UInt16
 
-    /// The appearance with that number.
+    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The category, 0 to 1023: 3 is a watch.
@@ -16,12 +16,12 @@ public struct Appearance: Hashable, Sendable, IntegerField {
     /// The kind within the category, 0 to 63; 0 says nothing more than the category.
     public var subcategory: UInt16 { rawValue & 0x3f }
 
-    /// The category Unknown, 0x0000.
+    /// Unknown: the device has no category (0x0000).
     public static let unknown: Self = 0
 }
 
 extension Appearance: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The appearance with that number.
+    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
     /// The number in hexadecimal, for example `0x00c1`.

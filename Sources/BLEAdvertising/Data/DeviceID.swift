@@ -8,10 +8,9 @@ package struct DeviceID: Hashable, Sendable {
     package var vendor: UInt16
     /// The product, by the vendor's count.
     package var product: UInt16
-    /// The version: 0x0123 is 1.2.3.
+    /// The version in BCD: 0x0123 is 1.2.3.
     package var version: UInt16
 
-    /// A product of a vendor.
     package init(vendorSource: UInt16, vendor: UInt16, product: UInt16, version: UInt16) {
         self.vendorSource = vendorSource
         self.vendor = vendor

@@ -6,15 +6,12 @@ package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentabl
 where RawValue: FixedWidthInteger & Sendable {}
 
 extension IntegerField {
-    /// Octets of the raw value.
     package var encodedCount: Int { RawValue.bitWidth / 8 }
 
-    /// Writes the raw value.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(UInt64(truncatingIfNeeded: rawValue), encodedCount)
     }
 
-    /// Reads the raw value.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let width = RawValue.bitWidth / 8
         let number = try reader.little(width, Self.packetName)

@@ -6,7 +6,7 @@ public struct LERole: Hashable, Sendable, IntegerField {
     /// The octet of the AD structure.
     public let rawValue: UInt8
 
-    /// The role with that number.
+    /// Creates a role from its number; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device is a peripheral only.

@@ -20,7 +20,6 @@ extension LESupportedFeatures: PacketDecodable, PacketEncodable {
     /// Takes all that is left; never throws.
     package init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
 
-    /// Octets of the mask.
     package var encodedCount: Int { octets.count }
 
     package func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }

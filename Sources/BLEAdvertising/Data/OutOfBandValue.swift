@@ -24,7 +24,6 @@ package struct OutOfBandValue: Hashable, Sendable {
     package var kind: Kind
     package var value: UInt128
 
-    /// A number of that kind.
     package init(_ kind: Kind, _ value: UInt128) {
         self.kind = kind
         self.value = value

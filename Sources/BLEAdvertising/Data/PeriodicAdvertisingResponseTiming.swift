@@ -14,7 +14,6 @@ package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
     /// From one response slot to the next, in units of 0.125 ms.
     package var responseSlotSpacing: UInt8
 
-    /// The timing of a train.
     package init(
         accessAddress: UInt32, subeventCount: UInt8, subeventInterval: UInt8, responseSlotDelay: UInt8,
         responseSlotSpacing: UInt8

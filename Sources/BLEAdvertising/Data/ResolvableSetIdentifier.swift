@@ -3,15 +3,15 @@ import BLECore
 /// Says to those who know its key which coordinated set a device belongs to (Coordinated Set
 /// Identification Service 1.0.1, 3.1): a random part, and its hash under the key.
 package struct ResolvableSetIdentifier: Hashable, Sendable {
-    /// Both parts: 48 bits.
+    /// The 48 bits of both parts.
     package let value: UInt64
 
     /// The identifier of the low 48 bits.
     package init(_ value: UInt64) { self.value = value & 0xffff_ffff_ffff }
 
-    /// The 24 bits of hash.
+    /// The hash in the lower 24 bits.
     package var hash: UInt32 { UInt32(truncatingIfNeeded: value & 0xff_ffff) }
-    /// The 24 random bits.
+    /// The random part in the upper 24 bits.
     package var random: UInt32 { UInt32(truncatingIfNeeded: value >> 24) }
 }
 

@@ -8,7 +8,7 @@ package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField
     /// The flags of that octet, reserved bits included.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// There is out-of-band data.
+    /// Out-of-band data is present.
     package static let dataPresent = Self(rawValue: 0x01)
     /// The host supports LE.
     package static let leSupported = Self(rawValue: 0x02)

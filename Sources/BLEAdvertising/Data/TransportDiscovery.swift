@@ -12,7 +12,6 @@ package struct TransportDiscovery: Hashable, Sendable {
         /// What the organization says; at most 255 octets reach the wire.
         package var data: [UInt8]
 
-        /// A block of an organization.
         package init(organization: UInt8, flags: UInt8, data: [UInt8]) {
             self.organization = organization
             self.flags = flags
@@ -20,7 +19,7 @@ package struct TransportDiscovery: Hashable, Sendable {
         }
     }
 
-    /// A block for each transport.
+    /// The blocks, one for each transport or organization.
     package var blocks: [Block]
 
     package init(_ blocks: [Block]) { self.blocks = blocks }
@@ -41,7 +40,6 @@ extension TransportDiscovery: PacketDecodable, PacketEncodable {
         } while reader.remaining > 0
     }
 
-    /// Octets of all blocks.
     package var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
 
     package func encode(into output: inout OutputSpan<UInt8>) {
