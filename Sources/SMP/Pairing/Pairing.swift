@@ -13,7 +13,7 @@ struct Pairing: Sendable {
         case confirm
         /// The peer's Pairing Random is to come.
         case random
-        /// The user compares numbers.
+        /// The user compares the numbers on both displays.
         case comparison
         /// The peer's Pairing DHKey Check is to come.
         case dhKeyCheck
@@ -36,7 +36,7 @@ struct Pairing: Sendable {
 
     /// The passkey, once it is known here; no passkey in methods without one.
     var passkey: Passkey?
-    /// Of the round that runs.
+    /// The own nonce of the present round.
     var ownRandom: UInt128 = 0
     var ownConfirm: UInt128?
     var peerConfirm: UInt128?

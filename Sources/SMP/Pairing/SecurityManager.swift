@@ -33,7 +33,7 @@ package struct SecurityManager: Machine, Sendable {
     package var passkeyFailures: [Passkey: Int] = [:]
     /// Whether the fixed passkey has been part of an attempt that failed on this link.
     private var hasFailedWithFixedPasskey = false
-    /// How often that may be.
+    /// The number of failures after which a passkey is not used any more.
     package static let passkeyFailureLimit = 3
 
     private let own: DeviceAddress
@@ -98,7 +98,6 @@ package struct SecurityManager: Machine, Sendable {
         end(.timeout)
     }
 
-    /// Writes the next packet.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let command = outbox.popFirst() else { return refusal.nextFrame(into: &output, at: now) }
         command.encode(into: &output)
@@ -106,7 +105,6 @@ package struct SecurityManager: Machine, Sendable {
         return true
     }
 
-    /// Returns the next event.
     package mutating func nextEvent() -> Event? {
         if let event = events.popFirst() { return event }
         guard case .refused(let code, let reason) = refusal.nextEvent() else { return nil }
@@ -185,7 +183,7 @@ extension SecurityManager {
         case compare(Passkey)
         /// What is known of the peer by another way: `.outOfBand`.
         case outOfBandWanted
-        /// The peer's user types.
+        /// The peer's user is entering a passkey.
         case keypress(KeypressNotification)
         /// Central: start encryption with this key, then say `encryptionChanged`.
         case encrypt(LongTermKey)
@@ -196,7 +194,7 @@ extension SecurityManager {
         /// is: a bond of more worth with that identity, which the policy did not name as `existing`, must not
         /// give way.
         case paired(Bond, isBonding: Bool)
-        /// It has come to nothing.
+        /// The pairing has failed with this error.
         case failed(PairingFailure)
         /// A packet of this code began nothing and was answered with that reason: there is no toolbox, the
         /// peer must wait after failed attempts, or no pairing is under way to which it belongs.
@@ -407,7 +405,7 @@ extension SecurityManager {
         }
     }
 
-    /// Both ends know each other.
+    /// Continues when both sides know each other's features.
     mutating func agree(
         _ request: PairingFeatures, _ response: PairingFeatures, _ negotiation: Negotiation, at now: Instant
     ) {
@@ -605,7 +603,7 @@ extension Pairing {
     /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
     fileprivate var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
 
-    /// Whether the user still types.
+    /// Whether the user has not entered the passkey yet.
     fileprivate var waitsForPasskey: Bool { hasPasskey && passkey == nil }
 
     private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
@@ -692,7 +690,7 @@ extension SecurityManager {
         events.append(.compare(Passkey(lowestDigitsOf: toolbox.g2(first, second, initiator, responder))))
     }
 
-    /// The initiator's check goes first.
+    /// Sends the initiator's DHKey check, which goes first.
     private mutating func exchangeChecks(at now: Instant) {
         guard let toolbox, let pairing else { return }
         self.pairing?.step = .dhKeyCheck
@@ -745,7 +743,7 @@ extension Pairing {
         return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
     }
 
-    /// The same of the peer's.
+    /// The peer's number for its DHKey check: the passkey or out-of-band value, else 0.
     fileprivate var peerNumber: UInt128 {
         guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
         return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
