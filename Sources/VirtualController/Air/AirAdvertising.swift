@@ -18,7 +18,7 @@ extension AirSignal {
         package var sid: UInt8?
         /// Differs when the data differ; zero in legacy packets.
         package var dataID: UInt16
-        /// Where it is announced.
+        /// The PHY of the primary channels.
         package var primaryPHY: PHY
         /// Where the data are; none for legacy packets.
         package var secondaryPHY: PHY
@@ -43,7 +43,7 @@ extension AirSignal {
     package struct ScanRequest: Hashable, Sendable {
         package var scanner: DeviceAddress
         package var advertiser: DeviceAddress
-        /// Which of the advertiser's sets.
+        /// The advertising set that the request is for.
         package var set: AdvertisingHandle?
     }
 }

@@ -66,7 +66,6 @@ struct AirAgenda: Sendable {
         listen(id, wants.toListen)
     }
 
-    /// A controller is gone.
     mutating func forget(_ id: VirtualController.ID) {
         deadlines[id] = nil
         prune()

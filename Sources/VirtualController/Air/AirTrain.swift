@@ -16,11 +16,11 @@ extension AirSignal {
         package let id: AirTrainID
         /// The time from packet to packet.
         package let interval: ConnectionInterval
-        /// Where it is sent.
+        /// The PHY that the train is sent on.
         package let phy: PHY
     }
 
-    /// AUX_SYNC_IND with its chain.
+    /// AUX_SYNC_IND with its chain of AUX_CHAIN_IND.
     package struct TrainPacket: Hashable, Sendable {
         package var train: AirTrainID
         /// Counts the packets of the train.

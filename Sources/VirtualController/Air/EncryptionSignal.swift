@@ -5,7 +5,7 @@ import HCI
 package enum EncryptionSignal: Hashable, Sendable {
     /// LL_ENC_REQ: what names the key, and the central's half of the session key diversifier.
     case request(random: UInt64, diversifier: UInt16, half: UInt64)
-    /// LL_ENC_RSP: the peripheral's half.
+    /// LL_ENC_RSP: the peripheral's half of the session key diversifier.
     case response(half: UInt64)
     /// LL_START_ENC_REQ, sent by the peripheral once its host has given the key.
     case start
@@ -15,7 +15,7 @@ package enum EncryptionSignal: Hashable, Sendable {
     case pause
     /// LL_PAUSE_ENC_RSP, sent by the peripheral and then by the central.
     case paused
-    /// LL_REJECT_EXT_IND or LL_REJECT_IND for LL_ENC_REQ.
+    /// LL_REJECT_EXT_IND or LL_REJECT_IND in answer to LL_ENC_REQ.
     case rejected(HCIStatus)
 }
 

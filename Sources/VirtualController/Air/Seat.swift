@@ -31,7 +31,7 @@ extension VirtualAir {
 extension VirtualController {
     /// What it wants of the air.
     struct Wants {
-        /// To be called, and when.
+        /// When the controller is to be called.
         var deadline: Instant?
         /// To send, to pass packets to its host, and to receive what is sent to all.
         var toSend, toReport, toListen: Bool

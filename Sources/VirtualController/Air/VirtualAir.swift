@@ -42,7 +42,6 @@ public struct VirtualAir: Sendable {
             self.packetsPerConnectionEvent = packetsPerConnectionEvent.map { max($0, 1) }
         }
 
-        /// Whether all signals are lost.
         var isDead: Bool { loss >= 1 }
     }
 
@@ -78,7 +77,7 @@ public struct VirtualAir: Sendable {
 // MARK: - Controllers
 
 extension VirtualAir {
-    /// The controllers, oldest first.
+    /// The controllers in the order in which they joined.
     package var controllers: [ControllerID] { seats.map(\.controller.id) }
 
     /// A controller as it is now.

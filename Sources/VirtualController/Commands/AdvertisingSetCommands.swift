@@ -142,7 +142,7 @@ extension VirtualController {
         _ = try Self.value(of: command.notifiesScanRequests)
     }
 
-    /// Table 7.2 of 7.8.53.
+    /// The properties that legacy packets allow (7.8.53, Table 7.2).
     private static let legacyProperties: Set<Advertiser.Parameters.Properties> = [
         [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
         [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],

@@ -20,7 +20,7 @@ struct Advertiser: Sendable {
     /// The periodic train that goes with the set.
     var train: TrainSender?
 
-    /// The own address, while advertising.
+    /// The own address; nil unless advertising is enabled.
     private(set) var address: DeviceAddress?
     /// The private address of the last event, if it had one.
     var privateAddress: DeviceAddress?

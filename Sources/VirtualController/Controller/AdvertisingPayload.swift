@@ -3,7 +3,7 @@ import HCI
 /// Advertising or scan response data, as a host builds them.
 struct AdvertisingPayload: Sendable {
     private(set) var octets: [UInt8] = []
-    /// Whether more pieces must come.
+    /// Whether further fragments must arrive first.
     private(set) var isPartial = false
 
     var isEmpty: Bool { octets.isEmpty }
@@ -22,7 +22,7 @@ struct AdvertisingPayload: Sendable {
         isPartial = operation == .first || operation == .intermediate
     }
 
-    /// Takes all at once.
+    /// Replaces the payload with complete data.
     mutating func set(_ octets: [UInt8]) { self = AdvertisingPayload(octets: octets) }
 
     mutating func discard() { self = AdvertisingPayload() }

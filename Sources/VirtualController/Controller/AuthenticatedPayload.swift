@@ -5,10 +5,10 @@ import HCI
 /// Part B, 5.4). Pings are not simulated: a peer in range always sends one in time.
 struct AuthenticatedPayload: Sendable {
     var timeout = Centiseconds(rawValue: 3000)
-    /// When the time began anew.
+    /// The start of the time limit.
     private var start = Instant.zero
 
-    /// The time begins anew.
+    /// Starts the time limit anew.
     mutating func restart(at now: Instant) { start = now }
 
     /// When a silence must be reported to the host.

@@ -4,7 +4,6 @@ extension VirtualController {
         /// Counts the controllers of an air from 1.
         package let number: UInt64
 
-        /// The controller of that number.
         package init(number: UInt64) { self.number = number }
     }
 }

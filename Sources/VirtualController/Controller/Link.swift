@@ -2,12 +2,11 @@ import BLECore
 import DequeModule
 import HCI
 
-/// One end of a connection.
 struct Link: Sendable {
     let id: AirLinkID
     let handle: ConnectionHandle
     let role: ConnectionRole
-    /// The other end's controller.
+    /// The controller at the other end.
     let peer: VirtualController.ID
     /// The other end's address: its identity, if that is known.
     let peerAddress: DeviceAddress
@@ -32,7 +31,7 @@ struct Link: Sendable {
     var connectionEvent: Instant?
     /// What waits until the peer can be reached.
     var held: Deque<LinkSignal> = []
-    /// What the host waits for.
+    /// The procedures whose events the host expects.
     var pending: Set<Procedure> = []
 
     /// When the first packet of the peer must have come; nil when it has.

@@ -27,9 +27,9 @@ import HCI
 /// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
 ///   length is; the flags that a controller uses distinguish start and continuation.
 public struct VirtualController: Sendable {
-    /// What it is and has.
+    /// The capacities and features of the controller.
     package let configuration: Configuration
-    /// Its name on the air.
+    /// The identifier on the virtual air.
     package let id: ID
 
     /// How long signals take to others and back.
@@ -48,7 +48,7 @@ public struct VirtualController: Sendable {
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
         var family: AdvertisingFamily?
-        /// Nil stands for anonymous advertisers.
+        /// The filter accept list; nil is any anonymous advertiser.
         var acceptList: [DeviceAddress?] = []
         var resolvingList = ResolvingList()
         /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
@@ -143,7 +143,7 @@ extension VirtualController {
 
 // MARK: - The host's port
 
-/// What waits for the host.
+/// The packets that wait for the host.
 enum HostPacket: Sendable {
     /// A Command Complete or Command Status event.
     case answer([UInt8])

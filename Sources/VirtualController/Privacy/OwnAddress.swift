@@ -10,7 +10,7 @@ extension OwnAddressType {
 }
 
 extension VirtualController {
-    /// Whether it has LL Privacy.
+    /// Whether the controller supports LL Privacy.
     var hasPrivacy: Bool { configuration.resolvingListSize > 0 }
 
     /// Refuses unknown address types, and those that need a resolving list (7.8.5).
