@@ -9,7 +9,7 @@ import BLECore
 /// AssignedNumbers.appearanceName(0x00c1)        // "Sports Watch"
 /// ```
 package enum AssignedNumbers {
-    /// What a UUID stands for.
+    /// The kind of object that a UUID stands for.
     package enum UUIDKind: Hashable, Sendable, CaseIterable {
         case service
         case characteristic

@@ -4,7 +4,7 @@ struct NamePattern {
 
     init(_ name: some StringProtocol) { octets = name.utf8.map(Self.fold) }
 
-    /// Whether `name` is that name.
+    /// Whether `name` equals the whole pattern.
     func isWhole(_ name: Span<UInt8>) -> Bool { name.count == octets.count && matches(name, at: 0) }
 
     /// Whether that name is in `name`.

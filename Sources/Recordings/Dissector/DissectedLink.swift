@@ -6,7 +6,7 @@ import HCI
 struct DissectedLink: Sendable {
     /// A side of the connection, and whose database it has.
     enum Owner: Hashable, Sendable {
-        /// The recorded side's adapter.
+        /// The adapter of the recorded host.
         case host(UInt16)
         /// A peer; one without a known address is known by its connection alone.
         case peer(DeviceAddress)

@@ -19,7 +19,7 @@ package struct Replay {
         package let ours: [UInt8]
     }
 
-    /// Responses that were compared.
+    /// The number of compared responses.
     package private(set) var answers = 0
     /// Notifications and indications that were compared.
     package private(set) var notifications = 0
@@ -149,7 +149,7 @@ package struct Replay {
 }
 
 extension ATTUnsolicited {
-    /// The values that it carries.
+    /// The values that the PDU carries.
     fileprivate var values: [(AttributeHandle, [UInt8])] {
         switch self {
         case .notification(let handle, let value), .indication(let handle, let value): [(handle, value)]

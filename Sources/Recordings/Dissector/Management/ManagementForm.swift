@@ -9,11 +9,11 @@ import HCI
 /// that a zero ends, `fields` of advertising data with their length, `advertising` (advertising data and scan response,
 /// both lengths first), the `rest`, and lists: `u16*longTermKey` is a count and so many of that element.
 struct ManagementForm: Sendable {
-    /// What BlueZ calls it.
+    /// The name in BlueZ's documentation of the interface.
     let name: String
     /// The fields of the parameters, in the notation above.
     let parameters: String
-    /// What Command Complete returns.
+    /// The layout of the parameters that Command Complete returns.
     let returned: String
 
     init(_ name: String, _ parameters: String = "", returns returned: String = "") {
@@ -25,7 +25,7 @@ struct ManagementForm: Sendable {
         try reader.fields(parameters)
     }
 
-    /// Reads what Command Complete returns.
+    /// Reads the parameters that Command Complete returns.
     func returnedFields(_ reader: inout ByteReader) throws(DecodeError) -> DecodedFields {
         try reader.fields(returned)
     }
