@@ -426,7 +426,7 @@ extension ATTBearer {
     }
 
     /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
-    /// specification wants two at least.
+    /// specification requires two at least.
     package mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
         guard let first = values.first else { return }
         if values.index(after: values.startIndex) == values.endIndex {

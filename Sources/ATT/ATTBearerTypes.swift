@@ -36,7 +36,7 @@ extension ATTBearer {
         case request(ATTRequest)
         /// To the server: do it, there is no answer.
         case command(ATTCommand)
-        /// To the client. An indication wants `confirm()`.
+        /// To the client. An indication is answered by `confirm()`.
         case unsolicited(ATTUnsolicited)
         /// To the client: the peer's answer to a request, also when it is an error.
         case response(ATTTransactionID, ATTResponse)

@@ -38,7 +38,7 @@ extension ATTErrorCode {
     public static let writeNotPermitted = ATTErrorCode(0x03)
     /// The server cannot read the request: its PDU is malformed.
     public static let invalidPDU = ATTErrorCode(0x04)
-    /// The attribute wants an authenticated link.
+    /// The attribute requires an authenticated link (0x05).
     public static let insufficientAuthentication = ATTErrorCode(0x05)
     /// The server does not support the request.
     public static let requestNotSupported = ATTErrorCode(0x06)
@@ -52,13 +52,13 @@ extension ATTErrorCode {
     public static let attributeNotFound = ATTErrorCode(0x0a)
     /// The attribute cannot be read in pieces.
     public static let attributeNotLong = ATTErrorCode(0x0b)
-    /// The encryption key is shorter than the attribute wants.
+    /// The encryption key is shorter than the attribute requires (0x0c).
     public static let encryptionKeySizeTooShort = ATTErrorCode(0x0c)
     /// The value has a length that the attribute does not take.
     public static let invalidAttributeValueLength = ATTErrorCode(0x0d)
     /// Something failed that has no code of its own.
     public static let unlikelyError = ATTErrorCode(0x0e)
-    /// The attribute wants an encrypted link.
+    /// The attribute requires an encrypted link (0x0f).
     public static let insufficientEncryption = ATTErrorCode(0x0f)
     /// The attribute type is not one that groups others.
     public static let unsupportedGroupType = ATTErrorCode(0x10)

@@ -17,7 +17,7 @@ import GATTClient
 ///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
 /// }
 /// ```
-/// What it wants to send its `GATTConnection` takes from it. The databases of all peers are remembered by the owner, who is
+/// Its `GATTConnection` takes from it what it has to send. The databases of all peers are remembered by the owner, who is
 /// asked by events.
 package struct ClientSession: Sendable {
     /// Names what was known of the server's database at some time: what is found by several requests is of one state only
@@ -45,7 +45,7 @@ package struct ClientSession: Sendable {
     /// The operation whose turn it is.
     private struct Running: Sendable {
         enum Phase: Sendable {
-            /// It is to be asked what it wants next.
+            /// Its next step is to be taken.
             case ready
             /// Its request waits for the answer.
             case asking
@@ -177,7 +177,7 @@ package struct ClientSession: Sendable {
         let holdsConfirmation: Bool
     }
 
-    /// Who wants what; the session itself is among them, for Service Changed.
+    /// The subscribers of each value; the session itself is among them, for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
     /// The configurations last written, by the value's handle; for other handles none was written.
@@ -199,7 +199,7 @@ extension ClientSession {
         case finished(TicketID, Outcome<GATTFailure>)
         /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
         case securityWanted(TicketID, ATTErrorCode)
-        /// A discovery wants the database that is remembered of this server, if it has that hash; `remember(_:for:)` gives
+        /// A discovery needs the database that is remembered of this server, if it has that hash; `remember(_:for:)` gives
         /// it.
         case databaseWanted(hash: [UInt8]?)
         /// A discovery is over, or what was remembered is true; the owner has it taken by `adopt(_:of:in:)`.
@@ -472,7 +472,7 @@ extension ClientSession {
         return nil
     }
 
-    /// The operation that runs has failed, or wants more security first.
+    /// The operation that runs has failed, or needs more security first.
     private mutating func fail(_ failure: GATTFailure) {
         guard let current = running else { return }
         if current.isAnswered { undo(current) }
@@ -939,6 +939,6 @@ extension ClientSession {
         return confirmationsOwed
     }
 
-    /// When `expire(at:)` wants to be called.
+    /// When `expire(at:)` is to be called.
     var deadline: Instant? { held.deadline }
 }

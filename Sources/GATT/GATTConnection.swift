@@ -30,7 +30,7 @@ import GATTServer
 package struct GATTConnection: Sendable {
     /// The number of the client at the other end.
     package let client: ClientID
-    /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
+    /// Whether the answer to a write waits for `release(_:isKept:)`, for owners that keep what clients write.
     package var holdsChanges = false
     /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its values. After
     /// something was asked of it, look for events and frames.
@@ -140,7 +140,7 @@ extension GATTConnection {
         session.expire(at: now)
     }
 
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
 
     /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`

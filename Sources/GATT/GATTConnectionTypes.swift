@@ -34,7 +34,7 @@ extension GATTConnection {
         /// The delivery has come to its end.
         case delivered(DeliveryID, DeliveryEnd)
         /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events
-        /// report what changed. It wants `release(_:isKept:)`.
+        /// report what changed. It is answered by `release(_:isKept:)`.
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)

@@ -321,7 +321,7 @@ extension GATTServer {
 
     /// The centrals that want the values of the characteristic with this value handle. One with robust caching
     /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
-    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
+    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing requires gets none until it is
     /// (Part C, 10.3.2).
     package func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         (shared.subscribers[handle] ?? []).compactMap { client in
@@ -371,7 +371,7 @@ extension GATTServer {
         return delivery
     }
 
-    /// How a client wants a characteristic's values, if it may have them now.
+    /// How a client has subscribed to a characteristic, if it may have the values now.
     private func wish(
         of client: ClientID, for handle: AttributeHandle
     ) -> ClientCharacteristicConfiguration? {
@@ -382,7 +382,7 @@ extension GATTServer {
         return configuration
     }
 
-    /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
+    /// How `central` has subscribed to the characteristic with this value handle; empty when it has not.
     package func configuration(
         of handle: AttributeHandle, for central: ClientID
     ) -> ClientCharacteristicConfiguration {
@@ -424,12 +424,11 @@ package enum GATTServerEvent: Hashable, Sendable {
     case features(central: ClientID, ClientSupportedFeatures)
 }
 
-/// A central that wants a characteristic's values.
+/// A central that has subscribed to a characteristic.
 package struct GATTSubscriber: Hashable, Sendable {
     package let central: ClientID
     package let configuration: ClientCharacteristicConfiguration
 
-    /// A central that wants values in a way.
     package init(central: ClientID, configuration: ClientCharacteristicConfiguration) {
         self.central = central
         self.configuration = configuration

@@ -63,7 +63,7 @@ public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = ExtendedCharacteristicProperties(rawValue: 0x0002)
 }
 
-/// How a client wants a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
+/// How a client subscribes to a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
 /// client has its own.
 public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     /// The 16 bits of the descriptor, of which two are in use (Core Specification 5.4, Vol 3, Part G,
@@ -73,9 +73,9 @@ public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     /// Creates a configuration from the 16 bits of the descriptor.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The client wants the value by notification.
+    /// The server sends the values by notification.
     public static let notify = ClientCharacteristicConfiguration(rawValue: 0x0001)
-    /// The client wants the value by indication.
+    /// The server sends the values by indication.
     public static let indicate = ClientCharacteristicConfiguration(rawValue: 0x0002)
 }
 

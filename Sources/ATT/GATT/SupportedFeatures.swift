@@ -6,7 +6,7 @@ package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It wants Database Out Of Sync instead of values that have moved.
+    /// The client accepts Database Out Of Sync instead of values that have moved.
     package static let robustCaching = ClientSupportedFeatures(rawValue: 0x01)
     /// It takes more than one bearer (EATT).
     package static let enhancedBearer = ClientSupportedFeatures(rawValue: 0x02)

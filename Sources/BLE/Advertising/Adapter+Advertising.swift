@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Advertising, as the advertiser wants it to be done.
+/// Executes the advertiser's commands to the controller.
 extension Adapter {
     /// Advertises until `stopAdvertising`, while fewer than `maximumLinks` centrals are connected. Returns
     /// when the first packets are on air.

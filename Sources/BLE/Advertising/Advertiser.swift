@@ -65,7 +65,7 @@ struct Advertiser: Sendable {
         case warning(String)
     }
 
-    /// An advertisement that a caller wants, on air or not.
+    /// An advertisement that a caller has started, on air or not.
     private struct Entry {
         let id: AdvertisingID
         var request: AdvertisingRequest
@@ -699,7 +699,7 @@ extension Advertiser {
 // MARK: - Commands
 
 extension Advertiser {
-    /// The command of a step; nil where it is none, and the step is replaced by those that it means.
+    /// Returns the command of a step; nil where the step consists of others, which replace it.
     private mutating func command(
         _ step: Step, on set: AdvertisingHandle, under conditions: Conditions
     ) -> MachineCommand? {

@@ -149,10 +149,10 @@ extension Adapter {
     }
 }
 
-// MARK: - What a new user of a link wants of it
+// MARK: - What a new user of a link requires of it
 
 extension Adapter {
-    /// Brings a link to what one of its users wants: how it keeps time, what it sends on, its security, and the
+    /// Brings a link to what one of its users requires: how it keeps time, what it sends on, its security, and the
     /// MTU. What is so already is left alone.
     func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {

@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Connecting by the controller, as the initiator wants it to be done.
+/// Executes the initiator's commands to the controller.
 extension Adapter {
     /// What else goes on, as far as it concerns connecting.
     private var initiatorConditions: Initiator.Conditions {

@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 import HCI
 
-/// The devices that this host wants links to, and the commands for the controller's one initiator, so that each is
+/// The devices that this host is to connect to, and the commands for the controller's one initiator, so that each is
 /// connected to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
 ///
 /// One device is named in the command; several are on the filter accept list. Neither may change while the initiator is

@@ -60,13 +60,13 @@ final class Link {
 
     /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false
-    /// What makes it more secure for operations whose server wants that.
+    /// What makes it more secure for operations whose server requires that.
     var raising: [TicketID: Task<Void, Never>] = [:]
     /// Who listens to values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
-    /// Who wants to know when the server says that its database has changed.
+    /// The streams that report Service Changed.
     var changeWatchers = Watchers<ServiceChange>()
-    /// Who wants to know of every change of `parameters`.
+    /// The streams that report every change of `parameters`.
     var watchers: [UInt64: StreamBuffer<LinkParameters>] = [:]
     var nextWatcher: UInt64 = 0
     /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.

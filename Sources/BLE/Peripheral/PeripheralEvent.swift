@@ -18,9 +18,9 @@ public enum PeripheralEvent: Hashable, Sendable {
     case read(Central, AttributeHandle, BluetoothUUID, [UInt8])
     /// The central has written a value, by this kind of write.
     case write(Central, GATTWrite, GATTWriteKind)
-    /// It wants the values of a characteristic.
+    /// The central has subscribed to a characteristic.
     case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
-    /// It does not want them any more.
+    /// The central has unsubscribed.
     case unsubscribed(Central, AttributeHandle, BluetoothUUID)
     /// A value was sent to it.
     case notified(Central, AttributeHandle, BluetoothUUID, [UInt8])

@@ -131,7 +131,7 @@ public struct PeripheralManager: Sendable {
         await adapter.complete(pending, with: result)
     }
 
-    /// Whether any central wants the values of a characteristic.
+    /// Whether any central has subscribed to a characteristic.
     package func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
         await !adapter.server.gatt.subscribers(of: handle).isEmpty
     }

@@ -310,7 +310,7 @@ extension Privacy {
     }
 }
 
-// MARK: - Time, and what is heard
+// MARK: - Time, and what is received
 
 extension Privacy {
     mutating func nextEvent() -> Event? { events.popFirst() }
@@ -342,7 +342,7 @@ extension Privacy {
     /// The controller has resolved an address.
     mutating func controllerResolved() { list.isProven = true }
 
-    /// A peer was heard by an address that the controller should have resolved.
+    /// Handles a packet of a peer from an address that the controller should have resolved.
     mutating func controllerMissed(_ peer: DeviceAddress, at address: DeviceAddress) {
         guard list.knows(peer) else { return }
         events.append(.log("the controller has a resolving list and does not resolve \(address)"))

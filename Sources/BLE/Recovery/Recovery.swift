@@ -4,7 +4,7 @@ import HCI
 
 /// Whether an adapter's controller works, and what is done about it when it does not.
 ///
-/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner wants it at once.
+/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner requires it at once.
 /// One attempt is made at a time; an attempt during which another fault occurs has failed, unless that fault is a silence.
 ///
 /// ```swift

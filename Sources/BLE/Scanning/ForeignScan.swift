@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 /// What others make the controller of a shared adapter scan: the kernel for its connections and its
-/// discovery, or another process. Learnt from the commands that pass by.
+/// discovery, or another process. It is learned from the commands that they send.
 struct ForeignScan: Hashable, Sendable {
     private var isOn = false
     private var isFiltered = false

@@ -120,7 +120,7 @@ struct Scanner: Sendable {
         case others
     }
 
-    /// Who wants something of the radio.
+    /// A scan or a search that needs the radio.
     private enum Wish: Hashable {
         case scan(ScanID)
         case search(Search)
@@ -147,11 +147,11 @@ struct Scanner: Sendable {
     private var dropsAnswer = false
     private var stall: Stall?
     private var takeover: Takeover?
-    /// When a scan that nothing wants is ended once more, whose end was not answered.
+    /// When the scan is ended once more that no consumer needs, and whose end was not answered.
     private var retryAt: Instant?
     private var silences = 0
 
-    // What is heard.
+    // Reports.
     private var devices: DeviceTable
     /// Extended advertising that comes in several reports.
     private var chains = ReportAssembler()
@@ -564,10 +564,10 @@ extension Scanner {
     }
 }
 
-// MARK: - Time and what is heard
+// MARK: - Time and reports
 
 extension Scanner {
-    /// When `expire` wants to be called.
+    /// When `expire` is to be called.
     var deadline: Instant? { earlier(watchdog.deadline, change == nil ? earlier(settleAt, retryAt) : nil) }
 
     /// Acts on what was due by now.

@@ -77,7 +77,7 @@ struct LinkProtection: Sendable {
 
     /// What a peripheral asks its central for.
     enum Wish: Hashable, Sendable {
-        /// Another session key for a link that is as safe as it wants (Core Specification 5.4, Vol 3, Part H, 2.4.6).
+        /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part H, 2.4.6).
         case refresh
         case security(SecurityLevel)
     }
@@ -153,7 +153,7 @@ extension LinkProtection {
         return isBondLost ? .lost : .encryption(key, bond)
     }
 
-    /// The peripheral wants security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
+    /// Handles a peripheral's request for security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
     /// it does not get it.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }

@@ -20,7 +20,7 @@ extension LinkSecurity {
     /// The highest level that the link reaches, with the length of its key.
     package var reached: SecurityLevel { SecurityLevel.allCases.last(where: reaches) ?? .open }
 
-    /// Level 4 wants a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
+    /// Level 4 requires a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
     private func hasKey(for wanted: SecurityLevel) -> Bool { wanted < .secureConnections || keySize == 16 }
 }
 

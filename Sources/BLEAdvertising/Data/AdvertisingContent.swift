@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a device wants to say in its advertisements. `AdvertisingPlan` makes packets of it.
+/// The fields that a device advertises. `AdvertisingPlan` makes packets of it.
 public struct AdvertisingContent: Hashable, Sendable {
     /// How the device can be discovered. Nil leaves it to the kind: 0x06 for a connectable advertisement
     /// and for an iBeacon, none otherwise.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The packets that say what a device wants to say, and which of its fields takes how many octets where.
+/// The packets that carry a device's advertising content, with the place and the size of each field.
 ///
 /// ```swift
 /// var content = AdvertisingContent()

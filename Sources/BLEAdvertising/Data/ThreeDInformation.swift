@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a 3D display wants of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
+/// What a 3D display requires of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
 package struct ThreeDInformation: Hashable, Sendable {
     /// The features of the 3D display.
     package struct Features: OptionSet, Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct ThreeDInformation: Hashable, Sendable {
         package static let associationNotification = Self(rawValue: 0x01)
         /// The display accepts reports of the battery level.
         package static let batteryLevelReporting = Self(rawValue: 0x02)
-        /// It wants one when glasses start.
+        /// The display requires one when glasses start.
         package static let batteryLevelOnStartUp = Self(rawValue: 0x04)
         /// It is being tested in a factory.
         package static let factoryTestMode = Self(rawValue: 0x80)

@@ -9,7 +9,7 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Who wants the values of which characteristic. A server knows one configuration a client, so the table
+/// The subscribers of each characteristic. A server knows one configuration a client, so the table
 /// joins what the subscribers want, and shows when to write it to the server (Core Specification 5.4, Vol
 /// 3, Part G, 4.10 and 4.11).
 package struct SubscriptionTable: Sendable {

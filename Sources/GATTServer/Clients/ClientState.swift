@@ -90,7 +90,7 @@ extension ClientState {
         }
     }
 
-    /// The client writes how it wants a characteristic's values.
+    /// Handles a write of a Client Characteristic Configuration.
     mutating func choose(
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
         _ shared: inout GATTServer.Shared

@@ -44,7 +44,7 @@ public struct GATTReadRequest: Hashable, Sendable {
     public let handle: AttributeHandle
     /// Its type: for a value, the characteristic's UUID.
     public let uuid: BluetoothUUID
-    /// Where the client wants to read on, in octets; the handler gives the whole value all the same.
+    /// The offset from which the client reads on, in octets; the handler gives the whole value all the same.
     public let offset: Int
     /// The most octets of one PDU on this link: of the value, one fewer go into a response.
     public let mtu: ATTMTU

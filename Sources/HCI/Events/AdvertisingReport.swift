@@ -84,7 +84,7 @@ extension AdvertisingEventType {
 }
 
 extension AdvertisingReport {
-    /// Whether a packet in H4 form is an event with reports of what undirected scanning heard.
+    /// Whether a packet in H4 form is an event with advertising reports, other than those of directed advertising.
     package static func isEvent(_ packet: Span<UInt8>) -> Bool {
         guard packet.count > 3, packet[0] == HCIPacketType.event.rawValue,
             packet[1] == HCIEventCode.leMeta.rawValue

@@ -70,7 +70,7 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
         }
         package static let packetName = "LE Directed Advertising Report"
 
-        /// What was heard: always directed advertising.
+        /// The type of the received packet: always directed advertising.
         package var type: LEAdvertisingReports.Report.Kind
         package var address: HCIAddress
         /// Direct_Address: the private address that the advertising is directed at.

@@ -162,7 +162,7 @@ package struct LELongTermKeyRequest: LEEventParameters {
     }
 }
 
-/// A peer wants other parameters: yes or no?
+/// A peer requests other parameters, which the host accepts or rejects.
 package struct LERemoteConnectionParameterRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.6.
     package static let definition = event(
@@ -172,13 +172,13 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// The least interval that it wants.
+    /// The least interval that the peer requests.
     package var intervalMin: ConnectionInterval
-    /// The greatest interval that it wants.
+    /// The greatest interval that the peer requests.
     package var intervalMax: ConnectionInterval
     /// The requested latency, in connection events.
     package var latency: UInt16
-    /// The supervision timeout that it wants.
+    /// The supervision timeout that the peer requests.
     package var supervisionTimeout: Centiseconds
 
     package init(

@@ -144,7 +144,7 @@ extension LESignaling {
 // MARK: - Responses
 
 extension LESignaling {
-    /// The peripheral wants other parameters: the owner says, unless they are out of range.
+    /// Handles a peripheral's request for other parameters: the owner decides, unless they are out of range.
     private mutating func consider(_ packet: LESignalingPDU) throws(DecodeError) {
         let parameters = try ConnectionParameterUpdateRequest(packet.data).parameters
         guard parameters.isInRange else {

@@ -11,7 +11,7 @@ package struct CommandReject: LESignalingMessage {
         package let rawValue: UInt16
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// Its code is unknown, or its data are not what the code wants.
+        /// Its code is unknown, or its data do not have the form of the code.
         package static let notUnderstood = Reason(rawValue: 0x0000)
         /// Its frame was longer than the signaling MTU.
         package static let mtuExceeded = Reason(rawValue: 0x0001)

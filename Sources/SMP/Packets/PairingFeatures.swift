@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a device can do and wants when it pairs: the body of Pairing Request and Pairing Response (Core
+/// What a device can do and requires when it pairs: the body of Pairing Request and Pairing Response (Core
 /// Specification 5.4, Vol 3, Part H, 3.5.1 and 3.5.2). Values out of range are kept as they came; judging
 /// them is the pairing's business, since each has its own reason to fail with.
 package struct PairingFeatures: Hashable, Sendable {

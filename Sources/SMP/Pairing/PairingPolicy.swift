@@ -55,7 +55,7 @@ package struct PairingPolicy: Hashable, Sendable {
     package init(ioCapability: IOCapability) { self.ioCapability = ioCapability }
 }
 
-/// What a caller wants of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
+/// What a caller requires of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
 /// 10.2.1).
 package struct PairingRequirements: Hashable, Sendable {
     /// Whether third parties are kept out.

@@ -167,9 +167,9 @@ extension SecurityManager {
 extension SecurityManager {
     /// What the machine reports to its owner. Events after which it waits for an `answer` name it.
     package enum Event: Hashable, Sendable {
-        /// Central: the peripheral wants this. Encrypt with the key of the bond, `begin`, or `.refuse`.
+        /// Central: the peripheral requests this. Encrypt with the key of the bond, `begin`, or `.refuse`.
         case securityRequested(AuthenticationRequirements)
-        /// Peripheral: the central wants to pair. Nothing happens before `.accept` or `.refuse`; a peer that
+        /// Peripheral: the central requests pairing. Nothing happens before `.accept` or `.refuse`; a peer that
         /// has a bond has lost it, or is another one that says so.
         case pairingRequested(PairingFeatures)
         /// Central: it comes to Just Works. `.accept` or `.refuse`.
@@ -325,7 +325,7 @@ extension SecurityManager {
     }
 
     /// A packet that does not belong here ends a pairing; without one it is answered, so that the peer
-    /// does not wait in vain.
+    /// does not wait for its time limit.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason, at now: Instant) {
         if isPairing { fail(reason, at: now) } else { refusal.refuse(code, reason) }
     }

@@ -53,7 +53,7 @@ struct AirAgenda: Sendable {
     mutating func nextSender() -> VirtualController.ID? { senders.next() }
     mutating func nextTalker() -> VirtualController.ID? { talkers.next() }
 
-    /// Notes what a controller wants now.
+    /// Notes what a controller needs now.
     mutating func note(_ id: VirtualController.ID, _ wants: VirtualController.Wants) {
         let due = wants.deadline
         if deadlines[id] != due {

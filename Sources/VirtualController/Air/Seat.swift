@@ -15,13 +15,13 @@ extension VirtualAir {
         return index < seats.count && seats[index].controller.id == id ? index : nil
     }
 
-    /// Does something to a controller, and notes what it wants then.
+    /// Calls `body` with a controller, and notes what it needs then.
     mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
         body(&seats[index].controller, now)
         note(index)
     }
 
-    /// Notes what a controller wants after something was done to it.
+    /// Notes what a controller needs after a change.
     mutating func note(_ index: Int) {
         let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
         agenda.note(id, wants)
@@ -29,7 +29,7 @@ extension VirtualAir {
 }
 
 extension VirtualController {
-    /// What it wants of the air.
+    /// What a controller needs of the air.
     struct Wants {
         /// When the controller is to be called.
         var deadline: Instant?

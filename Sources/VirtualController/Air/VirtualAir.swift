@@ -207,7 +207,7 @@ extension VirtualAir {
 // MARK: - Time
 
 extension VirtualAir {
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
 
     /// Lets everything happen that is due by `now`, in its order.
@@ -281,7 +281,7 @@ extension Instant {
 }
 
 extension VirtualAir {
-    /// Answers a Claim Name command; false when the packet is none.
+    /// Answers a Claim Name command. Returns false when the packet is another one.
     mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
         guard packet.count >= 3, packet[0] == HCIPacketType.command.rawValue,
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode

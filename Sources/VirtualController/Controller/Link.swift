@@ -17,7 +17,7 @@ struct Link: Sendable {
     /// What the host likes to send and to receive on.
     var phyPreference: PHYPreference
     var rssi: Int8
-    /// What the host wants to send, and what goes each way.
+    /// The data length that the host requests, and those in use in each direction.
     var wantedLength: DataLength
     var transmitLength = DataLength.minimum
     var receiveLength = DataLength.minimum
@@ -47,7 +47,7 @@ struct Link: Sendable {
     var encryption = LinkEncryption()
     var payload = AuthenticatedPayload()
 
-    /// Until when the host must say what it thinks of the parameters that the peer wants, if it was asked.
+    /// Until when the host must accept or reject the parameters that the peer requests, if it was asked.
     var question: Instant?
 
     /// A procedure that ends with an event.

@@ -55,7 +55,7 @@ public struct VirtualController: Sendable {
         var advertisers = [Advertiser()]
         var scanner = Scanner()
         var initiator: Initiator?
-        /// The trains that it follows or is about to, and what the host wants to follow next.
+        /// The trains that it follows or is about to, and the one that the host has asked to follow next.
         var followers: [TrainFollower] = []
         var syncWish: SyncWish?
         var periodicList: [ListedAdvertiser] = []
@@ -112,7 +112,7 @@ public struct VirtualController: Sendable {
 // MARK: - Time
 
 extension VirtualController {
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
@@ -189,14 +189,14 @@ extension VirtualController {
         return nil
     }
 
-    /// Queues an event, if the host wants such events.
+    /// Queues an event, if the host's mask enables it.
     mutating func emit(_ event: some HCIEventParameters) {
         let code = type(of: event).code
         guard settings.eventMask.contains(code) || settings.eventMaskPage2.contains(code) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
-    /// Queues an LE event, if the host wants such events.
+    /// Queues an LE event, if the host's mask enables it.
     mutating func emit(_ event: some LEEventParameters) {
         guard wants(type(of: event).subevent) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))

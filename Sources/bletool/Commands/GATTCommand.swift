@@ -4,7 +4,7 @@ import BLE
 import BLECore
 import HCISocket
 
-/// `bletool gatt DEVICE VERB …`. ArgumentParser wants the verb first, so `BLETool` moves it there.
+/// `bletool gatt DEVICE VERB …`. ArgumentParser requires the verb first, so `BLETool` moves it there.
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt", abstract: "Use a device's GATT server: see what it has, read, write, listen.",

@@ -118,7 +118,7 @@ struct ScanCommand: RadioCommand {
 }
 
 extension AdvertisementEvent {
-    /// What was heard, as the contract shows it.
+    /// The received advertisement, in the form of the contract.
     init(_ heard: Advertisement, keys: BindKeys = BindKeys()) {
         let report = heard.report
         self.init(

@@ -186,7 +186,7 @@ extension ServiceReader {
         return properties
     }
 
-    /// The UUID of a characteristic or descriptor, which is none of those that declare them.
+    /// Returns the UUID of a characteristic or descriptor; refuses the UUIDs of declarations.
     private func attributeUUID(
         _ node: YAMLNode, _ kind: AssignedNumbers.UUIDKind
     ) throws(ConfigurationError) -> BluetoothUUID {

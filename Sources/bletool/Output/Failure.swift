@@ -179,14 +179,14 @@ extension Failure {
         }
     }
 
-    /// What to do about an attribute that wants a safer link.
+    /// What to do about an attribute that requires a safer link.
     private static func security(wanted code: ATTErrorCode) -> String {
         code == .insufficientAuthentication
             ? "the attribute requires pairing, perhaps with a passkey: bletool pair DEVICE [--passkey DIGITS]"
             : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 
-    /// Why a device may refuse for good, without telling.
+    /// Why a device may refuse for good, without a reason.
     private static let leftover =
         "a device that still has a bond which this host has lost may refuse until the bond is removed there"
 

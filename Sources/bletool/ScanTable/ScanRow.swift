@@ -9,7 +9,7 @@ struct ScanRow: Sendable {
         var set: UInt8?
     }
 
-    /// A packet as it was heard.
+    /// A packet as it was received.
     struct Packet: Hashable, Sendable {
         var time: Timestamp
         var rssi: Int8?

@@ -375,7 +375,7 @@ struct ScanColumns {
 }
 
 extension ScanRow {
-    /// How long ago it was heard: `now`, `12s`, `3m`, `2h`.
+    /// The time since the last packet: `now`, `12s`, `3m`, `2h`.
     func age(at now: Timestamp) -> String {
         let seconds = max(0, now.milliseconds - event.time.milliseconds) / 1000
         switch seconds {

@@ -67,7 +67,7 @@ extension PairingArguments {
         OutOfBandArguments(offer: oobOffer, isLegacy: oobLegacy, data: oobData)
     }
 
-    /// How the command line wants to pair. `configured`: what the configuration says where that does not.
+    /// How the command line says to pair. `configured`: what the configuration says where that does not.
     /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
     /// pairing itself.
     func options(

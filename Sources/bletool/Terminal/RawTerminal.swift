@@ -26,7 +26,7 @@ final class RawTerminal: Sendable {
     private static let signals = [SIGWINCH, SIGTSTP, SIGCONT]
     private static let endOfProcess: Void = { atexit { RawTerminal.giveBack() } }()
 
-    /// The terminal of stdin and `output`; nil when one of them is none, or it belongs to another job of the shell.
+    /// The terminal of stdin and `output`; nil when one of them is no terminal, or it belongs to another job of the shell.
     init?(_ output: LineWriter, for use: Use) {
         guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
         // Who is no job of any shell has no terminal in this sense, and may use it.
@@ -103,7 +103,7 @@ extension termios {
 }
 
 extension LineWriter {
-    /// The columns and lines of the terminal; of what is none, the usual ones.
+    /// The columns and lines of the terminal; 80 and 24 when the descriptor is no terminal.
     var size: (columns: Int, lines: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

@@ -44,7 +44,7 @@ extension Peripheral.Identifier {
                 | Self.mark)
     }
 
-    /// The device with that UUID; nil when it is none of these.
+    /// The device with that UUID; nil when the UUID is of another form.
     public init?(_ uuid: BluetoothUUID) {
         let type = DeviceAddress.AddressType(rawValue: UInt8(truncatingIfNeeded: uuid.value >> 64))
         guard let type else { return nil }
@@ -52,7 +52,7 @@ extension Peripheral.Identifier {
         guard self.uuid == uuid else { return nil }
     }
 
-    /// The device that `description` spells, in either case; nil when the text is none of these.
+    /// The device that `description` spells, in either case; nil when the text is of another form.
     public init?(_ text: some StringProtocol) {
         guard let uuid = try? BluetoothUUID(text) else { return nil }
         self.init(uuid)

@@ -3,11 +3,11 @@ import BLECore
 import GATT
 import GATTServer
 
-/// A central that wants the values of a characteristic.
+/// A central that has subscribed to a characteristic.
 public struct Subscriber: Hashable, Sendable {
     /// The central that is subscribed.
     public let central: Central
-    /// Whether it wants them by indication only.
+    /// Whether it has subscribed to indications only.
     public let prefersIndications: Bool
     /// The longest value that it can be sent whole, in octets: the MTU less 3, and no value is longer than 512.
     public let maximumUpdateLength: Int

@@ -83,7 +83,7 @@ struct TextReader {
     /// The next line. Each ends with a newline, so that one that was cut off is detected.
     private mutating func nextLine() -> TextSection.Line? {
         guard let newline = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
-            // What is left is counted as a line, but is none.
+            // The rest is counted as a line, but lacks its newline.
             if position < octets.count { number += 1 }
             return nil
         }

@@ -149,10 +149,10 @@ enum TextValue {
     /// Returns the flag that `yes` or `no` spells; nil for another word.
     static func flag(_ word: Substring) -> Bool? { ["yes": true, "no": false][word] }
 
-    /// Octets as hexadecimal digits; `-` is none.
+    /// Returns the octets of hexadecimal digits; `-` stands for no octets.
     static func octets(_ word: Substring) -> [UInt8]? { word == "-" ? [] : [UInt8](hex: word) }
 
-    /// Octets as hexadecimal digits; `-` is none.
+    /// Returns octets as hexadecimal digits, and `-` for no octets.
     static func text(_ octets: [UInt8]) -> String { octets.isEmpty ? "-" : octets.hex }
 
     /// A name on one line: what would end the line or upset a terminal, and %, as % and two digits an octet.

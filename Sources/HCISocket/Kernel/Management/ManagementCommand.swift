@@ -125,7 +125,7 @@ extension ManagementCommand {
         Management.Packet(code: opcode.rawValue, index: index, parameters: encoded)
     }
 
-    /// Reads a command; nil when its code is none of these.
+    /// Reads a command; nil when its code is not one of these.
     package init?(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management command 0x\(packet.code.hex)")
         guard let command = try Self.decode(packet.code, &reader) else { return nil }

@@ -2,7 +2,7 @@
 struct ScanLossEvent {
     /// Advertisements that came faster than they were taken.
     var dropped: Int
-    /// Devices that were forgotten, so that they count as new when they are heard again.
+    /// Devices that were forgotten, so that they count as new when they are received again.
     var evicted: Int
 
     var isNone: Bool { dropped == 0 && evicted == 0 }

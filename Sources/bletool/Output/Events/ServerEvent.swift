@@ -20,7 +20,7 @@ struct ServerEvent: Event {
         case write(Access, WriteKind)
         /// The central has subscribed to a characteristic.
         case subscribed(Access, indications: Bool)
-        /// The central wants no more values.
+        /// The central has unsubscribed.
         case unsubscribed(Access)
         /// A value was sent.
         case notified(Access)
