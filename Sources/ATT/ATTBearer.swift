@@ -159,9 +159,9 @@ package struct ATTBearer: Machine, Sendable {
         return true
     }
 
-    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the kernel does
-    /// while it pairs: then the time that the peer has for an answer begins when the channel takes frames again, or as much
-    /// later at most.
+    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the
+    /// kernel does while it pairs: then the time that the peer has for an answer begins when the channel
+    /// takes frames again, or as much later at most.
     package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         guard isWritable != self.isWritable else { return }
         self.isWritable = isWritable

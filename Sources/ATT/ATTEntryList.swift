@@ -1,7 +1,7 @@
 import BLECore
 
-// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler makes code for
-// each kind of entry only then; without that, reading a list takes an allocation an entry.
+// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler
+// makes code for each kind of entry only then; without that, reading a list takes an allocation an entry.
 
 /// One entry of a list in a response whose entries all have the same length.
 @usableFromInline package protocol ATTEntry: Hashable, Sendable {

@@ -1,4 +1,5 @@
-/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol
+/// 3, Part C, 10.2.1).
 public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     /// Level 1: no encryption is needed.
     case open = 1

@@ -7,9 +7,9 @@ import GATTServer
 /// One link as GATT sees it: the ATT bearer with both roles on it, and its client's place in the server that all links
 /// share (Core Specification 5.4, Vol 3, Part G).
 ///
-/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says which services
-/// have come and gone. For the client's role of this host, which is its `session`, it sends requests and commands, and takes
-/// the values that the peer sends by itself.
+/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says
+/// which services have come and gone. For the client's role of this host, which is its `session`, it sends
+/// requests and commands, and takes the values that the peer sends by itself.
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
@@ -25,15 +25,16 @@ import GATTServer
 /// while let event = server.nextEvent() { handle(event) }  // what clients did
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
-/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after everything
-/// that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all do just this.
+/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after
+/// everything that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all
+/// do just this.
 package struct GATTConnection: Sendable {
     /// The number of the client at the other end.
     package let client: ClientID
     /// Whether the answer to a write waits for `release(_:isKept:)`, for owners that keep what clients write.
     package var holdsChanges = false
-    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its values. After
-    /// something was asked of it, look for events and frames.
+    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its
+    /// values. After something was asked of it, look for events and frames.
     package var session: ClientSession
 
     private var bearer: ATTBearer
@@ -157,8 +158,8 @@ extension GATTConnection {
         bearer.setWritable(isWritable, at: now)
     }
 
-    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and nothing more is
-    /// sent or received.
+    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and
+    /// nothing more is sent or received.
     package mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
     /// Returns the next event, oldest first. What the peer asks is answered by `server` on the way. `.closed` follows
@@ -262,9 +263,10 @@ extension GATTConnection {
 // MARK: - Values
 
 extension GATTConnection {
-    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications go as far as
-    /// there is room, behind those of earlier deliveries; each indication goes when the one before it is confirmed, and
-    /// neither waits for the other. `.sent` and `.confirmed` report each value, `.delivered` the end.
+    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications
+    /// go as far as there is room, behind those of earlier deliveries; each indication goes when the one
+    /// before it is confirmed, and neither waits for the other. `.sent` and `.confirmed` report each value,
+    /// `.delivered` the end.
     package mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
@@ -292,8 +294,8 @@ extension GATTConnection {
         indications.parts.removeAll { $0.delivery == delivery }
     }
 
-    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for confirmations,
-    /// a notification for the channel.
+    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for
+    /// confirmations, a notification for the channel.
     package func hasRoom(forIndication isIndication: Bool) -> Bool {
         guard isIndication else { return notifications.parts.isEmpty && bearer.canSendUnsolicited }
         return closure == nil && indications.count < configuration.indicationLimit
@@ -415,9 +417,11 @@ extension GATTConnection {
 // MARK: - The client's role of this host
 
 extension GATTConnection {
-    /// Sends a command, past any request that waits for its response: at once where there is room, else when its turn comes.
+    /// Sends a command, past any request that waits for its response: at once where there is room, else when
+    /// its turn comes.
     ///
-    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state of the database.
+    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state
+    ///   of the database.
     package mutating func send(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Submission<Void> {
@@ -425,8 +429,8 @@ extension GATTConnection {
         return .pending(session.wait(toSend: command, about: handles))
     }
 
-    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are of an earlier
-    /// link, and nothing was sent.
+    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are
+    /// of an earlier link, and nothing was sent.
     package mutating func trySend(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Bool {
@@ -460,8 +464,8 @@ extension GATTConnection {
         return .pending(ticket)
     }
 
-    /// Ends an operation without its result. A request that is on its way is waited for all the same, before the next one
-    /// goes. An operation that has ended is left alone.
+    /// Ends an operation without its result. A request that is on its way is waited for all the same, before
+    /// the next one goes. An operation that has ended is left alone.
     package mutating func cancel(_ id: TicketID) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
@@ -478,8 +482,8 @@ extension GATTConnection {
         looksAgain = true
     }
 
-    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once a link: done
-    /// when it was offered before.
+    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once
+    /// a link: done when it was offered before.
     package mutating func offerMTU() -> Submission<Void> {
         guard !hasOfferedMTU else { return .done(()) }
         return .pending(session.exchangeMTU(configuration.receiveMTU))

@@ -1,7 +1,7 @@
 import ATT
 
-/// Offers the MTU of this side to the server, once a link (Core Specification 5.4, Vol 3, Part G, 4.3.1). The bearer takes
-/// the lesser of both; a server may refuse, and the MTU stays as it is.
+/// Offers the MTU of this side to the server, once a link (Core Specification 5.4, Vol 3, Part G, 4.3.1). The
+/// bearer takes the lesser of both; a server may refuse, and the MTU stays as it is.
 package struct ExchangeMTU: SingleRequest {
     /// Nothing but that the server has answered.
     package typealias Output = Void

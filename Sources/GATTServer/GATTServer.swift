@@ -13,7 +13,8 @@ package struct GATTServer: Sendable {
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
-        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter of all others.
+        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter
+        /// of all others.
         private(set) var subscribers: [AttributeHandle: [ClientID]] = [:]
 
         mutating func note(_ client: ClientID, subscribes: Bool, to handle: AttributeHandle) {
@@ -101,8 +102,8 @@ package struct GATTServer: Sendable {
     ///   - client: the client.
     ///   - address: its address on the link, for handlers.
     ///   - security: how safe its link is.
-    ///   - current: asks how safe it is now, where that changes without a word; nil while that is uncertain. Only asked when
-    ///     the security that is known is not enough. It must not call the server.
+    ///   - current: asks how safe it is now, where that changes without a word; nil while that is
+    ///     uncertain. Only asked when the security that is known is not enough. It must not call the server.
     ///   - record: what `disconnect` gave.
     package mutating func connect(
         _ client: ClientID, at address: DeviceAddress = Self.noAddress, security: LinkSecurity = .none,
@@ -182,8 +183,9 @@ package struct GATTServer: Sendable {
         clients[pending.client]?.complete(pending, with: result, &shared) ?? nil
     }
 
-    /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
-    /// and of a long write whose execution it was nothing stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
+    /// The bearer has refused a request that waited too long for its handler: what the handler completes
+    /// later is not done, and of a long write whose execution it was nothing stays queued (Core Specification
+    /// 5.4, Vol 3, Part F, 3.4.6.3).
     package mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }
@@ -201,8 +203,8 @@ package struct GATTServer: Sendable {
 
 /// Services that come and go while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
 extension GATTServer {
-    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
-    /// all affected: see `serviceChange`.
+    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that
+    /// are up are all affected: see `serviceChange`.
     package mutating func publish(
         _ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()
     ) {

@@ -242,8 +242,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it, and it must not
-    /// wake the system.
+    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it,
+    /// and it must not wake the system.
     private func suspend(_ isSuspended: Bool) {
         guard self.isSuspended != isSuspended else { return }
         log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")

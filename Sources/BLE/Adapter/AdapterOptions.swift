@@ -28,7 +28,8 @@ public struct AdapterOptions: Sendable {
     /// and its scan response are reported as one, and repetitions are known. Of more, the least recently received are
     /// forgotten, which `ScanStatistics` counts. All that is remembered takes 1 KiB a set at most.
     public var rememberedDevices = 4096
-    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves their packets.
+    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves
+    /// their packets.
     public var transportFaults: [TransportFault] = []
     /// The kernel whose adapters they are.
     var kernel: any Kernel = LinuxKernel()

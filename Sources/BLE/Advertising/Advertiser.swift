@@ -17,7 +17,8 @@ struct AdvertisingUpdateID: Hashable, Sendable {
 /// due, which is while it is wanted and, when centrals can connect, a link is free.
 ///
 /// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event
-/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered at a time.
+/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered
+/// at a time.
 ///
 /// ```swift
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
@@ -123,7 +124,8 @@ struct Advertiser: Sendable {
         var endsItself = false
         /// Until when nothing is begun on it, since others took it off the air.
         var hold: Instant?
-        /// Until when no command for it is sent, since the controller has not answered, and how often in a row that was.
+        /// Until when no command for it is sent, since the controller has not answered, and how often in a
+        /// row that was.
         var silence: Instant?
         var silences = 0
         /// Whether that is since it has refused to end it, which is not asked for again before.
@@ -147,7 +149,8 @@ struct Advertiser: Sendable {
         case readPower
         case setAddress(DeviceAddress)
         case setTrainParameters(PeriodicAdvertisingTrain)
-        /// All of the data; becomes commands when it is reached, as they depend on the power that the controller chooses.
+        /// All of the data; becomes commands when it is reached, as they depend on the power that the
+        /// controller chooses.
         case setData
         case command(MachineCommand)
         case startTrain
@@ -544,7 +547,8 @@ extension Advertiser {
         if index(of: slot.owner) == nil { events.append(.offAir(slot.owner)) }
     }
 
-    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to take them.
+    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to
+    /// take them.
     private mutating func settleUpdates(under conditions: Conditions) {
         guard !conditions.isPaused else { return }
         for index in entries.indices where !entries[index].isDue(beside: conditions.centrals) {
@@ -893,8 +897,8 @@ extension Advertiser {
                     + "\(error)"))
     }
 
-    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some controllers cannot
-    /// advertise beside a link.
+    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some
+    /// controllers cannot advertise beside a link.
     private func mayBeTriedAgain(_ entry: Entry, _ error: BLEError, _ conditions: Conditions) -> Bool {
         guard entry.hasBegun, conditions.links > 0 || entry.refusals < Self.refusalLimit else { return false }
         switch error {

@@ -10,8 +10,9 @@ public struct AdvertisingDirection: Hashable, Sendable {
         case high
     }
 
-    /// The device that the advertising is meant for, as the packets name it: a bonded peer by its identity address, also
-    /// where this adapter hides its own (`AdapterOptions.privacy`). Undirected advertising names no peer.
+    /// The device that the advertising is meant for, as the packets name it: a bonded peer by its identity
+    /// address, also where this adapter hides its own (`AdapterOptions.privacy`). Undirected advertising
+    /// names no peer.
     public var peer: DeviceAddress
     /// The rate at which the packets are sent.
     public var dutyCycle: DutyCycle

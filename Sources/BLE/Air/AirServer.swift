@@ -99,8 +99,8 @@ public actor AirServer {
         pump()
     }
 
-    /// Whether a controller advertises, scans, connects, follows a periodic train or has links; false when there is none
-    /// with this address.
+    /// Whether a controller advertises, scans, connects, follows a periodic train or has links; false when
+    /// there is none with this address.
     func isActive(_ address: DeviceAddress) -> Bool {
         guard let id = air.controller(with: address) else { return false }
         return air.controller(id)?.isActive ?? false

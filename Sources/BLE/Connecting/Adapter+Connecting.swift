@@ -160,8 +160,8 @@ extension Adapter {
             try await link.preparation.enter(self, of: user.link, at: \.preparation)
             defer { link.preparation.leave() }
             if options.raisesSecurity { link.raisesSecurity = true }
-            // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received anything. That is
-            // the case if the peer has lost its key.
+            // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received
+            // anything. That is the case if the peer has lost its key.
             if kernel != nil { try await offerMTU(on: user.link) }
             if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
             if let wanted = options.parameters, try !link.keepsTime(as: wanted) {

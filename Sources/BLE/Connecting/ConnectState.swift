@@ -113,7 +113,8 @@ struct ConnectState {
     var isSearching: Bool { !searched.isEmpty }
     func isSearching(for peer: DeviceAddress) -> Bool { searched.contains(peer) }
 
-    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
+    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may
+    /// want LE Coded.
     mutating func search(at now: Instant) -> ScanOptions? {
         searchPaceEnd = nil
         guard !searched.isEmpty else { return nil }
@@ -154,7 +155,8 @@ struct ConnectState {
         return found
     }
 
-    /// The host looks for none any more, though they may be found by the addresses that they had; those that it looked for.
+    /// The host looks for none any more, though they may be found by the addresses that they had; those that
+    /// it looked for.
     mutating func endSearches() -> Set<DeviceAddress> {
         defer { searched = [] }
         return searched

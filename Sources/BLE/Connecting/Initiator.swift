@@ -456,8 +456,8 @@ extension Initiator {
         }
     }
 
-    /// A link was made by this host as the central: which device it is, which is not wanted any more. Nil when no attempt
-    /// was for it.
+    /// A link was made by this host as the central: which device it is, which is not wanted any more. Nil
+    /// when no attempt was for it.
     ///
     /// - Parameter isPeer: says whether an address is one of the device's.
     mutating func connected(_ isPeer: (DeviceAddress) -> Bool) -> DeviceAddress? {

@@ -1,7 +1,7 @@
 import BLECore
 
-/// How the radio listens for devices that requests wait for: all the time at first, and in the background when all of the
-/// requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
+/// How the radio listens for devices that requests wait for: all the time at first, and in the background
+/// when all of the requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
 struct ListeningPace {
     /// The duty cycle at present.
     let preset: ScanOptions.Preset

@@ -11,8 +11,8 @@ import SystemPackage
 
 /// Everything that can go wrong, as data: cases carry numbers and types, and `description` makes a sentence of them.
 ///
-/// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification (`peerMisbehaved`) and a
-/// controller that does (`controllerMisbehaved`) are different cases.
+/// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification
+/// (`peerMisbehaved`) and a controller that does (`controllerMisbehaved`) are different cases.
 ///
 /// ```swift
 /// do {
@@ -52,8 +52,8 @@ public enum BLEError: Error, Hashable, Sendable {
     case encryption(HCIStatus)
     /// The link that the operation needs has ended, for this reason.
     case disconnected(DisconnectReason)
-    /// So many packets of callers, writes without response and notifications, had been taken and were not sent: the link
-    /// took no data for 2 s, or not all within 10 s, or it ended before.
+    /// So many packets of callers, writes without response and notifications, had been taken and were not
+    /// sent: the link took no data for 2 s, or not all within 10 s, or it ended before.
     case unsent(Int)
     /// Another program has the link to that device, and only one can use it: on kernel adapters.
     case busy(DeviceAddress)
@@ -92,8 +92,8 @@ public enum BLEError: Error, Hashable, Sendable {
     case managementMalformed(KernelOperation, DecodeError)
     /// Bonds cannot be read from the disk, or written to it.
     case bonds(StateError)
-    /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not check what is
-    /// signed.
+    /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not
+    /// check what is signed.
     case noSigningKey(DeviceAddress)
     /// All counters of signed writes with the present key are used; a new pairing makes a new key.
     case countersUsedUp(BondID)
@@ -112,8 +112,8 @@ extension BLEError {
         case address
         /// A characteristic of the device at this address; nil: among the services that are published.
         case characteristic(BluetoothUUID, of: DeviceAddress?)
-        /// A subscription's characteristic of the device at this address: none has that handle, and of its type there is
-        /// none, or more than one.
+        /// A subscription's characteristic of the device at this address: none has that handle, and of its
+        /// type there is none, or more than one.
         case subscribed(BluetoothUUID, at: AttributeHandle, of: DeviceAddress)
         /// A service: none of this type is published.
         case service(BluetoothUUID)

@@ -1,11 +1,12 @@
 import BLECore
 import HCI
 
-/// A command that a machine of the host has for the controller. It is answered once, before the machine is asked for another.
+/// A command that a machine of the host has for the controller. It is answered once, before the machine is
+/// asked for another.
 struct MachineCommand: Sendable {
     let packet: HCICommandPacket
-    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time limit of its
-    /// own.
+    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time
+    /// limit of its own.
     let isPatient: Bool
     private let command: any HCICommand.Type
 

@@ -146,8 +146,8 @@ struct KernelKeyring {
         return Pairing(bond: bond, isKept: isKept, link: keys.link)
     }
 
-    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are. Without an
-    /// identity key they carry the name of the link itself.
+    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then
+    /// are. Without an identity key they carry the name of the link itself.
     private mutating func set<Key>(
         _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress, at now: Instant
     ) {

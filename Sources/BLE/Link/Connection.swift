@@ -41,8 +41,8 @@ extension Connection {
     /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
     /// signaling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
     ///
-    /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is out of range,
-    /// and nothing is sent; `parametersRefused` is the peer's no.
+    /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is
+    /// out of range, and nothing is sent; `parametersRefused` is the peer's no.
     @discardableResult
     public func setParameters(_ parameters: ConnectionParameters) async throws(BLEError) -> LinkParameters {
         try await adapter.setParameters(parameters, of: link)

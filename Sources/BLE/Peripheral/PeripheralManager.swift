@@ -17,7 +17,8 @@ import HCISocket
 /// ```
 ///
 /// An adapter has one server. Several managers of one adapter publish into the same database, and each has all
-/// events of all centrals. What one publishes anew takes the place of what another has published; with `add(_:)` both stay.
+/// events of all centrals. What one publishes anew takes the place of what another has published; with
+/// `add(_:)` both stay.
 public struct PeripheralManager: Sendable {
     /// The adapter that the manager serves and advertises with.
     public let adapter: Adapter
@@ -72,9 +73,9 @@ public struct PeripheralManager: Sendable {
     /// Advertises until the result is stopped or its limits end it; centrals can connect while fewer than
     /// `maximumLinks` of them are, whichever advertisement brought them. Returns when it is on air.
     ///
-    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a connectable
-    /// service. More than the controller has sets are `BLEError.limit`; controllers that know the legacy commands only
-    /// have one. On kernel adapters the sets are shared with other programs.
+    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a
+    /// connectable service. More than the controller has sets are `BLEError.limit`; controllers that know the
+    /// legacy commands only have one. On kernel adapters the sets are shared with other programs.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {

@@ -4,10 +4,10 @@ import HCI
 
 /// An adapter's own private address and the peers whose addresses its controller resolves, and the commands for them.
 ///
-/// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part E, 7.8.4 and
-/// 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is tried again later. A controller
-/// that refuses its resolving list for another reason, or does not resolve, is not relied on any more: the host resolves
-/// for it. One command is unanswered at a time.
+/// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part
+/// E, 7.8.4 and 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is
+/// tried again later. A controller that refuses its resolving list for another reason, or does not resolve,
+/// is not relied on any more: the host resolves for it. One command is unanswered at a time.
 ///
 /// ```swift
 /// privacy.controllerWasReset(listSize: 8, at: now)
@@ -140,7 +140,8 @@ struct Privacy: Sendable {
 // MARK: - What is wanted
 
 extension Privacy {
-    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of this host's private addresses; zero without privacy.
+    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of
+    /// this host's private addresses; zero without privacy.
     mutating func setPeers(
         _ records: @autoclosure () -> [BondRecord], localKey: UInt128, knowsHidden: Bool
     ) {
@@ -163,8 +164,8 @@ extension Privacy {
     /// Whether the controller knows a peer by its private addresses.
     func controllerKnows(_ peer: DeviceAddress) -> Bool { list.knows(peer) }
 
-    /// Begins to pause the radio if something is due; false: nothing is, or the pause has begun before. `isSearching`: the
-    /// controller looks for a periodic train, so that its list may not be changed.
+    /// Begins to pause the radio if something is due; false: nothing is, or the pause has begun before.
+    /// `isSearching`: the controller looks for a periodic train, so that its list may not be changed.
     mutating func pauseIfDue(isSearching: Bool, at now: Instant) -> Bool {
         guard case .settled = phase, isAddressDue(at: now) || isListDue(isSearching) else { return false }
         phase = .pausing

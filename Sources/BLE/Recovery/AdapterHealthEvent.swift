@@ -7,8 +7,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case scanRestarted(silence: Duration)
     /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
     case scanTakenBack
-    /// Another program scans, and its scan is joined, for which the controller reports each device once: what it has reported
-    /// before, and what changes later, is not received.
+    /// Another program scans, and its scan is joined, for which the controller reports each device once: what
+    /// it has reported before, and what changes later, is not received.
     case scanJoinedWithoutRepeats
     /// That happened so often within a minute that the scan is left to them for a while.
     case scanLeft(for: Duration, restarts: Int)

@@ -4,8 +4,9 @@ import HCI
 
 /// Whether an adapter's controller works, and what is done about it when it does not.
 ///
-/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner requires it at once.
-/// One attempt is made at a time; an attempt during which another fault occurs has failed, unless that fault is a silence.
+/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner
+/// requires it at once. One attempt is made at a time; an attempt during which another fault occurs has
+/// failed, unless that fault is a silence.
 ///
 /// ```swift
 /// repeat {
@@ -109,8 +110,8 @@ extension Recovery {
     /// The controller is about to be set up for the first time, or once more.
     mutating func beginSetUp() { phase = .settingUp(disturbance: nil) }
 
-    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when that was done
-    /// too often.
+    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when
+    /// that was done too often.
     mutating func setUpEnded(at now: Instant) throws(BLEError) -> Bool {
         guard case .settingUp(let disturbance) = phase else { return true }
         guard let disturbance else {

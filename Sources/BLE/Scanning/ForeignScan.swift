@@ -7,7 +7,8 @@ struct ForeignScan: Hashable, Sendable {
     private var isOn = false
     private var isFiltered = false
     private var isActive = false
-    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not, or nothing is known yet.
+    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not, or nothing is
+    /// known yet.
     private var oneMegabit = 0.0
     private var coded = 0.0
     /// Whether the controller leaves out what it takes for a repetition of what it has reported.

@@ -245,7 +245,8 @@ extension Scanner {
 extension Scanner {
     /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
-    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being changed for one.
+    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being
+    /// changed for one.
     var usesAcceptList: Bool {
         if change?.parameters.acceptList != nil { return true }
         return switch radio {
@@ -334,8 +335,8 @@ extension Scanner {
             endChange(at: conditions.now)
         case (_, .done): break
         case (_, .silent):
-            // What brings the controller back begins this anew. With links that it would cost it may wait for long, and the
-            // watchdog sees to what is wanted only.
+            // What brings the controller back begins this anew. With links that it would cost it may wait for
+            // long, and the watchdog sees to what is wanted only.
             radio = .doubtful(change.parameters)
             let wanted = wanted(under: conditions, acceptList)
             stall = .unanswered(wanted)
@@ -512,8 +513,8 @@ extension Scanner {
 
 extension Scanner {
     /// Takes a command of another user of a shared controller. When it switches scanning, what is left of a scan is
-    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own, and scans begin
-    /// anew afterwards.
+    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own,
+    /// and scans begin anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard foreign.note(command), isWanted, !isRecovering else { return }
         settleAt = now + Self.settling

@@ -77,7 +77,8 @@ struct LinkProtection: Sendable {
 
     /// What a peripheral asks its central for.
     enum Wish: Hashable, Sendable {
-        /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part H, 2.4.6).
+        /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part
+        /// H, 2.4.6).
         case refresh
         case security(SecurityLevel)
     }
@@ -95,8 +96,8 @@ struct LinkProtection: Sendable {
 
     private let role: LinkRole
     private let isKernel: Bool
-    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a bonded one. So it
-    /// has no bond until one is made on it.
+    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a
+    /// bonded one. So it has no bond until one is made on it.
     private var isUnproven = false
     /// Whether a link that was not safe before is encrypted with the key of a pairing that has not ended.
     private var isServedEarly = false
@@ -153,8 +154,8 @@ extension LinkProtection {
         return isBondLost ? .lost : .encryption(key, bond)
     }
 
-    /// Handles a peripheral's request for security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
-    /// it does not get it.
+    /// Handles a peripheral's request for security. It gets it by the bond's key, else, where
+    /// `raisesSecurity`, by a pairing. False when it does not get it.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
         wish = max(level, wish ?? level)
@@ -192,8 +193,8 @@ extension LinkProtection {
     }
 
     /// The key that the central has named, which the controller is given next: while devices pair, that of the pairing,
-    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the bond with the peer,
-    /// or with one whose address identifies no bond and that names its key (2.4.4.2).
+    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the
+    /// bond with the peer, or with one whose address identifies no bond and that names its key (2.4.4.2).
     mutating func key(
         named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
     ) -> LongTermKey? {
@@ -222,9 +223,9 @@ extension LinkProtection {
         events.append(.served(servedSecurity))
     }
 
-    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more. `isPairing`: there
-    /// is a pairing. `isKept`: whether a bond is still that with its device: it may have been removed, or replaced, since
-    /// the controller was given its key.
+    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more.
+    /// `isPairing`: there is a pairing. `isKept`: whether a bond is still that with its device: it may have
+    /// been removed, or replaced, since the controller was given its key.
     mutating func encryptionChanged(isOn: Bool, isRefresh: Bool, isPairing: Bool, isKept: (Bond) -> Bool) {
         // A pairing goes on under its own key only.
         if !isOn || given == .pairing || !isPairing { events.append(.encrypted(isOn)) }

@@ -35,10 +35,10 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     private let onTake: (@Sendable (Element) -> Void)?
     private let merge: (@Sendable (Element) -> AnyHashable)?
 
-    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of its turn, once for
-    /// all values that came in it. `octets` returns what a value counts against a limit of octets; `onTake` runs when
-    /// the consumer has a value, or never will because it was dropped. Of values with the same `merge` the last one is
-    /// kept while the stream is held; without that it cannot be held.
+    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of
+    /// its turn, once for all values that came in it. `octets` returns what a value counts against a limit of
+    /// octets; `onTake` runs when the consumer has a value, or never will because it was dropped. Of values
+    /// with the same `merge` the last one is kept while the stream is held; without that it cannot be held.
     init(
         _ policy: BufferPolicy, on loop: EventLoop? = nil,
         octets: @escaping @Sendable (Element) -> Int = { _ in 0 },

@@ -40,8 +40,8 @@ public enum Beacon: Hashable, Sendable {
 }
 
 extension AdvertisingData {
-    /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data. Those that
-    /// are malformed are their errors.
+    /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data.
+    /// Those that are malformed are their errors.
     public var beacons: [Result<Beacon, DecodeError>] {
         func attempt(_ body: () throws(DecodeError) -> Beacon?) -> Result<Beacon, DecodeError>? {
             do throws(DecodeError) {

@@ -181,8 +181,8 @@ public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
     /// Advertise in extended packets instead of legacy ones.
     case extended
     /// Advertise what Core Bluetooth on an Apple device would, for those who count on its packets: services and a name
-    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan response. Services
-    /// without room are left out. Legacy packets only.
+    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan
+    /// response. Services without room are left out. Legacy packets only.
     case apple
 }
 

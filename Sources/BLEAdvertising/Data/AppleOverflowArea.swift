@@ -1,8 +1,9 @@
 import BLECore
 
-/// Where an iOS application in the background puts the services that it advertises: manufacturer data of Apple's with 128
-/// bits, one or more for each service. Which bit is whose Apple does not say, and several services share each, so what is
-/// decoded is the bits; services are matched only by a table of the caller's own.
+/// Where an iOS application in the background puts the services that it advertises: manufacturer data of
+/// Apple's with 128 bits, one or more for each service. Which bit is whose Apple does not say, and several
+/// services share each, so what is decoded is the bits; services are matched only by a table of the caller's
+/// own.
 ///
 /// ```swift
 /// let area = found.fields.manufacturerData.compactMap { AppleOverflowArea($0) }.first

@@ -48,7 +48,7 @@ package struct ReadLongValue: GATTProcedure {
         }
     }
 
-    /// The error codes by which servers report that a value ends exactly with the first response: Attribute Not Long, as
-    /// specified; Invalid Offset; and Request Not Supported from servers without long values.
+    /// The error codes by which servers report that a value ends exactly with the first response: Attribute
+    /// Not Long, as specified; Invalid Offset; and Request Not Supported from servers without long values.
     private static let endings: Set<ATTErrorCode> = [.attributeNotLong, .invalidOffset, .requestNotSupported]
 }

@@ -1,9 +1,9 @@
 import ATT
 import BLECore
 
-/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by Read Multiple,
-/// all in a row, since that does not show where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). What
-/// does not fit the response is read one by one.
+/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by
+/// Read Multiple, all in a row, since that does not show where one ends (Core Specification 5.4, Vol 3, Part
+/// G, 4.8.4 and 4.8.5). What does not fit the response is read one by one.
 package struct ReadSeveralValues: GATTProcedure {
     private enum Step {
         case variable(ReadMultipleVariable)

@@ -57,8 +57,8 @@ extension ClientState {
         signingKey = key
     }
 
-    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The next counter;
-    /// nil when the signature is of no worth.
+    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The
+    /// next counter; nil when the signature is of no worth.
     mutating func verify(_ command: ATTCommand) -> UInt32? {
         guard case .signedWrite(_, _, let signature) = command, let signingKey,
             signature.counter >= nextSignCounter, signature.counter < .max, signingKey.verifies(command)

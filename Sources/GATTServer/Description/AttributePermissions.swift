@@ -9,7 +9,8 @@ public struct AttributePermissions: Hashable, Sendable {
     public var write: SecurityLevel?
     /// Whether the application is asked as well.
     public var authorize: Bool
-    /// The least octets of the encryption key, 7 to 16, where reading or writing requires encryption; level 4 requires 16.
+    /// The least octets of the encryption key, 7 to 16, where reading or writing requires encryption; level 4
+    /// requires 16.
     public var minimumKeySize: Int
 
     /// Creates permissions; nil forbids reading or writing.

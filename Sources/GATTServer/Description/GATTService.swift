@@ -184,9 +184,9 @@ extension GATTService {
             })
     }
 
-    /// A Nordic UART Service: a line in both directions. `received` gets what clients send, on the server's thread, where
-    /// it must not block; what is sent to them is the value of `BluetoothUUID.nordicUARTTransmit`.
-    /// `PeripheralManager.serveUART()` makes streams of it.
+    /// A Nordic UART Service: a line in both directions. `received` gets what clients send, on the server's
+    /// thread, where it must not block; what is sent to them is the value of
+    /// `BluetoothUUID.nordicUARTTransmit`. `PeripheralManager.serveUART()` makes streams of it.
     public static func nordicUART(
         received: (@Sendable (Central, [UInt8]) -> Void)? = nil
     ) -> GATTService {

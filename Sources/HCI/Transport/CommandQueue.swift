@@ -21,8 +21,8 @@ package struct CommandQueue: Machine, Sendable {
         /// This host's alone: it counts the controller's credits.
         case exclusive
         /// The kernel's, reached through a raw socket: the kernel counts the credits, and other processes' commands and
-        /// the answers to them pass by. The kernel has one command at the controller at a time and shows others' when it
-        /// sends them, so the answer that follows one of those is theirs.
+        /// the answers to them pass by. The kernel has one command at the controller at a time and shows
+        /// others' when it sends them, so the answer that follows one of those is theirs.
         case shared
     }
 
@@ -43,8 +43,8 @@ package struct CommandQueue: Machine, Sendable {
         case failed(Ticket, HCIStatus)
         /// The controller did not answer within the time limit.
         case timedOut(Ticket)
-        /// A command of another program or of the kernel, from its opcode on, was answered with that status: it has been
-        /// carried out, or refused.
+        /// A command of another program or of the kernel, from its opcode on, was answered with that status:
+        /// it has been carried out, or refused.
         case foreign([UInt8], HCIStatus)
         /// An answer could not be read.
         case malformed(DecodeError)

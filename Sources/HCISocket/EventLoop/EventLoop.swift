@@ -265,8 +265,8 @@ extension EventLoop {
     /// After so many rounds a turn wakes who waits for values: a busy loop does not keep them waiting.
     private static let roundsBeforeWaking = 16
 
-    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a packet, so
-    /// that is done once for all the values of a burst. Only on the loop.
+    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a
+    /// packet, so that is done once for all the values of a burst. Only on the loop.
     package func wakeSoon(_ sleeper: any Wakeable) {
         checkIsolated()
         sleepers.append(sleeper)

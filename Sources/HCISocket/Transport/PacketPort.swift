@@ -21,8 +21,8 @@ public protocol PacketPort: AnyObject, Sendable {
     /// The most octets of a packet that `send` takes.
     var maximumSent: Int { get }
 
-    /// Hands out the packets that have come already, from within this call, but not from within a handler's; of a port that
-    /// keeps none, nothing.
+    /// Hands out the packets that have come already, from within this call, but not from within a handler's;
+    /// of a port that keeps none, nothing.
     func readNow()
 
     /// Ends the port; no handler is called afterwards. More calls do nothing.

@@ -191,8 +191,8 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
 
 extension PacketSocket {
     /// How many of the packets that were sent the kernel still keeps, and the one that it has not taken. It charges a
-    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a packet that the
-    /// kernel has cut into fragments counts as several.
+    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a
+    /// packet that the kernel has cut into fragments counts as several.
     package var unsentPackets: Int {
         guard socket.isOpen else { return 0 }
         let kept = kept == nil ? 0 : 1
@@ -203,8 +203,8 @@ extension PacketSocket {
         return max(1, charge / max(packet, 1)) + kept
     }
 
-    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its room is taken;
-    /// until the port is closed, or this is called with nil.
+    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its
+    /// room is taken; until the port is closed, or this is called with nil.
     package func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
         departures?.close()
         departures = nil

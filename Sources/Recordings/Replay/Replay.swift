@@ -40,9 +40,10 @@ package struct Replay {
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
-    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU` is how much the
-    /// server takes on a link. `security` is that of a link once it is encrypted, which the recording does not
-    /// contain. A value that this server has no attribute for is not sent, which is a difference.
+    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU`
+    /// is how much the server takes on a link. `security` is that of a link once it is encrypted, which the
+    /// recording does not contain. A value that this server has no attribute for is not sent, which is a
+    /// difference.
     package init(
         _ dialogue: RecordedDialogue, on server: GATTServer, storesNotifications: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),

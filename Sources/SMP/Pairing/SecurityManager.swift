@@ -636,8 +636,9 @@ extension SecurityManager {
         commit(at: now)
     }
 
-    /// The pairing that is under way ends without success, also by the end of its link. That counts for its passkey if the peer
-    /// could learn something of it: from the peer's commitment on, what is sent next depends on its bits.
+    /// The pairing that is under way ends without success, also by the end of its link. That counts for its
+    /// passkey if the peer could learn something of it: from the peer's commitment on, what is sent next
+    /// depends on its bits.
     package mutating func countPasskeyFailure() {
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }

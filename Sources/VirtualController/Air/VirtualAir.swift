@@ -174,8 +174,8 @@ extension VirtualAir {
         advance(to: now)
     }
 
-    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a host has taken
-    /// are acknowledged to their sender. When one that took none does so again, call `resume`.
+    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a
+    /// host has taken are acknowledged to their sender. When one that took none does so again, call `resume`.
     package mutating func nextPacket(
         where hostTakes: (ControllerID) -> Bool = { _ in true }
     ) -> (ControllerID, [UInt8])? {

@@ -10,9 +10,9 @@ import HCI
 /// the Core Specification names, and no bytes from its host can trap it.
 ///
 /// Some things are simpler than in a radio, which a host can notice only by measuring time:
-/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them. Where connection
-///   events are simulated, data wait for them. `Number Of Completed Packets` comes when the peer's host has taken the
-///   packet, so a host that does not read holds its peer back.
+/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them.
+///   Where connection events are simulated, data wait for them. `Number Of Completed Packets` comes when the
+///   peer's host has taken the packet, so a host that does not read holds its peer back.
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
 /// - An advertising event is on all its channels at once, and a scanner receives it when its window is open.
@@ -34,8 +34,8 @@ public struct VirtualController: Sendable {
 
     /// How long signals take to others and back.
     package var roundTrip = Duration.zero
-    /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
-    /// once.
+    /// How many packets of data a connection event carries each way; nil: there are no connection events, and
+    /// data go at once.
     package var packetsPerConnectionEvent: Int?
     /// Advertising reports that were dropped because the host did not take them.
     package internal(set) var droppedReports = 0

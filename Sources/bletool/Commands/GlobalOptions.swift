@@ -16,7 +16,8 @@ extension GlobalOptions {
     ]
 }
 
-/// What a command takes that uses no radio and waits for nothing. The other options of all commands are refused in words.
+/// What a command takes that uses no radio and waits for nothing. The other options of all commands are
+/// refused in words.
 struct PlainOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup(visibility: .hidden) var radio: RadioOptions

@@ -84,7 +84,8 @@ extension YAMLNode {
         return word
     }
 
-    /// Returns the nodes of a list; throws `ConfigurationError` for a node that is no list. `what` names the list in it.
+    /// Returns the nodes of a list; throws `ConfigurationError` for a node that is no list. `what` names the
+    /// list in it.
     func list(of what: String) throws(ConfigurationError) -> [YAMLNode] {
         guard case .sequence(let nodes) = content else { throw isNot("a list of \(what)") }
         return nodes

@@ -61,8 +61,8 @@ struct BenchServer: Sendable {
         return await ReadyEvent(manager.adapter, sets: [set])
     }
 
-    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each connection
-    /// and disconnection.
+    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each
+    /// connection and disconnection.
     func serve(_ report: (PeripheralEvent) -> Void) async throws(BLEError) {
         var sending: Task<Void, Never>?
         defer { sending?.cancel() }

@@ -2,8 +2,8 @@ import BLE
 import BLECore
 import Logging
 
-/// The devices of the user's last `scan` that take connections. An address without a type that is one of theirs needs no
-/// scan before it is connected to.
+/// The devices of the user's last `scan` that take connections. An address without a type that is one of
+/// theirs needs no scan before it is connected to.
 struct LastScan {
     /// The greatest number of remembered devices.
     static let limit = 4096

@@ -48,8 +48,8 @@ struct ScanRow: Sendable {
                 payload: event.payload))
     }
 
-    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not counted: there are as
-    /// many as this host asks for.
+    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not
+    /// counted: there are as many as this host asks for.
     func rate(at now: Timestamp) -> Double? {
         let recent = packets.filter {
             !$0.isScanResponse && now.milliseconds - $0.time.milliseconds <= Self.rateWindow
@@ -62,7 +62,8 @@ struct ScanRow: Sendable {
     /// Returns the last signal strengths in dBm, oldest first.
     func strengths(_ count: Int) -> [Int8] { packets.compactMap(\.rssi).suffix(count) }
 
-    /// The strength that rows are sorted by: the mean of the last ones in steps of 5 dB, so that rows stay where they are.
+    /// The strength that rows are sorted by: the mean of the last ones in steps of 5 dB, so that rows stay
+    /// where they are.
     var steadyStrength: Int {
         let last = strengths(8)
         guard !last.isEmpty else { return Int.min }

@@ -276,8 +276,8 @@ extension ScanTable {
     ]
 }
 
-/// The columns of a table of devices for a terminal of some width: those that matter least go first, and names, words and
-/// services share what the others leave.
+/// The columns of a table of devices for a terminal of some width: those that matter least go first, and
+/// names, words and services share what the others leave.
 struct ScanColumns {
     enum Column: CaseIterable {
         case address, kind, name, strength, bars, rate, says, services, seen

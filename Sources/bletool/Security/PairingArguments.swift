@@ -99,8 +99,8 @@ extension PairingArguments {
         io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly
     }
 
-    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel whose pairing is
-    /// left as it is may have another program that asks.
+    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel
+    /// whose pairing is left as it is may have another program that asks.
     func mayAuthenticate(configured: SecurityConfiguration, on adapter: AdapterSpecification?) -> Bool {
         let isKernel: Bool
         switch adapter {
@@ -116,7 +116,8 @@ extension PairingArguments {
         saysHow || configured != SecurityConfiguration()
     }
 
-    /// What can be shown and entered: as the command line says, else the configuration, else what its other options imply.
+    /// What can be shown and entered: as the command line says, else the configuration, else what its other
+    /// options imply.
     private func inputOutput(
         configured: SecurityConfiguration.InputOutput
     ) -> SecurityConfiguration.InputOutput {

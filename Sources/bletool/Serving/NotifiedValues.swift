@@ -242,8 +242,9 @@ private final class Takers: Sendable {
 
     func begin(_ central: Central) { state.withLock { $0.waiting[central, default: 0] += 1 } }
 
-    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and which it is to
-    /// be sent now. Where only one value at a time is sent, it is late once, for another would be at each value.
+    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and
+    /// which it is to be sent now. Where only one value at a time is sent, it is late once, for another would
+    /// be at each value.
     func end(_ central: Central) -> (count: Int, latest: [UInt8]?)? {
         state.withLock { state in
             let count = state.waiting[central, default: 1] - 1

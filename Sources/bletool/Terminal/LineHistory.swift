@@ -1,5 +1,5 @@
-/// Lines that were typed before, the oldest first. They are kept as long as the process lives, and nowhere else: what is
-/// written to devices may be secret.
+/// Lines that were typed before, the oldest first. They are kept as long as the process lives, and nowhere
+/// else: what is written to devices may be secret.
 struct LineHistory: Hashable, Sendable {
     /// The greatest number of remembered lines.
     static let limit = 1000

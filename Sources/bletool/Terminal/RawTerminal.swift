@@ -26,7 +26,8 @@ final class RawTerminal: Sendable {
     private static let signals = [SIGWINCH, SIGTSTP, SIGCONT]
     private static let endOfProcess: Void = { atexit { RawTerminal.giveBack() } }()
 
-    /// The terminal of stdin and `output`; nil when one of them is no terminal, or it belongs to another job of the shell.
+    /// The terminal of stdin and `output`; nil when one of them is no terminal, or it belongs to another job
+    /// of the shell.
     init?(_ output: LineWriter, for use: Use) {
         guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
         // Who is no job of any shell has no terminal in this sense, and may use it.

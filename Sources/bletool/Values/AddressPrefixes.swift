@@ -44,8 +44,9 @@ struct AddressPrefixes {
         return digits.uppercased()
     }
 
-    /// The entries of a list in the IEEE's form: a line `70-B3-D5 (hex) NAME`, then `F2F000-F2FFFF (base 16) NAME` for a
-    /// part of those addresses, or `70B3D5 (base 16) NAME` for all of them; lines of the postal address follow.
+    /// The entries of a list in the IEEE's form: a line `70-B3-D5 (hex) NAME`, then `F2F000-F2FFFF (base 16)
+    /// NAME` for a part of those addresses, or `70B3D5 (base 16) NAME` for all of them; lines of the postal
+    /// address follow.
     static func entries(of list: [UInt8]) -> [Entry] {
         var block = ""
         return list.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -233,8 +233,8 @@ extension AdvertiseSettings {
         }
     }
 
-    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that are given the
-    /// server's name and appearance need not be.
+    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that
+    /// are given the server's name and appearance need not be.
     init(
         _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext,
         _ what: String = Self.ofServer, kind: AdvertisingKind = .connectable,

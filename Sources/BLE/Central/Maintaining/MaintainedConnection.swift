@@ -128,8 +128,8 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 }
 
 extension CentralManager {
-    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while links fail or
-    /// last for moments only. `report` is called with all that happens, on the consumer's task.
+    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while
+    /// links fail or last for moments only. `report` is called with all that happens, on the consumer's task.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {

@@ -31,8 +31,8 @@ extension Peripheral {
         try await write(key.encode(value), to: try await characteristic(key), type: type)
     }
 
-    /// The values that a characteristic sends, as `values(of:)` gives its octets: by notification, or by indication where
-    /// it does not notify.
+    /// The values that a characteristic sends, as `values(of:)` gives its octets: by notification, or by
+    /// indication where it does not notify.
     public func values<Value>(
         of key: CharacteristicKey<Value>, buffer: BufferPolicy = .standard
     ) async throws(BLEError) -> TypedValues<Value> {

@@ -21,8 +21,8 @@ struct ServingState: StateText, Equatable {
     }
 
     /// The database is that now. Services of an earlier process that were not published yet stay, but those in whose
-    /// place others are, or another make of the same: each new service is another make of one that was, the first of its
-    /// type that is left, so that of several with one type the others still find theirs.
+    /// place others are, or another make of the same: each new service is another make of one that was, the
+    /// first of its type that is left, so that of several with one type the others still find theirs.
     mutating func published(_ records: [ServiceRecord], replacing isReplaced: Bool = true) {
         let known = Set(services.map(\.handle))
         services.removeAll { old in

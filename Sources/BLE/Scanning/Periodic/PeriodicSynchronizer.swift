@@ -10,9 +10,9 @@ struct PeriodicSyncID: Hashable, Sendable {
 
 /// The periodic trains that this process follows or looks for, and the commands that they need.
 ///
-/// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others wait. A search
-/// that the controller has begun ends with its event, or when it refuses to cancel it; else the outcome of one would be
-/// taken for the next. One command is unanswered at a time.
+/// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others
+/// wait. A search that the controller has begun ends with its event, or when it refuses to cancel it; else
+/// the outcome of one would be taken for the next. One command is unanswered at a time.
 ///
 /// ```swift
 /// let id = synchronizer.follow(train, options)
