@@ -18,7 +18,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     public var exponent: Int8
     /// The unit, from the SIG's Assigned Numbers: 0x272f is a degree Celsius, 0x2700 none.
     public var unit: UInt16
-    /// Who assigned `meaning`: 1 is the Bluetooth SIG.
+    /// The organization that assigned `meaning`: 1 is the Bluetooth SIG.
     public var namespace: UInt8
     /// Distinguishes this value from others of its kind: 0x0106 is "main", 0 none.
     public var meaning: UInt16

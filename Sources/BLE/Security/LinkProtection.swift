@@ -6,9 +6,9 @@ import SMP
 /// What a link is worth that is encrypted with a key. It is noted when the controller is given the key: other events
 /// may come before the one that reports the encryption.
 enum GivenKey: Hashable, Sendable {
-    /// That of a pairing which is under way.
+    /// The key of a pairing that is in progress.
     case pairing
-    /// That of a pairing which has ended well.
+    /// The key of a pairing that has succeeded.
     case paired(LinkSecurity)
     /// The key of a pairing that has failed.
     case failed
@@ -254,7 +254,7 @@ extension LinkProtection {
             note(LinkSecurity(bond.strength, isBonded: isKept), hasNewKey: isRefresh)
         case nil: note(LinkSecurity(level: .encrypted), hasNewKey: isRefresh)
         }
-        // So may a central do what its peripheral has asked for.
+        // A central may then do what its peripheral has requested.
         if !isPairing { events.append(.raised(nil)) }
     }
 

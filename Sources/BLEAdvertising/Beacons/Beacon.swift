@@ -41,7 +41,7 @@ public enum Beacon: Hashable, Sendable {
 
 extension AdvertisingData {
     /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data.
-    /// Those that are malformed are their errors.
+    /// A malformed beacon is returned as its error.
     public var beacons: [Result<Beacon, DecodeError>] {
         func attempt(_ body: () throws(DecodeError) -> Beacon?) -> Result<Beacon, DecodeError>? {
             do throws(DecodeError) {

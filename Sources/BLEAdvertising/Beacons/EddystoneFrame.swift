@@ -8,7 +8,7 @@ public enum EddystoneFrame: Hashable, Sendable {
     case url(EddystoneURL)
     /// Eddystone-TLM: the beacon's state.
     case telemetry(EddystoneTelemetry)
-    /// The same, for those who have the beacon's identity key.
+    /// Eddystone-eTLM: the encrypted state, for holders of the beacon's identity key.
     case encryptedTelemetry(EddystoneEncryptedTelemetry)
     /// An identifier that changes, and that only a service where the beacon is registered can resolve.
     case ephemeral(EddystoneEphemeralIdentifier)
@@ -46,7 +46,7 @@ public enum EddystoneFrame: Hashable, Sendable {
 public struct EddystoneUID: Hashable, Sendable {
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8
-    /// Whose beacon it is, 10 octets.
+    /// The namespace of the beacon's owner, 10 octets.
     public let namespace: [UInt8]
     /// The identifier within the namespace, 6 octets.
     public let instance: [UInt8]

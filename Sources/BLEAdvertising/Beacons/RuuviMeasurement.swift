@@ -104,7 +104,7 @@ extension ByteReader {
         try u16(field).byteSwapped
     }
 
-    /// The same, where all ones are no value.
+    /// Reads two octets, the most significant first; nil for 0xFFFF, which stands for no value.
     fileprivate mutating func unsigned(_ field: String) throws(DecodeError) -> UInt16? {
         let value = try big(field)
         return value == .max ? nil : value

@@ -2,7 +2,7 @@ import BLECore
 
 /// Who made a BR/EDR device, in extended inquiry responses (Device Identification Profile 1.3, 5).
 package struct DeviceID: Hashable, Sendable {
-    /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
+    /// The organization that assigned the vendor's number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     package var vendorSource: UInt16
     /// The number that `vendorSource` assigned to the vendor.
     package var vendor: UInt16

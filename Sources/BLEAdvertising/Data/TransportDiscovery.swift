@@ -5,7 +5,7 @@ import BLECore
 package struct TransportDiscovery: Hashable, Sendable {
     /// What there is about one transport.
     package struct Block: Hashable, Sendable {
-        /// Whose transport it is: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
+        /// The organization that defines the transport: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
         package var organization: UInt8
         /// Seeker or provider (bits 0 and 1), incomplete data (2), state of the transport (3 and 4).
         package var flags: UInt8

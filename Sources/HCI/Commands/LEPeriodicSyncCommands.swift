@@ -14,7 +14,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// LE Periodic Advertising Sync Established follows.
     package static let answer = HCIAnswer.status
 
-    /// Whose train, and what to report.
+    /// How the advertiser is chosen, and what is reported.
     package struct Options: OptionSet, HCICode {
         package let rawValue: UInt8
 
@@ -28,7 +28,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
         package static let filterDuplicates = Options(rawValue: 1 << 2)
     }
 
-    /// Whose train, and what to report.
+    /// How the advertiser is chosen, and what is reported.
     package var options: Options
     /// The number of the advertising set, 0x00 to 0x0f.
     package var sid: UInt8

@@ -6,7 +6,7 @@ import BLECore
 /// try AdvertisingReport.forEach(in: event.parameters.span) { report in print(report) }
 /// ```
 package struct AdvertisingReport: Hashable, Sendable {
-    /// Who said it; nil for anonymous advertisers.
+    /// The address of the advertiser; nil for anonymous advertising.
     package var advertiser: HCIAddress?
     /// What kind of advertising it is, and whether `data` are all.
     package var type: AdvertisingEventType

@@ -7,7 +7,7 @@ package enum HCIEvent: Hashable, Sendable {
     case disconnectionComplete(DisconnectionComplete)
     /// Encryption of a connection was switched on or off, or failed.
     case encryptionChange(EncryptionChange)
-    /// The same, with the length of the key.
+    /// Encryption was switched on or off, with the length of the key.
     case encryptionChangeV2(EncryptionChangeV2)
     /// An encrypted connection has a new key.
     case encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete)

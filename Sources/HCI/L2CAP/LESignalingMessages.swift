@@ -104,7 +104,7 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
         (self.latency, self.supervisionTimeout) = (latency, supervisionTimeout)
     }
 
-    /// The same for LE Connection Update.
+    /// The parameters in the form that LE Connection Update takes.
     package var parameters: LEConnectionParameters {
         LEConnectionParameters(
             intervalMin: intervalMin, intervalMax: intervalMax, latency: latency,

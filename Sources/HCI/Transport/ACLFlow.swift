@@ -240,7 +240,7 @@ package enum ACLFlowError: Error, Hashable, Sendable {
     case unknownConnection(ConnectionHandle)
     /// The payload is longer than a frame can carry.
     case tooLong(payload: Int, limit: Int)
-    /// So many octets wait on the connection already.
+    /// The connection's queue has `octets` octets, and `limit` is the greatest number.
     case queueFull(ConnectionHandle, octets: Int, limit: Int)
     /// The controller claims to have completed more packets than it had.
     case tooManyCompleted(ConnectionHandle, claimed: Int, sent: Int)

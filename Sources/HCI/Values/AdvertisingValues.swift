@@ -36,7 +36,7 @@ public struct AdvertisingChannels: OptionSet, HCICode {
     public static let all: AdvertisingChannels = [.channel37, .channel38, .channel39]
 }
 
-/// Whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+/// The devices whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct AdvertisingFilterPolicy: OptionSet, HCICode {
     package let rawValue: UInt8
 

@@ -18,7 +18,7 @@ package struct HCIAddressType: HCICode {
     package static let anonymous = HCIAddressType(rawValue: 0xff)
 }
 
-/// Whose address a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+/// The kind of address that a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct OwnAddressType: HCICode {
     package let rawValue: UInt8
 

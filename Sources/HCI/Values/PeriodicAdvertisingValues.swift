@@ -16,11 +16,11 @@ package struct ExcludedToneExtensions: OptionSet, HCICode {
 
     /// Trains with an AoA constant tone extension.
     package static let angleOfArrival = ExcludedToneExtensions(rawValue: 1 << 0)
-    /// Those with an AoD extension of 1 us slots.
+    /// Trains with an AoD extension of 1 µs slots.
     package static let angleOfDeparture1us = ExcludedToneExtensions(rawValue: 1 << 1)
-    /// Those with an AoD extension of 2 us slots.
+    /// Trains with an AoD extension of 2 µs slots.
     package static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
-    /// Those with an extension of type 3, which is reserved.
+    /// Trains with an extension of type 3, which is reserved.
     package static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
     /// The packets without a constant tone extension.
     package static let none = ExcludedToneExtensions(rawValue: 1 << 4)

@@ -55,7 +55,7 @@ struct DissectedLink: Sendable {
         return direction
     }
 
-    /// Whose attributes a PDU is about.
+    /// Returns the device whose attributes a PDU is about.
     func owner(of pdu: ATTPDU, _ direction: HCIDirection) -> Owner {
         let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         return fromClient == (direction == .hostToController) ? remote : host

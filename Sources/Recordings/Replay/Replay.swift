@@ -23,9 +23,9 @@ package struct Replay {
     package private(set) var answers = 0
     /// Notifications and indications that were compared.
     package private(set) var notifications = 0
-    /// Those that this server would not have sent, since the client had not subscribed: how many, by handle.
+    /// The number of values, by handle, that this server would not have sent, since the client had not subscribed.
     package private(set) var unsubscribed: [AttributeHandle: Int] = [:]
-    /// The same as differences, for those who take them for such.
+    /// `unsubscribed` as differences, for callers that count them as such.
     package private(set) var unsubscribedNotifications: [Difference] = []
     /// Requests that the recording shows no answer to.
     package private(set) var unanswered = 0

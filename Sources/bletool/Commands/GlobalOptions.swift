@@ -31,7 +31,7 @@ struct PlainOptions: ParsableArguments {
     }
 }
 
-/// The same for a command that a time limit ends.
+/// The global options of a command that a time limit ends.
 struct TimedOptions: ParsableArguments {
     @OptionGroup var time: TimeLimitOptions
     @OptionGroup var output: OutputOptions

@@ -107,7 +107,7 @@ struct CharacteristicConfiguration: Hashable, Sendable {
 struct DescriptorConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     var handle: AttributeHandle
-    /// Who may read and write it; nil for what its kind implies.
+    /// The permissions of the descriptor; nil for what its kind implies.
     var permissions: PermissionConfiguration?
     /// The first value and the allowed lengths.
     var value: StoredValue

@@ -9,7 +9,7 @@ struct LadderDiagram {
     /// Peers with a line of their own; further ones share the last.
     static let peerLimit = 6
 
-    /// Whom an arrow goes from or to.
+    /// The begin or the end of an arrow.
     enum Party: Hashable {
         case host
         case controller

@@ -23,7 +23,7 @@ struct DeviceImage: Sendable {
     struct Advertised: Hashable, Sendable {
         /// The advertising data, as octets.
         var data: [UInt8]
-        /// That of its scan response; nil when it has none.
+        /// The data of the scan response; nil when there is none.
         var scanResponse: [UInt8]?
         /// Whether the packets are those of extended advertising.
         var isExtended: Bool

@@ -11,7 +11,7 @@ final class LineWriter: Sendable {
     private let problem = Mutex<Int32?>(nil)
     /// Whether a terminal shows the lines.
     let isTerminal: Bool
-    /// Who takes the lines instead, while a screen is in the way of the terminal.
+    /// The function that receives the lines instead, while a screen uses the terminal.
     private let diversion = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// Creates a writer for an open descriptor.

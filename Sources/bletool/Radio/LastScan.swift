@@ -12,7 +12,7 @@ struct LastScan {
 
     init(path: String = UserFolder.runtime + "/last-scan") { self.path = path }
 
-    /// Those with these 48 bits: more than one where a public and a random address are alike.
+    /// Returns the addresses with these 48 bits: more than one where a public and a random address are alike.
     func addresses(_ bits: UInt64) -> [DeviceAddress] {
         // What cannot be read is a scan that never was.
         guard let octets = try? File.contents(path, limit: Self.limit * 32) else { return [] }

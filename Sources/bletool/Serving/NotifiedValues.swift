@@ -205,7 +205,7 @@ private final class Takers: Sendable {
     private struct State {
         /// How many values each has not taken yet.
         var waiting: [Central: Int] = [:]
-        /// Those of which it was said that they are late, and how many values they were not sent.
+        /// The centrals that were reported as late, with the number of values that they were not sent.
         var late: [Central: Int] = [:]
         var latest: [UInt8]?
     }
@@ -223,7 +223,7 @@ private final class Takers: Sendable {
     /// Notes the value that is about to be sent.
     func latest(_ value: [UInt8]) { state.withLock { $0.latest = value } }
 
-    /// Those of `centrals` that take another value, and those that do not for the first time.
+    /// Returns the `centrals` that accept another value, and those that do not for the first time.
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
             state.late = state.late.filter { centrals.contains($0.key) }

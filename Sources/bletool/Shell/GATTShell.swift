@@ -75,7 +75,7 @@ actor GATTShell {
         if let ended = session.take() { await ended.device.peripheral.disconnect() }
     }
 
-    /// Who is asked while the shell has the terminal.
+    /// Returns the function that asks the user while the shell has the terminal.
     private static func asking(
         _ events: AsyncStream<News>.Continuation
     ) -> @Sendable (String) async -> String? {

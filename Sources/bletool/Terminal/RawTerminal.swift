@@ -30,7 +30,7 @@ final class RawTerminal: Sendable {
     /// of the shell.
     init?(_ output: LineWriter, for use: Use) {
         guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
-        // Who is no job of any shell has no terminal in this sense, and may use it.
+        // A process that is no job of a shell has no foreground group, and may use the terminal.
         let job = tcgetpgrp(STDIN_FILENO)
         guard job == getpgrp() || job == -1 else { return nil }
         (self.output, self.use) = (output, use)

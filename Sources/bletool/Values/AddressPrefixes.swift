@@ -1,4 +1,4 @@
-/// Who makes what has a public address: the prefixes that the IEEE registers, from the lists that the system has. They
+/// The manufacturers of devices with a public address: the prefixes that the IEEE registers, from the lists that the system has. They
 /// are 40,000 and grow each day, so that they are the system's and not ours.
 struct AddressPrefixes {
     /// A prefix and whose it is.

@@ -5,7 +5,7 @@ import BLECore
 struct BindKeys: Hashable, Sendable {
     /// The keys that are tried for any sensor.
     private var common: [UInt128] = []
-    /// Those of one sensor each, by its address.
+    /// The keys of single sensors, by address.
     private var own: [UInt64: UInt128] = [:]
 
     init() {}

@@ -26,7 +26,6 @@ struct PeriodicSettings: Hashable, Sendable {
     }
 }
 
-/// Reads the mapping under `periodic:`.
 extension PeriodicSettings {
     private enum Key: String, CaseIterable { case interval, data, manufacturer, serviceData, txPower }
 

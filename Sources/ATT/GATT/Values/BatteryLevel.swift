@@ -5,7 +5,7 @@ public struct BatteryLevel: Hashable, PacketCodable {
     /// The charge in percent, 0 to 100.
     public let percent: UInt8
 
-    /// So many percent; nil for more than 100.
+    /// Creates a level in percent; nil for less than 0 and more than 100.
     public init?(percent: Int) {
         guard (0...100).contains(percent) else { return nil }
         self.percent = UInt8(percent)

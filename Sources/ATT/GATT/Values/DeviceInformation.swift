@@ -102,7 +102,7 @@ public struct SystemID: Hashable, PacketCodable {
 
 /// The PnP ID: vendor, product and version (Device Information Service 1.1, 3.9).
 public struct PlugAndPlayID: Hashable, PacketCodable {
-    /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
+    /// The organization that assigned the vendor's number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     public var vendorSource: UInt8
     /// The vendor's number, in the register that `vendorSource` names.
     public var vendor: UInt16
