@@ -20,7 +20,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The train of anyone in the periodic advertiser list; the command's SID and address do not count.
+        /// The train of any advertiser in the periodic advertiser list; the command's SID and address do not count.
         package static let advertiserList = Options(rawValue: 1 << 0)
         /// No reports until LE Set Periodic Advertising Receive Enable.
         package static let withoutReports = Options(rawValue: 1 << 1)

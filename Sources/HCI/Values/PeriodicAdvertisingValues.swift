@@ -14,13 +14,13 @@ package struct ExcludedToneExtensions: OptionSet, HCICode {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Trains with an AoA constant tone extension.
+    /// Packets with an AoA constant tone extension.
     package static let angleOfArrival = ExcludedToneExtensions(rawValue: 1 << 0)
-    /// Trains with an AoD extension of 1 µs slots.
+    /// Packets with an AoD extension of 1 µs slots.
     package static let angleOfDeparture1us = ExcludedToneExtensions(rawValue: 1 << 1)
-    /// Trains with an AoD extension of 2 µs slots.
+    /// Packets with an AoD extension of 2 µs slots.
     package static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
-    /// Trains with an extension of type 3, which is reserved.
+    /// Packets with an extension of type 3, which is reserved.
     package static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
     /// The packets without a constant tone extension.
     package static let none = ExcludedToneExtensions(rawValue: 1 << 4)
