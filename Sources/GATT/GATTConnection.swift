@@ -117,7 +117,7 @@ package struct GATTConnection: Sendable {
 
     /// The configuration that the owner chose.
     package var configuration: ATTBearer.Configuration { bearer.configuration }
-    /// The MTU in use; 23 octets until an exchange.
+    /// The ATT_MTU that is in use.
     package var mtu: ATTMTU { bearer.mtu }
     /// Why the bearer carries nothing any more; nil while it does.
     package var closure: ATTBearer.Closure? { bearer.closure }

@@ -37,7 +37,7 @@ package struct PairingPolicy: Hashable, Sendable {
 
     /// Keys that this host distributes when it bonds.
     package var keysToSend: KeyDistribution = [.encryption, .identity, .signing]
-    /// The keys that this host accepts from the peer.
+    /// The keys that this host accepts from the peer when it bonds.
     package var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
 
     /// A passkey to show in place of a random one, until a pairing has failed with it.
