@@ -15,7 +15,7 @@ package struct ACLPacket: Hashable, Sendable {
         case complete = 0b11
     }
 
-    /// The receivers of the data. LE links have point-to-point only.
+    /// The receivers of the data. LE links use point-to-point only.
     package enum Broadcast: UInt8, Hashable, Sendable {
         /// The data are for the peer of the connection.
         case pointToPoint = 0b00

@@ -7,7 +7,7 @@ import SMP
 package struct DecodedPacket: Sendable {
     /// Its number in the recording, from 1 on.
     package var frame: Int
-    /// The time of the recording.
+    /// The time at which the packet was recorded.
     package var time: RecordingTime
     package var adapter: UInt16
     /// Which way it went; nil for what is no packet.
