@@ -18,7 +18,7 @@ import DequeModule
 /// ```
 /// Taking a frame may make room and so make events: after the last frame, look for events again.
 package struct ATTBearer: Machine, Sendable {
-    /// What the owner chose.
+    /// The configuration that the owner chose.
     package let configuration: Configuration
     /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
     package private(set) var mtu = ATTMTU.default
@@ -27,7 +27,7 @@ package struct ATTBearer: Machine, Sendable {
     /// Why the bearer carries nothing any more; nil while it does.
     package private(set) var closure: Closure?
 
-    /// A request of ours.
+    /// A request that this side has sent or queued.
     private struct Transaction: Sendable {
         let id: ATTTransactionID
         let request: ATTRequest
@@ -46,7 +46,7 @@ package struct ATTBearer: Machine, Sendable {
         var isSent: Bool { deadline != nil }
     }
 
-    /// What the client's half remembers.
+    /// The state of the client's half.
     private struct Client: Sendable {
         var current: CurrentTransaction?
         var waiting = Deque<Transaction>()
@@ -80,7 +80,7 @@ package struct ATTBearer: Machine, Sendable {
         var isSent: Bool { deadline != nil }
     }
 
-    /// What the server's half remembers.
+    /// The state of the server's half.
     private struct Server: Sendable {
         /// The opcode of the request that the owner has not answered yet.
         var serving: ATTOpcode?
@@ -159,9 +159,9 @@ package struct ATTBearer: Machine, Sendable {
         return true
     }
 
-    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the kernel does
-    /// while it pairs: then the time that the peer has for an answer begins when the channel takes frames again, or as much
-    /// later at most.
+    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the
+    /// kernel does while it pairs: then the time that the peer has for an answer begins when the channel
+    /// takes frames again, or as much later at most.
     package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         guard isWritable != self.isWritable else { return }
         self.isWritable = isWritable
@@ -426,7 +426,7 @@ extension ATTBearer {
     }
 
     /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
-    /// specification wants two at least.
+    /// specification requires two at least.
     package mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
         guard let first = values.first else { return }
         if values.index(after: values.startIndex) == values.endIndex {
@@ -560,14 +560,13 @@ package struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a bearer.
     package let rawValue: UInt64
 
-    /// The transaction with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Why a request of ours got no response, or an indication no confirmation. That a server refused is no
 /// failure but a response, `.error`.
 package enum ATTTransactionError: Error, Hashable, Sendable {
-    /// The bearer ended first.
+    /// The bearer ended before the response arrived.
     case closed(ATTBearer.Closure)
     /// The peer has sent something that is no answer to the request, and no answer in time.
     case unexpectedResponse(ATTOpcode, to: ATTOpcode)
@@ -592,7 +591,7 @@ extension ATTBearer {
         case request(ATTRequest)
         /// To the server: do it, there is no answer.
         case command(ATTCommand)
-        /// To the client. An indication wants `confirm()`.
+        /// To the client. An indication is answered by `confirm()`.
         case unsolicited(ATTUnsolicited)
         /// To the client: the peer's answer to a request, also when it is an error.
         case response(ATTTransactionID, ATTResponse)
@@ -611,12 +610,11 @@ extension ATTBearer {
         case closed(Closure)
     }
 
-    /// Why a bearer ended.
     package enum Closure: Hashable, Sendable, CustomStringConvertible {
         /// A request or an indication was not answered in time. No other PDU may follow on this bearer
         /// (3.3.3), so its link is of no use any more.
         case transactionTimeout
-        /// The link is gone.
+        /// The link has been disconnected.
         case disconnected
 
         package var description: String {

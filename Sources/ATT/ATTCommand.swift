@@ -34,14 +34,13 @@ extension ATTCommand {
         }
     }
 
-    /// The attribute to write.
+    /// The handle of the attribute to write.
     package var handle: AttributeHandle {
         switch self {
         case .write(let handle, _), .signedWrite(let handle, _, _): handle
         }
     }
 
-    /// The value to write.
     package var value: [UInt8] {
         switch self {
         case .write(_, let value), .signedWrite(_, let value, _): value

@@ -7,7 +7,6 @@ import BLECore
     /// Its type, in the width that the list has.
     package let type: AttributeType
 
-    /// An attribute of a type.
     package init(handle: AttributeHandle, type: AttributeType) {
         self.handle = handle
         self.type = type
@@ -18,7 +17,7 @@ import BLECore
 
     @usableFromInline package var length: Int { 2 + type.width.rawValue }
 
-    /// A handle and a UUID.
+    /// Reads the handle, then a UUID of 2 or 16 octets.
     @usableFromInline package init(octets: ArraySlice<UInt8>) {
         let isLong = octets.count == 18
         let uuid = octets.dropFirst(2)
@@ -30,7 +29,7 @@ import BLECore
                 isLong: isLong))
     }
 
-    /// Adds handle and UUID.
+    /// Appends the handle, then the UUID.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(littleEndian: handle.rawValue)
         if type.isLong {
@@ -75,7 +74,6 @@ import BLECore
     /// Its value, or the beginning of a longer one.
     package let value: ArraySlice<UInt8>
 
-    /// An attribute and its value.
     package init(handle: AttributeHandle, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.value = value
@@ -84,15 +82,15 @@ import BLECore
     /// 2 to 255 octets: a handle and perhaps a value.
     @usableFromInline package static func allows(length: Int) -> Bool { (2...255).contains(length) }
 
-    /// A handle and the value.
+    /// The octets of the handle and the value.
     @usableFromInline package var length: Int { 2 + value.count }
 
-    /// A handle, then the value.
+    /// Reads the handle, then the value.
     @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(handle: octets.handle(at: 0), value: octets.dropFirst(2))
     }
 
-    /// Adds handle and value.
+    /// Appends the handle, then the value.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(littleEndian: handle.rawValue)
         bytes.append(contentsOf: value)
@@ -108,7 +106,6 @@ import BLECore
     /// The value of the first: the service's UUID.
     package let value: ArraySlice<UInt8>
 
-    /// A group and its value.
     package init(handle: AttributeHandle, groupEnd: AttributeHandle, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.groupEnd = groupEnd
@@ -118,10 +115,10 @@ import BLECore
     /// 4 to 255 octets: two handles and perhaps a value.
     @usableFromInline package static func allows(length: Int) -> Bool { (4...255).contains(length) }
 
-    /// Two handles and the value.
+    /// The octets of both handles and the value.
     @usableFromInline package var length: Int { 4 + value.count }
 
-    /// Two handles, then the value.
+    /// Reads both handles, then the value.
     @usableFromInline package init(octets: ArraySlice<UInt8>) {
         self.init(
             handle: octets.handle(at: 0), groupEnd: octets.handle(at: 2), value: octets.dropFirst(4))

@@ -1,13 +1,13 @@
 import BLECore
 
-// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler makes code for
-// each kind of entry only then; without that, reading a list takes an allocation an entry.
+// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler
+// makes code for each kind of entry only then; without that, reading a list takes an allocation an entry.
 
 /// One entry of a list in a response whose entries all have the same length.
 @usableFromInline package protocol ATTEntry: Hashable, Sendable {
     /// Octets that an entry may take.
     static func allows(length: Int) -> Bool
-    /// Octets that this one takes.
+    /// The length of the entry, in octets.
     var length: Int { get }
     /// The entry that `octets` are; their number is one that `allows(length:)` allows.
     init(octets: ArraySlice<UInt8>)
@@ -18,7 +18,7 @@ import BLECore
 /// The list in a response: one entry or more, all of one length, as they came and read where they lie.
 /// Entries of different lengths cannot share a list, so a server that uses it cannot mix them.
 @usableFromInline package struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
-    /// Octets of each entry.
+    /// The length of each entry, in octets.
     @usableFromInline package let entryLength: Int
     /// All entries, one after the other.
     @usableFromInline package private(set) var bytes: [UInt8]
@@ -56,7 +56,6 @@ import BLECore
 extension ATTEntryList: RandomAccessCollection {
     @inlinable package var startIndex: Int { 0 }
 
-    /// The number of entries.
     @inlinable package var endIndex: Int { bytes.count / entryLength }
 
     /// The entry at `position`, without a copy of its value.

@@ -5,14 +5,14 @@ import BLECore
 ///
 /// Handlers of a server throw it to answer with that code.
 public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
-    /// The error code's octet.
+    /// The octet of Error Response (Core Specification 5.4, Vol 3, Part F, 3.4.1.1).
     public let rawValue: UInt8
 
-    /// The code with that number.
+    /// Creates a code from its octet, which need not be one that has a name here.
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The code with that number.
+    /// Creates a code from its octet, which need not be one that has a name here.
     @inlinable
     public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -32,19 +32,19 @@ public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
 extension ATTErrorCode {
     /// The handle names no attribute of this server.
     public static let invalidHandle = ATTErrorCode(0x01)
-    /// The attribute cannot be read.
+    /// The attribute cannot be read (0x02).
     public static let readNotPermitted = ATTErrorCode(0x02)
-    /// The attribute cannot be written.
+    /// The attribute cannot be written (0x03).
     public static let writeNotPermitted = ATTErrorCode(0x03)
     /// The server cannot read the request: its PDU is malformed.
     public static let invalidPDU = ATTErrorCode(0x04)
-    /// The attribute wants an authenticated link.
+    /// The attribute requires an authenticated link (0x05).
     public static let insufficientAuthentication = ATTErrorCode(0x05)
     /// The server does not support the request.
     public static let requestNotSupported = ATTErrorCode(0x06)
     /// The offset is past the end of the value.
     public static let invalidOffset = ATTErrorCode(0x07)
-    /// The application refuses this client.
+    /// The application does not authorize this client (0x08).
     public static let insufficientAuthorization = ATTErrorCode(0x08)
     /// Too many prepared writes are queued.
     public static let prepareQueueFull = ATTErrorCode(0x09)
@@ -52,13 +52,13 @@ extension ATTErrorCode {
     public static let attributeNotFound = ATTErrorCode(0x0a)
     /// The attribute cannot be read in pieces.
     public static let attributeNotLong = ATTErrorCode(0x0b)
-    /// The encryption key is shorter than the attribute wants.
+    /// The encryption key is shorter than the attribute requires (0x0c).
     public static let encryptionKeySizeTooShort = ATTErrorCode(0x0c)
     /// The value has a length that the attribute does not take.
     public static let invalidAttributeValueLength = ATTErrorCode(0x0d)
     /// Something failed that has no code of its own.
     public static let unlikelyError = ATTErrorCode(0x0e)
-    /// The attribute wants an encrypted link.
+    /// The attribute requires an encrypted link (0x0f).
     public static let insufficientEncryption = ATTErrorCode(0x0f)
     /// The attribute type is not one that groups others.
     public static let unsupportedGroupType = ATTErrorCode(0x10)

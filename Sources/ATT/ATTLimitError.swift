@@ -14,7 +14,7 @@ package struct ATTLimitError: Error, Hashable, Sendable {
 
     package let limit: Limit
     package let maximum: Int
-    /// What it would have been.
+    /// The value that exceeds the limit.
     package let value: Int
 
     /// `value` is more than the `maximum` of `limit`.

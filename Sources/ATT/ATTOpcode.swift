@@ -6,7 +6,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     /// The first octet of the PDU.
     public let rawValue: UInt8
 
-    /// The opcode with that number.
+    /// Creates an opcode from its octet (Core Specification 5.4, Vol 3, Part F, 3.3.1).
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -92,7 +92,7 @@ extension ATTOpcode {
         case request
         /// From the server, to a request.
         case response
-        /// From the client; never answered.
+        /// A PDU of the client that has no response.
         case command
         /// From the server, unasked: a notification or an indication.
         case unsolicited

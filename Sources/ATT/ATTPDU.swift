@@ -5,11 +5,11 @@ import BLECore
 package enum ATTPDU: Hashable, Sendable {
     /// From the client, to be answered.
     case request(ATTRequest)
-    /// From the server, the answer.
+    /// The server's response to a request.
     case response(ATTResponse)
-    /// From the client, never answered.
+    /// A command of the client, which has no response.
     case command(ATTCommand)
-    /// From the server, unasked.
+    /// A notification or indication of the server.
     case unsolicited(ATTUnsolicited)
     /// From the client: the indication arrived (Core Specification 5.4, Vol 3, Part F, 3.4.7.3).
     case confirmation

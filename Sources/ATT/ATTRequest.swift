@@ -31,9 +31,9 @@ package enum ATTRequest: Hashable, Sendable {
 /// What becomes of the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Other numbers
 /// make the request an invalid PDU.
 package enum ATTExecuteFlag: UInt8, Hashable, Sendable {
-    /// The prepared writes are discarded.
+    /// The server discards the prepared writes.
     case cancel = 0x00
-    /// They are written at once.
+    /// The server writes all prepared values in order.
     case write = 0x01
 }
 

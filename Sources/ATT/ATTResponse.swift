@@ -33,7 +33,7 @@ package enum ATTResponse: Hashable, Sendable {
 /// Which request was refused, over which attribute, and why (Core Specification 5.4, Vol 3, Part F,
 /// 3.4.1.1).
 public struct ATTErrorResponse: Error, Hashable, Sendable {
-    /// The opcode of the request.
+    /// The opcode of the request that was refused.
     public var requestOpcode: ATTOpcode
     /// The attribute in error, or `.none` when the error is not about one.
     public var handle: AttributeHandle

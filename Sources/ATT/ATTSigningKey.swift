@@ -8,10 +8,10 @@ import BLECore
 /// key.verifies(command)  // true, on the other side
 /// ```
 package struct ATTSigningKey: Hashable, Sendable {
-    /// The key, as a number.
+    /// The key as a number of 128 bits.
     package let csrk: UInt128
 
-    /// The key of a bond.
+    /// Creates the key from a bond's CSRK.
     package init(csrk: UInt128) { self.csrk = csrk }
 
     /// A Signed Write Command. No counter may be used twice with a key, so keep the next one with the bond.

@@ -15,7 +15,7 @@ import BLECore
 }
 
 extension ATTTuple {
-    /// Octets before the value.
+    /// The octets before the value.
     @inlinable static var headerLength: Int { handleLength &+ 2 }
 
     /// Whether the PDU was full before the value ended.
@@ -102,7 +102,7 @@ extension ATTTupleList: Collection {
 /// request said which attribute it is of.
 @usableFromInline package struct ATTLengthValue: ATTTuple {
     @usableFromInline package static var handleLength: Int { 0 }
-    /// Octets of the whole value.
+    /// The length of the whole value, in octets, also where it is truncated.
     @usableFromInline package let length: Int
     /// The octets that the PDU has.
     @usableFromInline package let value: ArraySlice<UInt8>
@@ -124,7 +124,7 @@ extension ATTTupleList: Collection {
 @usableFromInline package struct ATTHandleLengthValue: ATTTuple {
     @usableFromInline package static var handleLength: Int { 2 }
     @usableFromInline package let handle: AttributeHandle
-    /// Octets of the whole value.
+    /// The length of the whole value, in octets, also where it is truncated.
     @usableFromInline package let length: Int
     /// The octets that the PDU has.
     @usableFromInline package let value: ArraySlice<UInt8>

@@ -8,7 +8,7 @@ public struct AttributeRange: Hashable, Sendable {
     /// The last handle of the range, which belongs to it.
     public var end: AttributeHandle
 
-    /// The handles `start` to `end`.
+    /// Creates the range of handles from `start` to `end`, both included.
     @inlinable
     public init(_ start: AttributeHandle, _ end: AttributeHandle) {
         self.start = start

@@ -9,7 +9,7 @@ import BLECore
 /// AssignedNumbers.appearanceName(0x00c1)        // "Sports Watch"
 /// ```
 package enum AssignedNumbers {
-    /// What a UUID stands for.
+    /// The kind of object that a UUID stands for.
     package enum UUIDKind: Hashable, Sendable, CaseIterable {
         case service
         case characteristic
@@ -118,7 +118,7 @@ struct NamePattern {
 
     init(_ name: some StringProtocol) { octets = name.utf8.map(Self.fold) }
 
-    /// Whether `name` is that name.
+    /// Whether `name` equals the whole pattern.
     func isWhole(_ name: Span<UInt8>) -> Bool { name.count == octets.count && matches(name, at: 0) }
 
     /// Whether that name is in `name`.

@@ -4,11 +4,11 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
     /// The 16 bits of the handle.
     public let rawValue: UInt16
 
-    /// The handle with that number.
+    /// Creates a handle from its number; 0x0000 is no attribute's.
     @inlinable
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The handle with that number.
+    /// Creates a handle from its number; 0x0000 is no attribute's.
     @inlinable
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -31,7 +31,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 }
 
 extension AttributeHandle: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The handle with that number.
+    /// Creates a handle from its number; 0x0000 is no attribute's.
     @inlinable
     public init(integerLiteral value: UInt16) { self.init(value) }
 

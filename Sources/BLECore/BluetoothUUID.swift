@@ -66,7 +66,7 @@ extension BluetoothUUID {
 
 /// A text that spells no UUID.
 public struct InvalidUUID: Error, Hashable, Sendable {
-    /// The text that was read.
+    /// The text that is no UUID.
     public let text: String
 
     package init(text: String) { self.text = text }

@@ -22,10 +22,10 @@ package struct ByteReader: ~Escapable {
         self.position = 0
     }
 
-    /// Octets read so far.
+    /// The number of octets read so far.
     @inlinable package var offset: Int { position }
 
-    /// Octets not read yet.
+    /// The number of octets not read yet.
     @inlinable package var remaining: Int { bytes.count &- offset }
 
     /// The error for the field that begins at the cursor.
@@ -65,21 +65,21 @@ package struct ByteReader: ~Escapable {
         Int8(bitPattern: try u8(field))
     }
 
-    /// Two octets, least significant first.
+    /// Reads two octets, the least significant first.
     @inlinable
     package mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
         let at = try advance(2, field)
         return UInt16(bytes[at]) | UInt16(bytes[at &+ 1]) &<< 8
     }
 
-    /// Three octets, least significant first.
+    /// Reads three octets, the least significant first.
     @inlinable
     package mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
         let at = try advance(3, field)
         return UInt32(bytes[at]) | UInt32(bytes[at &+ 1]) &<< 8 | UInt32(bytes[at &+ 2]) &<< 16
     }
 
-    /// Four octets, least significant first.
+    /// Reads four octets, the least significant first.
     @inlinable
     package mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
         UInt32(truncatingIfNeeded: try little(4, field))
@@ -91,13 +91,13 @@ package struct ByteReader: ~Escapable {
         try little(6, field)
     }
 
-    /// Eight octets, least significant first.
+    /// Reads eight octets, the least significant first.
     @inlinable
     package mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
         try little(8, field)
     }
 
-    /// Sixteen octets, least significant first.
+    /// Reads sixteen octets, the least significant first.
     @inlinable
     package mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
         guard remaining >= 16 else { throw failure(field, .truncated(needed: 16, available: remaining)) }
@@ -123,7 +123,7 @@ package struct ByteReader: ~Escapable {
         return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
     }
 
-    /// `count` octets, in place.
+    /// Reads `count` octets without a copy.
     @inlinable
     @_lifetime(copy self)
     package mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
@@ -147,7 +147,7 @@ package struct ByteReader: ~Escapable {
         return bytes.extracting(start..<bytes.count)
     }
 
-    /// Checks that nothing is left.
+    /// Throws if octets are left.
     @inlinable
     package func end() throws(DecodeError) {
         guard remaining == 0 else { throw failure("end", .trailing(count: remaining)) }
@@ -155,7 +155,7 @@ package struct ByteReader: ~Escapable {
 }
 
 extension Array where Element == UInt8 {
-    /// The octets of `span`, owned.
+    /// Copies the octets of `span`.
     @inlinable
     package init(copying span: Span<UInt8>) {
         self.init(capacity: span.count) { output in

@@ -9,7 +9,7 @@ extension OutputSpan where Element == UInt8 {
     @inlinable
     package mutating func i8(_ value: Int8) { append(UInt8(bitPattern: value)) }
 
-    /// Two octets, least significant first.
+    /// Writes two octets, the least significant first.
     @inlinable
     package mutating func u16(_ value: UInt16) { little(UInt64(value), 2) }
 
@@ -17,7 +17,7 @@ extension OutputSpan where Element == UInt8 {
     @inlinable
     package mutating func u24(_ value: UInt32) { little(UInt64(value), 3) }
 
-    /// Four octets, least significant first.
+    /// Writes four octets, the least significant first.
     @inlinable
     package mutating func u32(_ value: UInt32) { little(UInt64(value), 4) }
 
@@ -25,11 +25,11 @@ extension OutputSpan where Element == UInt8 {
     @inlinable
     package mutating func u48(_ value: UInt64) { little(value, 6) }
 
-    /// Eight octets, least significant first.
+    /// Writes eight octets, the least significant first.
     @inlinable
     package mutating func u64(_ value: UInt64) { little(value, 8) }
 
-    /// Sixteen octets, least significant first.
+    /// Writes sixteen octets, the least significant first.
     @inlinable
     package mutating func u128(_ value: UInt128) {
         little(UInt64(truncatingIfNeeded: value), 8)

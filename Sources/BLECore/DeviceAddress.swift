@@ -3,7 +3,7 @@
 public struct DeviceAddress: Hashable, Sendable {
     /// The type that goes with the address on air and in HCI.
     public enum AddressType: UInt8, Hashable, Sendable {
-        /// Assigned by the IEEE.
+        /// The address was assigned by the IEEE.
         case `public` = 0
         /// Made by the device; `Kind` says how.
         case random = 1
@@ -11,7 +11,7 @@ public struct DeviceAddress: Hashable, Sendable {
 
     /// What an address says about its owner.
     public enum Kind: String, Hashable, Sendable {
-        /// Assigned by the IEEE, lasting.
+        /// A public address, which the IEEE assigns and which stays the same.
         case `public`
         /// Random, kept at least until power off.
         case `static`
@@ -58,7 +58,7 @@ public struct DeviceAddress: Hashable, Sendable {
 }
 
 extension DeviceAddress: CustomStringConvertible {
-    /// `AA:BB:CC:DD:EE:FF`, without the type.
+    /// The address as `AA:BB:CC:DD:EE:FF`, without the type.
     public var text: String {
         (0..<6).map { UInt8(truncatingIfNeeded: value >> UInt64(40 - 8 * $0)).hex.uppercased() }
             .joined(separator: ":")

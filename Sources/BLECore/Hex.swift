@@ -1,6 +1,6 @@
 /// Hexadecimal text, lower-case and without separators, as every command and log of this project has it.
 extension Sequence where Element == UInt8 {
-    /// Two digits an octet.
+    /// The octets as hexadecimal digits, two for each.
     package var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)

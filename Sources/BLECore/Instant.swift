@@ -33,7 +33,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     @inlinable
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// `instant` moved by `duration`.
+    /// Returns `instant` moved by `duration`.
     @inlinable
     package static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
 }

@@ -26,6 +26,6 @@ package protocol Machine {
     /// Returns the next event, oldest first.
     mutating func nextEvent() -> Event?
 
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     var deadline: Instant? { get }
 }

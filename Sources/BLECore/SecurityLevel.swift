@@ -1,4 +1,5 @@
-/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol
+/// 3, Part C, 10.2.1).
 public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     /// Level 1: no encryption is needed.
     case open = 1
@@ -24,7 +25,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// The level of that name.
+    /// Parses the kernel's name of a level.
     package init?(kernelName: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.kernelName == kernelName }) else { return nil }
         self = level

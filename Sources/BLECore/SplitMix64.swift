@@ -6,7 +6,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     /// A generator that begins at `seed`.
     package init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
+    /// Returns the next 64 pseudorandom bits.
     package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

@@ -26,7 +26,7 @@ public struct UTF8Text: Sendable {
     /// The octets that were sent, whether or not they are UTF-8.
     package var octets: [UInt8] { bad ?? Array(text.utf8) }
 
-    /// Whether it was UTF-8.
+    /// Whether the octets are valid UTF-8.
     package var isValid: Bool { bad == nil }
 }
 
@@ -51,10 +51,10 @@ extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, E
     /// All octets that are left; never throws.
     package init(decoding reader: inout ByteReader) throws(DecodeError) { self.init(reader.restInPlace()) }
 
-    /// Octets that were sent.
+    /// The number of octets that were received.
     package var encodedCount: Int { bad?.count ?? text.utf8.count }
 
-    /// Writes what was sent.
+    /// Writes the octets as they were received.
     package func encode(into output: inout OutputSpan<UInt8>) {
         if let bad {
             output.bytes(bad)

@@ -7,7 +7,6 @@ package struct CheckedHandle: Hashable, Sendable {
     /// The state; `.unknown` for a bare handle, which is its user's responsibility.
     package let generation: DatabaseGeneration
 
-    /// A handle of that state.
     package init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
         (self.handle, self.generation) = (handle, generation)
     }

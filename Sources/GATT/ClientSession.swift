@@ -3,12 +3,12 @@ import BLECore
 import DequeModule
 import GATTClient
 
-/// The client's role of this host on a link: what it asks, what it knows of the server at the other end, and who listens to
-/// its values (Core Specification 5.4, Vol 3, Part G).
+/// The client's role of this host on a link: what it asks, what it knows of the server at the other end, and
+/// who listens to its values (Core Specification 5.4, Vol 3, Part G).
 ///
-/// Procedures run one after the other, in the order in which they were asked for; commands do not wait for them. Handles of an
-/// earlier state of the database are not sent: an operation with such handles begins when the database was discovered, or
-/// fails.
+/// Procedures run one after the other, in the order in which they were asked for; commands do not wait for
+/// them. Handles of an earlier state of the database are not sent: an operation with such handles begins when
+/// the database was discovered, or fails.
 ///
 /// ```swift
 /// let ticket = connection.session.run(ReadLongValue(0x0003))
@@ -17,11 +17,11 @@ import GATTClient
 ///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
 /// }
 /// ```
-/// What it wants to send its `GATTConnection` takes from it. The databases of all peers are remembered by the owner, who is
-/// asked by events.
+/// Its `GATTConnection` takes from it what it has to send. The databases of all peers are remembered by the
+/// owner, who is asked by events.
 package struct ClientSession: Sendable {
-    /// Names what was known of the server's database at some time: what is found by several requests is of one state only
-    /// if none of them was followed by a change.
+    /// Names what was known of the server's database at some time: what is found by several requests is of
+    /// one state only if none of them was followed by a change.
     package struct DatabaseState: Hashable, Sendable {
         fileprivate let changes: Int
     }
@@ -45,7 +45,7 @@ package struct ClientSession: Sendable {
     /// The operation whose turn it is.
     private struct Running: Sendable {
         enum Phase: Sendable {
-            /// It is to be asked what it wants next.
+            /// Its next step is to be taken.
             case ready
             /// Its request waits for the answer.
             case asking
@@ -85,7 +85,7 @@ package struct ClientSession: Sendable {
         let handles: [CheckedHandle]
     }
 
-    /// What waits for the database.
+    /// A procedure or request that waits for the database.
     private enum Waiting: Sendable {
         case database(TicketID)
         case location(TicketID)
@@ -171,14 +171,13 @@ package struct ClientSession: Sendable {
     /// Whether the server knows what this client can do.
     private var hasToldFeatures = false
 
-    /// A subscriber of a characteristic.
     private struct Subscription: Sendable {
         let characteristic: RemoteCharacteristic
         /// Whether an indication is confirmed only when the subscriber has taken it.
         let holdsConfirmation: Bool
     }
 
-    /// Who wants what; the session itself is among them, for Service Changed.
+    /// The subscribers of each value; the session itself is among them, for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
     /// The configurations last written, by the value's handle; for other handles none was written.
@@ -200,15 +199,15 @@ extension ClientSession {
         case finished(TicketID, Outcome<GATTFailure>)
         /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
         case securityWanted(TicketID, ATTErrorCode)
-        /// A discovery wants the database that is remembered of this server, if it has that hash; `remember(_:for:)` gives
-        /// it.
+        /// A discovery needs the database that is remembered of this server, if it has that hash;
+        /// `remember(_:for:)` gives it.
         case databaseWanted(hash: [UInt8]?)
         /// A discovery is over, or what was remembered is true; the owner has it taken by `adopt(_:of:in:)`.
         case databaseFound(RemoteDatabase)
         /// The server's database has changed among these handles: what is remembered of it is not true any more.
         case databaseChanged(AttributeRange)
-        /// The server sent a value by itself, for these subscribers, in the order in which they subscribed; for none when
-        /// it is early, or unwanted.
+        /// The server sent a value by itself, for these subscribers, in the order in which they subscribed;
+        /// for none when it is early, or unwanted.
         case value(ReceivedValue, to: [SubscriptionID])
         /// The subscriber gets nothing any more: what comes under its handle may be something else now.
         case subscriptionEnded(SubscriptionID, GATTFailure)
@@ -287,8 +286,8 @@ extension ClientSession {
     /// Whether procedures go on or wait for their turn; not those that wait for a discovery.
     package var isAsking: Bool { running != nil || !operations.isEmpty }
 
-    /// Gives the database of the server: what is known, if it is certain to be true, else what discovery finds. Those who
-    /// ask meanwhile wait for the same discovery.
+    /// Gives the database of the server: what is known, if it is certain to be true, else what discovery
+    /// finds. Those who ask meanwhile wait for the same discovery.
     ///
     /// - Parameter isRefreshing: whether it is discovered in any case.
     package mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
@@ -415,7 +414,7 @@ extension ClientSession {
         }
     }
 
-    /// Takes the server's answer.
+    /// Handles the server's response to the running request.
     mutating func receive(_ response: ATTResponse) {
         guard running != nil else { return }
         running?.phase = .ready
@@ -473,7 +472,7 @@ extension ClientSession {
         return nil
     }
 
-    /// The operation that runs has failed, or wants more security first.
+    /// The operation that runs has failed, or needs more security first.
     private mutating func fail(_ failure: GATTFailure) {
         guard let current = running else { return }
         if current.isAnswered { undo(current) }
@@ -503,8 +502,8 @@ extension ClientSession {
         if let undo = current.procedure.undo { undoing.append(undo) }
     }
 
-    /// The operation that runs has come to its end. `isUncertain`: whether the server may have done its last request although
-    /// that has failed.
+    /// The operation that runs has come to its end. `isUncertain`: whether the server may have done its last
+    /// request although that has failed.
     private mutating func conclude(
         _ result: Result<any Sendable, GATTFailure>, isUncertain: Bool = false
     ) {
@@ -590,8 +589,8 @@ extension ClientSession {
 // MARK: - Discovery
 
 extension ClientSession {
-    /// Answers `Event.databaseWanted` with what is remembered of the server; nil when nothing is, or not with that hash. An
-    /// answer that comes when no discovery waits for it any more is left alone.
+    /// Answers `Event.databaseWanted` with what is remembered of the server; nil when nothing is, or not with
+    /// that hash. An answer that comes when no discovery waits for it any more is left alone.
     package mutating func remember(_ database: RemoteDatabase?, for hash: [UInt8]?) {
         guard let discovery, case .recalling(hash) = discovery.step else { return }
         if let database, !discovery.isRefreshing {
@@ -825,8 +824,8 @@ extension ClientSession {
         return !isStale && generation.number == database?.generation.number
     }
 
-    /// Names parts of the database that are found one by one, of which the first was asked for at `state`; nil when it has
-    /// changed since.
+    /// Names parts of the database that are found one by one, of which the first was asked for at `state`;
+    /// nil when it has changed since.
     package mutating func partialGeneration(
         since state: DatabaseState, in cache: inout DatabaseCache
     ) -> DatabaseGeneration? {
@@ -904,8 +903,8 @@ extension ClientSession {
 // MARK: - Values
 
 extension ClientSession {
-    /// Takes what the server sent by itself. An indication is confirmed at once, unless a subscriber holds the confirmation
-    /// until it has taken the value.
+    /// Takes what the server sent by itself. An indication is confirmed at once, unless a subscriber holds
+    /// the confirmation until it has taken the value.
     mutating func receive(_ unsolicited: ATTUnsolicited, mtu: ATTMTU, at now: Instant) {
         var confirms = unsolicited.opcode == .handleValueIndication
         defer { if confirms { confirmationsOwed += 1 } }
@@ -940,6 +939,6 @@ extension ClientSession {
         return confirmationsOwed
     }
 
-    /// When `expire(at:)` wants to be called.
+    /// When `expire(at:)` is to be called.
     var deadline: Instant? { held.deadline }
 }

@@ -7,9 +7,9 @@ import GATTServer
 /// One link as GATT sees it: the ATT bearer with both roles on it, and its client's place in the server that all links
 /// share (Core Specification 5.4, Vol 3, Part G).
 ///
-/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says which services
-/// have come and gone. For the client's role of this host, which is its `session`, it sends requests and commands, and takes
-/// the values that the peer sends by itself.
+/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says
+/// which services have come and gone. For the client's role of this host, which is its `session`, it sends
+/// requests and commands, and takes the values that the peer sends by itself.
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
@@ -25,15 +25,16 @@ import GATTServer
 /// while let event = server.nextEvent() { handle(event) }  // what clients did
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
-/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after everything
-/// that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all do just this.
+/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after
+/// everything that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all
+/// do just this.
 package struct GATTConnection: Sendable {
     /// The number of the client at the other end.
     package let client: ClientID
-    /// Whether the answer to a write waits for `release(_:isKept:)`, which an owner wants that keeps what clients write.
+    /// Whether the answer to a write waits for `release(_:isKept:)`, for owners that keep what clients write.
     package var holdsChanges = false
-    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its values. After
-    /// something was asked of it, look for events and frames.
+    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its
+    /// values. After something was asked of it, look for events and frames.
     package var session: ClientSession
 
     private var bearer: ATTBearer
@@ -63,7 +64,7 @@ package struct GATTConnection: Sendable {
     /// Whether the open request was refused as overdue, and the server does not know that yet.
     private var isOverdue = false
     private var lastHeld: UInt64 = 0
-    /// When the last PDU came.
+    /// When the last PDU was received.
     private var received = Instant.zero
 
     /// Values of deliveries that go in order.
@@ -114,9 +115,9 @@ package struct GATTConnection: Sendable {
         bearer = ATTBearer(configuration)
     }
 
-    /// What the owner chose.
+    /// The configuration that the owner chose.
     package var configuration: ATTBearer.Configuration { bearer.configuration }
-    /// The MTU that holds now.
+    /// The ATT_MTU that is in use.
     package var mtu: ATTMTU { bearer.mtu }
     /// Why the bearer carries nothing any more; nil while it does.
     package var closure: ATTBearer.Closure? { bearer.closure }
@@ -140,7 +141,7 @@ extension GATTConnection {
         session.expire(at: now)
     }
 
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
 
     /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`
@@ -157,8 +158,8 @@ extension GATTConnection {
         bearer.setWritable(isWritable, at: now)
     }
 
-    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and nothing more is
-    /// sent or received.
+    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and
+    /// nothing more is sent or received.
     package mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
     /// Returns the next event, oldest first. What the peer asks is answered by `server` on the way. `.closed` follows
@@ -262,9 +263,10 @@ extension GATTConnection {
 // MARK: - Values
 
 extension GATTConnection {
-    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications go as far as
-    /// there is room, behind those of earlier deliveries; each indication goes when the one before it is confirmed, and
-    /// neither waits for the other. `.sent` and `.confirmed` report each value, `.delivered` the end.
+    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications
+    /// go as far as there is room, behind those of earlier deliveries; each indication goes when the one
+    /// before it is confirmed, and neither waits for the other. `.sent` and `.confirmed` report each value,
+    /// `.delivered` the end.
     package mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
@@ -292,8 +294,8 @@ extension GATTConnection {
         indications.parts.removeAll { $0.delivery == delivery }
     }
 
-    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for confirmations,
-    /// a notification for the channel.
+    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for
+    /// confirmations, a notification for the channel.
     package func hasRoom(forIndication isIndication: Bool) -> Bool {
         guard isIndication else { return notifications.parts.isEmpty && bearer.canSendUnsolicited }
         return closure == nil && indications.count < configuration.indicationLimit
@@ -415,9 +417,11 @@ extension GATTConnection {
 // MARK: - The client's role of this host
 
 extension GATTConnection {
-    /// Sends a command, past any request that waits for its response: at once where there is room, else when its turn comes.
+    /// Sends a command, past any request that waits for its response: at once where there is room, else when
+    /// its turn comes.
     ///
-    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state of the database.
+    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state
+    ///   of the database.
     package mutating func send(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Submission<Void> {
@@ -425,8 +429,8 @@ extension GATTConnection {
         return .pending(session.wait(toSend: command, about: handles))
     }
 
-    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are of an earlier
-    /// link, and nothing was sent.
+    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are
+    /// of an earlier link, and nothing was sent.
     package mutating func trySend(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Bool {
@@ -448,7 +452,6 @@ extension GATTConnection {
         canSend ? .done(()) : .pending(session.wait(toSend: nil))
     }
 
-    /// Waits until `hasRoom(forIndication:)` holds.
     package mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
         guard !hasRoom(forIndication: isIndication) else { return .done(()) }
         let ticket = session.open(Void.self)
@@ -461,8 +464,8 @@ extension GATTConnection {
         return .pending(ticket)
     }
 
-    /// Ends an operation without its result. A request that is on its way is waited for all the same, before the next one
-    /// goes. An operation that has ended is left alone.
+    /// Ends an operation without its result. A request that is on its way is waited for all the same, before
+    /// the next one goes. An operation that has ended is left alone.
     package mutating func cancel(_ id: TicketID) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
@@ -479,8 +482,8 @@ extension GATTConnection {
         looksAgain = true
     }
 
-    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once a link: done
-    /// when it was offered before.
+    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once
+    /// a link: done when it was offered before.
     package mutating func offerMTU() -> Submission<Void> {
         guard !hasOfferedMTU else { return .done(()) }
         return .pending(session.exchangeMTU(configuration.receiveMTU))
@@ -538,17 +541,15 @@ package struct DeliveryID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a connection.
     package let rawValue: UInt64
 
-    /// The delivery with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// How a delivery ended.
 package enum DeliveryEnd: Hashable, Sendable {
     /// All notifications are given to the channel's queue, and all indications are confirmed.
     case complete
     /// A value does not fit the MTU. Nothing was sent; where the MTU sank meanwhile, what was not sent by then.
     case refused(ATTLimitError)
-    /// The connection ended first.
+    /// The connection ended before the delivery did.
     case closed(ATTBearer.Closure)
 }
 
@@ -567,7 +568,7 @@ extension GATTConnection {
         /// The delivery has come to its end.
         case delivered(DeliveryID, DeliveryEnd)
         /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events
-        /// report what changed. It wants `release(_:isKept:)`.
+        /// report what changed. It is answered by `release(_:isKept:)`.
         case changed(HeldResponse)
         /// The request with this opcode was kept too long and was refused with Unlikely Error.
         case overdue(ATTOpcode)

@@ -14,9 +14,9 @@ package enum GATTFailure: Error, Sendable {
     case databaseChanged(AttributeHandle)
     /// The server's database has changed during each of three discoveries.
     case restlessDatabase
-    /// The link did not get as secure as the server wants, for that reason of the link's owner.
+    /// The link did not get as secure as the server requires, for that reason of the link's owner.
     case security(any Error)
-    /// The owner has cancelled it.
+    /// The owner has cancelled the operation.
     case cancelled
 }
 
@@ -34,12 +34,12 @@ extension GATTFailure: CustomStringConvertible {
     }
 }
 
-/// What became of the security that a server wants for a request.
+/// The result of raising the security that a server requires for a request.
 package enum SecurityRaise: Sendable {
     /// The link is more secure: the procedure is begun anew.
     case raised
     /// The link cannot be more secure, or shall not: the server's refusal is the result.
     case unavailable
-    /// It was tried and failed.
+    /// The attempt failed with this error.
     case failed(any Error)
 }

@@ -17,7 +17,7 @@ package struct Ticket<Value: Sendable>: Hashable, Sendable {
 
 /// What becomes of an operation that was begun.
 package enum Submission<Value: Sendable>: Sendable {
-    /// It is done already.
+    /// The operation had its result at once.
     case done(Value)
     /// It ends by an event that names the ticket.
     case pending(Ticket<Value>)
@@ -27,7 +27,6 @@ package enum Submission<Value: Sendable>: Sendable {
 package struct Outcome<Failure: Error>: Sendable {
     private let result: Result<any Sendable, Failure>
 
-    /// The operation ended so.
     package init(_ result: Result<any Sendable, Failure>) { self.result = result }
 
     /// The result of the operation that `ticket` names.

@@ -14,7 +14,7 @@ package enum GATTClientError: Error, Hashable, Sendable {
     package enum Limit: Hashable, Sendable {
         /// Where in a value a read begins.
         case readOffset
-        /// The octets of a value.
+        /// The length of a value, in octets.
         case valueLength
     }
 }

@@ -14,7 +14,7 @@ import ATT
 /// Every procedure ends after a bounded number of requests, whatever the peer answers. One that threw is
 /// over.
 package protocol GATTProcedure: Sendable {
-    /// What the procedure is for.
+    /// The type of the procedure's result.
     associatedtype Output: Sendable
 
     /// What to ask now, or the result. `mtu` is the bearer's ATT_MTU, in octets, when the request goes out.
@@ -30,14 +30,14 @@ package protocol GATTProcedure: Sendable {
 }
 
 extension GATTProcedure {
-    /// Most procedures leave nothing behind.
+    /// Most procedures leave no state to undo.
     package var undo: ATTRequest? { nil }
 }
 
-/// What a procedure wants next.
+/// The next step of a procedure.
 package enum GATTStep<Output: Sendable>: Sendable {
     /// To send this and hand the response to `receive`.
     case ask(ATTRequest)
-    /// Nothing: this is the result.
+    /// The procedure has ended with this result.
     case done(Output)
 }

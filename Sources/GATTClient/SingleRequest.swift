@@ -1,17 +1,17 @@
 import ATT
 import BLECore
 
-/// A procedure of one request.
+/// A procedure that consists of one request.
 protocol SingleRequest: GATTProcedure {
     var request: ATTRequest { get }
-    /// Once the response came.
+    /// The result, when the response has arrived.
     var result: Output? { get set }
     /// Returns the result in a response other than an error; nil if the response does not answer this request.
     func result(of response: ATTResponse) throws(GATTClientError) -> Output?
 }
 
 extension SingleRequest {
-    /// The request, or the result.
+    /// Asks with the request, then returns the result.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         result.map { .done($0) } ?? .ask(request)
     }
@@ -26,8 +26,8 @@ extension SingleRequest {
     }
 }
 
-/// Offers the MTU of this side to the server, once a link (Core Specification 5.4, Vol 3, Part G, 4.3.1). The bearer takes
-/// the lesser of both; a server may refuse, and the MTU stays as it is.
+/// Offers the MTU of this side to the server, once a link (Core Specification 5.4, Vol 3, Part G, 4.3.1). The
+/// bearer takes the lesser of both; a server may refuse, and the MTU stays as it is.
 package struct ExchangeMTU: SingleRequest {
     /// Nothing but that the server has answered.
     package typealias Output = Void
@@ -58,7 +58,7 @@ package struct RawRequest: GATTProcedure {
 
     package init(_ request: ATTRequest) { self.request = request }
 
-    /// The request, or its response.
+    /// Asks with the request, then returns its response.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ATTResponse> {
         response.map { .done($0) } ?? .ask(request)
     }

@@ -6,14 +6,15 @@ import DequeModule
 /// 3, Part G). The connection of each client brings it requests and takes its answers; `nextEvent()` reports what
 /// clients did. Nothing is copied between a frame and a handler but the value that a write carries.
 package struct GATTServer: Sendable {
-    /// What all links share.
+    /// The state that all links share.
     struct Shared: Sendable {
         var database: AttributeDatabase
         var configuration: ServerOptions
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
-        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter of all others.
+        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter
+        /// of all others.
         private(set) var subscribers: [AttributeHandle: [ClientID]] = [:]
 
         mutating func note(_ client: ClientID, subscribes: Bool, to handle: AttributeHandle) {
@@ -83,12 +84,11 @@ package struct GATTServer: Sendable {
     private var shared: Shared
     private var clients: [ClientID: Client] = [:]
 
-    /// A server of `database`.
     package init(_ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()) {
         shared = Shared(database: database, configuration: configuration)
     }
 
-    /// The attributes and their values.
+    /// The attributes and their stored values.
     package var database: AttributeDatabase { shared.database }
     /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
     package var refusedCommands: Int { shared.refusedCommands }
@@ -102,8 +102,8 @@ package struct GATTServer: Sendable {
     ///   - client: the client.
     ///   - address: its address on the link, for handlers.
     ///   - security: how safe its link is.
-    ///   - current: asks how safe it is now, where that changes without a word; nil while that is uncertain. Only asked when
-    ///     the security that is known is not enough. It must not call the server.
+    ///   - current: asks how safe it is now, where that changes without a word; nil while that is
+    ///     uncertain. Only asked when the security that is known is not enough. It must not call the server.
     ///   - record: what `disconnect` gave.
     package mutating func connect(
         _ client: ClientID, at address: DeviceAddress = Self.noAddress, security: LinkSecurity = .none,
@@ -183,8 +183,9 @@ package struct GATTServer: Sendable {
         clients[pending.client]?.complete(pending, with: result, &shared) ?? nil
     }
 
-    /// The bearer has refused a request that waited too long for its handler: what the handler completes later is not done,
-    /// and of a long write whose execution it was nothing stays queued (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
+    /// The bearer has refused a request that waited too long for its handler: what the handler completes
+    /// later is not done, and of a long write whose execution it was nothing stays queued (Core Specification
+    /// 5.4, Vol 3, Part F, 3.4.6.3).
     package mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }
@@ -202,8 +203,8 @@ package struct GATTServer: Sendable {
 
 /// Services that come and go while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
 extension GATTServer {
-    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that are up are
-    /// all affected: see `serviceChange`.
+    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that
+    /// are up are all affected: see `serviceChange`.
     package mutating func publish(
         _ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()
     ) {
@@ -319,7 +320,7 @@ extension GATTServer {
 
     /// The centrals that want the values of the characteristic with this value handle. One with robust caching
     /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
-    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing wants gets none until it is
+    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing requires gets none until it is
     /// (Part C, 10.3.2).
     package func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         (shared.subscribers[handle] ?? []).compactMap { client in
@@ -369,7 +370,7 @@ extension GATTServer {
         return delivery
     }
 
-    /// How a client wants a characteristic's values, if it may have them now.
+    /// How a client has subscribed to a characteristic, if it may have the values now.
     private func wish(
         of client: ClientID, for handle: AttributeHandle
     ) -> ClientCharacteristicConfiguration? {
@@ -380,7 +381,7 @@ extension GATTServer {
         return configuration
     }
 
-    /// How `central` wants the values of the characteristic with this value handle; nothing when it does not.
+    /// How `central` has subscribed to the characteristic with this value handle; empty when it has not.
     package func configuration(
         of handle: AttributeHandle, for central: ClientID
     ) -> ClientCharacteristicConfiguration {
@@ -388,16 +389,16 @@ extension GATTServer {
     }
 }
 
-/// What becomes of a request.
+/// The result of handling a request.
 package enum GATTAnswer: Hashable, Sendable {
     case respond(ATTResponse)
-    /// A handler will complete it.
+    /// The answer follows when a handler has completed it.
     case later
 }
 
 /// A read or write by a client that the application must authorize.
 public struct GATTAuthorizationRequest: Hashable, Sendable {
-    /// The central that wants it.
+    /// The central whose request needs authorization.
     public let central: Central
     /// The handle of the attribute.
     public let handle: AttributeHandle
@@ -405,7 +406,7 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
     public let isWrite: Bool
 }
 
-/// What a central did.
+/// An action of a central, for the owner.
 package enum GATTServerEvent: Hashable, Sendable {
     /// Read a value; parts of it that follow are not reported again.
     case read(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
@@ -416,18 +417,17 @@ package enum GATTServerEvent: Hashable, Sendable {
     /// Subscribed to the characteristic with this value handle, or changed how.
     case subscribed(
         central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
-    /// Unsubscribed, or went away.
+    /// The central has unsubscribed or disconnected.
     case unsubscribed(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID)
     /// Said that it can do something that it had not said before.
     case features(central: ClientID, ClientSupportedFeatures)
 }
 
-/// A central that wants a characteristic's values.
+/// A central that has subscribed to a characteristic.
 package struct GATTSubscriber: Hashable, Sendable {
     package let central: ClientID
     package let configuration: ClientCharacteristicConfiguration
 
-    /// A central that wants values in a way.
     package init(central: ClientID, configuration: ClientCharacteristicConfiguration) {
         self.central = central
         self.configuration = configuration
@@ -453,7 +453,7 @@ public enum AttributeValueError: Error, Hashable, Sendable {
 }
 
 extension AttributeValueError: CustomStringConvertible {
-    /// One line for a log.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .notFound(let handle): "no value has the handle \(handle)"

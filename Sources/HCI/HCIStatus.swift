@@ -6,7 +6,7 @@ public struct HCIStatus: HCICode, Error {
     /// The error code of the controller (Core Specification 5.4, Vol 1, Part F).
     public let rawValue: UInt8
 
-    /// The status of that code.
+    /// Creates a status from its code (Vol 1, Part F).
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -98,7 +98,7 @@ extension HCIStatus {
     package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication Failure: pairing or authentication failed, for example with a wrong key.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
-    /// PIN or Key Missing.
+    /// The device has no key for the link, as after its bond was deleted (0x06).
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     package static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// Connection Timeout: the supervision timeout of the link has expired.
@@ -116,19 +116,16 @@ extension HCIStatus {
     package static let connectionRejectedSecurityReasons = HCIStatus(rawValue: 0x0e)
     /// Connection Rejected due to Unacceptable BD_ADDR.
     package static let connectionRejectedUnacceptableAddress = HCIStatus(rawValue: 0x0f)
-    /// Connection Accept Timeout Exceeded.
     package static let connectionAcceptTimeoutExceeded = HCIStatus(rawValue: 0x10)
-    /// Unsupported Feature or Parameter Value.
     package static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
-    /// Invalid HCI Command Parameters.
     package static let invalidCommandParameters = HCIStatus(rawValue: 0x12)
-    /// Remote User Terminated Connection.
+    /// The peer's host ended the connection (0x13).
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
     /// Remote Device Terminated Connection due to Low Resources.
     public static let remoteDeviceTerminatedLowResources = HCIStatus(rawValue: 0x14)
     /// Remote Device Terminated Connection due to Power Off.
     public static let remoteDeviceTerminatedPowerOff = HCIStatus(rawValue: 0x15)
-    /// Connection Terminated By Local Host.
+    /// This host ended the connection (0x16).
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
     package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
     package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
@@ -136,26 +133,20 @@ extension HCIStatus {
     package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1a)
     package static let scoOffsetRejected = HCIStatus(rawValue: 0x1b)
     package static let scoIntervalRejected = HCIStatus(rawValue: 0x1c)
-    /// SCO Air Mode Rejected.
     package static let scoAirModeRejected = HCIStatus(rawValue: 0x1d)
     /// Invalid LMP Parameters / Invalid LL Parameters.
     package static let invalidLLParameters = HCIStatus(rawValue: 0x1e)
     package static let unspecifiedError = HCIStatus(rawValue: 0x1f)
     /// Unsupported LMP Parameter Value / Unsupported LL Parameter Value.
     package static let unsupportedLLParameterValue = HCIStatus(rawValue: 0x20)
-    /// Role Change Not Allowed.
     package static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
     /// LMP Response Timeout / LL Response Timeout.
     package static let llResponseTimeout = HCIStatus(rawValue: 0x22)
     /// LMP Error Transaction Collision / LL Procedure Collision.
     package static let llProcedureCollision = HCIStatus(rawValue: 0x23)
-    /// LMP PDU Not Allowed.
     package static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
-    /// Encryption Mode Not Acceptable.
     package static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
-    /// Link Key cannot be Changed.
     package static let linkKeyCannotBeChanged = HCIStatus(rawValue: 0x26)
-    /// Requested QoS Not Supported.
     package static let requestedQoSNotSupported = HCIStatus(rawValue: 0x27)
     package static let instantPassed = HCIStatus(rawValue: 0x28)
     /// Pairing With Unit Key Not Supported.
@@ -163,19 +154,15 @@ extension HCIStatus {
     package static let differentTransactionCollision = HCIStatus(rawValue: 0x2a)
     package static let qosUnacceptableParameter = HCIStatus(rawValue: 0x2c)
     package static let qosRejected = HCIStatus(rawValue: 0x2d)
-    /// Channel Classification Not Supported.
     package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2e)
     package static let insufficientSecurity = HCIStatus(rawValue: 0x2f)
-    /// Parameter Out Of Mandatory Range.
     package static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
     package static let roleSwitchPending = HCIStatus(rawValue: 0x32)
     package static let reservedSlotViolation = HCIStatus(rawValue: 0x34)
     package static let roleSwitchFailed = HCIStatus(rawValue: 0x35)
-    /// Extended Inquiry Response Too Large.
     package static let extendedInquiryResponseTooLarge = HCIStatus(rawValue: 0x36)
     /// Secure Simple Pairing Not Supported By Host.
     package static let secureSimplePairingNotSupportedByHost = HCIStatus(rawValue: 0x37)
-    /// Host Busy - Pairing.
     package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
     /// Connection Rejected due to No Suitable Channel Found.
     package static let connectionRejectedNoSuitableChannel = HCIStatus(rawValue: 0x39)
@@ -188,11 +175,9 @@ extension HCIStatus {
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3e)
     /// Coarse Clock Adjustment Rejected but Will Try to Adjust Using Clock Dragging.
     package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
-    /// Type0 Submap Not Defined.
     package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
     package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
     package static let limitReached = HCIStatus(rawValue: 0x43)
-    /// Operation Cancelled by Host.
     package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     package static let packetTooLong = HCIStatus(rawValue: 0x45)
     package static let tooLate = HCIStatus(rawValue: 0x46)

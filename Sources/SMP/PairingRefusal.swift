@@ -4,7 +4,6 @@ import BLECore
 /// the peer goes on without encryption instead of waiting 30 seconds for nothing (Core Specification 5.4,
 /// Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
 package struct PairingRefusal: Machine, Sendable {
-    /// What the machine reports.
     package enum Event: Equatable, Sendable {
         /// The peer sent a packet of this code and receives this reason.
         case refused(SMPCode, PairingFailureReason)
@@ -38,7 +37,7 @@ package struct PairingRefusal: Machine, Sendable {
         event = .refused(code, reason)
     }
 
-    /// Nothing is ever due.
+    /// Has no time limits, so does nothing.
     package mutating func expire(at now: Instant) {}
 
     /// Writes Pairing Failed, when there is something to refuse.
@@ -48,7 +47,7 @@ package struct PairingRefusal: Machine, Sendable {
         return true
     }
 
-    /// What was refused last, once.
+    /// Returns the request that was refused, once.
     package mutating func nextEvent() -> Event? { event.take() }
 
     package var deadline: Instant? { nil }

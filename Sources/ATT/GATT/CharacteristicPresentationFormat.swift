@@ -8,17 +8,17 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
         /// The number of the format in the SIG's Assigned Numbers.
         public let rawValue: UInt8
 
-        /// The format with that number.
+        /// Creates a format from its number in the SIG's Assigned Numbers.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
     }
 
-    /// The type of the value.
+    /// The data type of the value.
     public var format: Format
     /// The power of ten that an integer is to be multiplied by.
     public var exponent: Int8
     /// The unit, from the SIG's Assigned Numbers: 0x272f is a degree Celsius, 0x2700 none.
     public var unit: UInt16
-    /// Who assigned `meaning`: 1 is the Bluetooth SIG.
+    /// The organization that assigned `meaning`: 1 is the Bluetooth SIG.
     public var namespace: UInt8
     /// Distinguishes this value from others of its kind: 0x0106 is "main", 0 none.
     public var meaning: UInt16
@@ -36,7 +36,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 
     package static var packetName: String { "characteristic presentation format" }
 
-    /// Reads the descriptor's value.
+    /// Reads the seven octets of the descriptor.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         format = Format(rawValue: try reader.u8("format"))
         exponent = try reader.i8("exponent")
@@ -47,7 +47,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 
     package var encodedCount: Int { 7 }
 
-    /// Writes the descriptor's value.
+    /// Writes the seven octets of the descriptor.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(format.rawValue)
         output.i8(exponent)
@@ -58,7 +58,7 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 }
 
 extension CharacteristicPresentationFormat.Format {
-    /// One bit: false or true.
+    /// A Boolean of one bit: 0 is false, 1 is true.
     public static let boolean = Self(rawValue: 0x01)
     /// Unsigned integers, named for their length in bits.
     public static let
@@ -90,7 +90,7 @@ extension CharacteristicPresentationFormat.Format {
     public static let medFloat16 = Self(rawValue: 0x16)
     /// A number of IEEE 11073-20601 in 32 bits (FLOAT).
     public static let medFloat32 = Self(rawValue: 0x17)
-    /// IEEE 20601: two 16-bit numbers.
+    /// Two numbers of 16 bits, as in IEEE 11073-20601.
     public static let uint16Pair = Self(rawValue: 0x18)
     /// Text in UTF-8, to the end of the value.
     public static let utf8 = Self(rawValue: 0x19)

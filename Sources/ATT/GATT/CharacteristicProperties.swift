@@ -1,9 +1,9 @@
 /// What can be done with a characteristic's value (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The octet of the declaration.
+    /// The octet of the characteristic declaration (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
     public let rawValue: UInt8
 
-    /// The properties of that octet.
+    /// Creates properties from the octet of the declaration.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// May be broadcast in advertising. A server adds a Server Characteristic Configuration (0x2903) for that, which
@@ -12,9 +12,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// Clients can read the value.
     public static let read = CharacteristicProperties(rawValue: 0x02)
-    /// May be written by command.
+    /// Clients can write the value by Write Command, which has no response.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// May be written by request.
+    /// Clients can write the value by Write Request.
     public static let write = CharacteristicProperties(rawValue: 0x08)
     /// The server sends the value to subscribed clients, which do not confirm it.
     public static let notify = CharacteristicProperties(rawValue: 0x10)
@@ -22,10 +22,10 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
     /// May be written by signed command.
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
-    /// Has `ExtendedCharacteristicProperties` in a descriptor.
+    /// The descriptor `ExtendedCharacteristicProperties` has further properties.
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 
-    /// Every way to write.
+    /// All properties that allow writing.
     package static let anyWrite: CharacteristicProperties = [
         .write, .writeWithoutResponse, .authenticatedSignedWrites,
     ]
@@ -50,10 +50,11 @@ extension CharacteristicProperties: CustomStringConvertible {
 /// What the Characteristic Extended Properties descriptor adds (Core Specification 5.4, Vol 3, Part G,
 /// 3.3.3.1).
 public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The descriptor's 16 bits.
+    /// The 16 bits of the descriptor, of which two are in use (Core Specification 5.4, Vol 3, Part G,
+    /// 3.3.3.1).
     public let rawValue: UInt16
 
-    /// The properties of those bits.
+    /// Creates properties from the 16 bits of the descriptor.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// May be written by prepared writes whose echo the client compares.
@@ -62,18 +63,19 @@ public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = ExtendedCharacteristicProperties(rawValue: 0x0002)
 }
 
-/// How a client wants a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
+/// How a client subscribes to a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
 /// client has its own.
 public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
-    /// The descriptor's 16 bits.
+    /// The 16 bits of the descriptor, of which two are in use (Core Specification 5.4, Vol 3, Part G,
+    /// 3.3.3.3).
     public let rawValue: UInt16
 
-    /// The configuration of those bits.
+    /// Creates a configuration from the 16 bits of the descriptor.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The client wants the value by notification.
+    /// The server sends the values by notification.
     public static let notify = ClientCharacteristicConfiguration(rawValue: 0x0001)
-    /// The client wants the value by indication.
+    /// The server sends the values by indication.
     public static let indicate = ClientCharacteristicConfiguration(rawValue: 0x0002)
 }
 
@@ -82,7 +84,6 @@ public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
 package struct ServerCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
 
-    /// The configuration of those bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The value is broadcast in advertising.

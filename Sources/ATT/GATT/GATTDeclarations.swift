@@ -68,7 +68,6 @@ package struct CharacteristicDeclaration: Hashable, PacketCodable {
     /// The characteristic's UUID, in the octets it came in.
     package var type: AttributeType
 
-    /// The declaration of a characteristic.
     package init(properties: CharacteristicProperties, valueHandle: AttributeHandle, uuid: BluetoothUUID) {
         self.properties = properties
         self.valueHandle = valueHandle

@@ -36,7 +36,7 @@ extension BluetoothUUID {
     public static let appearance: BluetoothUUID = 0x2a01
     /// The connection parameters that a peripheral prefers (Part C, 12.3).
     package static let peripheralPreferredConnectionParameters: BluetoothUUID = 0x2a04
-    /// The handles that changed (7.1).
+    /// Service Changed: the range of handles that changed (7.1).
     package static let serviceChanged: BluetoothUUID = 0x2a05
     /// Whether the central resolves private addresses (Part C, 12.4).
     package static let centralAddressResolution: BluetoothUUID = 0x2aa6

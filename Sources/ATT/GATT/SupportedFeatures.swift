@@ -6,7 +6,7 @@ package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It wants Database Out Of Sync instead of values that have moved.
+    /// The client accepts Database Out Of Sync instead of values that have moved.
     package static let robustCaching = ClientSupportedFeatures(rawValue: 0x01)
     /// It takes more than one bearer (EATT).
     package static let enhancedBearer = ClientSupportedFeatures(rawValue: 0x02)
@@ -16,7 +16,7 @@ package struct ClientSupportedFeatures: OptionSet, Hashable, Sendable {
 
 /// What a server can do beyond what all can (Core Specification 5.4, Vol 3, Part G, 7.4).
 package struct ServerSupportedFeatures: OptionSet, Hashable, Sendable {
-    /// The value's first octet.
+    /// The first octet of the value.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -37,7 +37,7 @@ struct AcceptList {
             : Changes(clears: true, additions: Array(devices))
     }
 
-    /// All changes were made.
+    /// Records that the controller's list holds `devices`.
     mutating func settle(_ devices: Set<DeviceAddress>) { contents = devices }
 
     /// Changes to the list, in this order.

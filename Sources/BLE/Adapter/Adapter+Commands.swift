@@ -55,7 +55,7 @@ extension Adapter {
         }
     }
 
-    /// Sends a machine's command while the controller is set up. Throws when that is in vain.
+    /// Sends a machine's command while the controller is set up. Throws when the controller does not answer.
     func answer(to command: MachineCommand) async throws(BLEError) -> CommandAnswer {
         do throws(BLEError) {
             let limit = command.isPatient ? secondLimit : commandTimeLimit

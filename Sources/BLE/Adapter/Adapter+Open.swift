@@ -73,7 +73,7 @@ extension Adapter {
         }
     }
 
-    /// The port itself or, where the log wants to know so much, one that logs its packets.
+    /// The port itself or, at that log level, one that logs its packets.
     private static func traced(_ port: any PacketPort, _ name: String) -> any PacketPort {
         let log = Logger(label: "ble.\(name)")
         return log.logLevel <= .trace ? TracingPort(port) { log.trace("\($0)") } : port
@@ -242,8 +242,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it, and it must not
-    /// wake the system.
+    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it,
+    /// and it must not wake the system.
     private func suspend(_ isSuspended: Bool) {
         guard self.isSuspended != isSuspended else { return }
         log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")

@@ -65,11 +65,9 @@ public actor Adapter {
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
     var scanner: Scanner
-    /// The consumers of scans.
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
     var acceptList = AcceptList()
     var synchronizer = PeriodicSynchronizer()
-    /// The consumers of periodic trains.
     var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
     var advertiser = Advertiser()
     /// The callers that wait for advertisements.
@@ -114,7 +112,7 @@ public actor Adapter {
     private var endHandlers: [@Sendable (BLEError) -> Task<Void, Never>] = []
     /// What they do then, for which the owner's closing waits.
     var endWork: [Task<Void, Never>] = []
-    /// What the owner's closing does.
+    /// The task that closes the adapter for its owner.
     var closing: Task<Void, Never>?
     var capture: CaptureSink?
 
@@ -358,7 +356,7 @@ extension Adapter {
         if let end { endWork.append(action(end)) } else { endHandlers.append(action) }
     }
 
-    /// Calls the actions of `endWithAdapter`.
+    /// Calls the actions that `endWithAdapter` registered, once.
     func reportEnd(_ reason: BLEError) {
         let handlers = endHandlers
         endHandlers = []

@@ -4,7 +4,7 @@ import HCISocket
 
 /// A kernel adapter as it is now.
 public struct AdapterDescription: Hashable, Sendable {
-    /// Its number: 0 for hci0.
+    /// The number of the adapter: 0 for hci0.
     public var index: UInt16
     /// Its public address; all zeros when it has none.
     public var address: DeviceAddress

@@ -4,7 +4,7 @@ import HCISocket
 
 /// Options of `Adapter.open`: its event loop, privacy, security, recovery, and faults for tests.
 public struct AdapterOptions: Sendable {
-    /// The loop to live on.
+    /// The event loop that the adapter runs on.
     public var loop: EventLoop
     /// Takes every packet, for a recording. On kernel adapters also those of the kernel and of others, from
     /// the monitor channel.
@@ -24,13 +24,14 @@ public struct AdapterOptions: Sendable {
     public var usesExtendedCommands: Bool
     /// How the adapter pairs, and where it keeps bonds.
     public var security: SecurityOptions
-    /// Whether others see its identity.
+    /// Whether the adapter hides its identity address from peers.
     public var privacy: PrivacyOptions
     /// How many advertising sets of devices a scan remembers, 1 or more: what they sent last, so that an advertisement
     /// and its scan response are reported as one, and repetitions are known. Of more, the least recently received are
     /// forgotten, which `ScanStatistics` counts. All that is remembered takes 1 KiB a set at most.
     public var rememberedDevices = 4096
-    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves their packets.
+    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves
+    /// their packets.
     public var transportFaults: [TransportFault] = []
     /// The kernel whose adapters they are.
     var kernel: any Kernel = LinuxKernel()

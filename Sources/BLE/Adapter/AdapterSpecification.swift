@@ -55,7 +55,7 @@ extension AdapterSpecification.KernelAdapter: CustomStringConvertible {
 public enum AdapterSpecificationError: Error, Hashable, Sendable {
     /// No adapter is spelled like this.
     case adapter(String)
-    /// The adapter of an HCI user channel is none of the kernel's.
+    /// The adapter of an HCI user channel is not one of the kernel's.
     case kernelAdapter(String)
     /// The name of a virtual adapter is empty, has more than `limit` octets, or has control characters.
     case name(String, limit: Int)
@@ -88,7 +88,7 @@ public enum AdapterSpecificationError: Error, Hashable, Sendable {
 }
 
 extension AdapterSpecificationError: CustomStringConvertible {
-    /// One line: what is wrong.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .adapter(let text): "\(text.debugDescription) is not an adapter"
@@ -134,7 +134,7 @@ extension AdapterSpecification {
     /// Octets that the name of a virtual adapter may have.
     private static let nameLimit = 200
 
-    /// The adapter that `text` names.
+    /// Parses a specification, such as `hci0`. Throws `AdapterSpecificationError` for other texts.
     public init(_ text: some StringProtocol) throws(AdapterSpecificationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let rest = parts.count == 2 ? String(parts[1]) : nil

@@ -3,11 +3,11 @@ import HCI
 
 /// What a controller reported about itself when it was opened.
 public struct ControllerCapabilities: Hashable, Sendable {
-    /// HCI version and manufacturer.
+    /// The controller's HCI version and manufacturer.
     package internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
-    /// The commands it has.
+    /// The HCI commands that the controller supports.
     package internal(set) var commands = SupportedCommands(octets: FixedOctets())
-    /// The LE features it has.
+    /// The LE features that the controller supports (Core Specification 5.4, Vol 6, Part B, 4.6).
     public internal(set) var features = LEFeatures()
     /// What it does beside LE; nil where it did not report that.
     package internal(set) var classicFeatures: LMPFeatures?

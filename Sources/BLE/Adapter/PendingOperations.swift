@@ -34,8 +34,8 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
         try await wait(in: adapter, cancel: cancel) { () throws(BLEError) in .pending(try start()) }
     }
 
-    /// The same for work that may be done as soon as it is begun: then nothing is waited for. `then` runs in the same step,
-    /// when the wait is known, and may end it.
+    /// The same for work that may be done as soon as it is begun: then nothing is waited for. `then` runs in
+    /// the same step, when the wait is known, and may end it.
     func wait(
         in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
         begin: () throws(BLEError) -> WaitBeginning<Key, Success>, then: () -> Void = {}
@@ -70,7 +70,6 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
         return try result.get()
     }
 
-    /// Whether something waits under `key`.
     func contains(_ key: Key) -> Bool { continuations[key] != nil }
 
     /// Ends the wait under `key`, if there is one.

@@ -1,8 +1,8 @@
 import BLECore
 import HCISocket
 
-/// What may go wrong between a host and its controller, whatever carries their packets: to see what an application makes
-/// of a slow or a broken line. Both ways suffer, and with the same seed the same packets.
+/// What may go wrong between a host and its controller, whatever carries their packets: to see what an
+/// application makes of a slow or a broken line. Both ways suffer, and with the same seed the same packets.
 ///
 /// ```swift
 /// var options = AdapterOptions()

@@ -2,8 +2,8 @@ import BLECore
 import Glibc
 import HCISocket
 
-/// Opens an adapter for as long as `body` runs, and closes it however that ends: scans and advertising stop, links end, a
-/// kernel adapter that was off is off again. It is what a program's `main` does:
+/// Opens an adapter for as long as `body` runs, and closes it however that ends: scans and advertising stop,
+/// links end, a kernel adapter that was off is off again. It is what a program's `main` does:
 ///
 /// ```swift
 /// try await withAdapter(.virtual(name: "kitchen")) { adapter in
@@ -11,10 +11,10 @@ import HCISocket
 /// }
 /// ```
 ///
-/// SIGINT and SIGTERM, or the signals of `endedBy`, cancel the task of `body`; when that has returned and the adapter is
-/// closed, the process ends by the signal. What managers keep to be restored stays on the disk then (`keepForNextStart`),
-/// so that a service that is restarted, or a reboot, finds it. With an empty list the signals are the caller's business.
-/// At most one call at a time may catch signals.
+/// SIGINT and SIGTERM, or the signals of `endedBy`, cancel the task of `body`; when that has returned and the
+/// adapter is closed, the process ends by the signal. What managers keep to be restored stays on the disk
+/// then (`keepForNextStart`), so that a service that is restarted, or a reboot, finds it. With an empty list
+/// the signals are the caller's business. At most one call at a time may catch signals.
 ///
 /// - Parameters:
 ///   - specification: the adapter; nil is the first one of the kernel.

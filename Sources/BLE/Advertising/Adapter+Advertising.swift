@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Advertising, as the advertiser wants it to be done.
+/// Executes the advertiser's commands to the controller.
 extension Adapter {
     /// Advertises until `stopAdvertising`, while fewer than `maximumLinks` centrals are connected. Returns
     /// when the first packets are on air.
@@ -27,7 +27,7 @@ extension Adapter {
         return record
     }
 
-    /// Advertises something else, or otherwise.
+    /// Replaces the data and parameters of a running advertisement.
     func updateAdvertising(
         _ record: AdvertisingRecord, to request: AdvertisingRequest
     ) async throws(BLEError) {
@@ -46,7 +46,7 @@ extension Adapter {
     /// How strong the controller sends it.
     func power(of record: AdvertisingRecord) -> Int8? { record.power }
 
-    /// Waits for an advertisement's end.
+    /// Waits until the advertisement ends, and returns why.
     func advertisingEnded(_ record: AdvertisingRecord) async throws(BLEError) -> AdvertisingEnd {
         try await advertising.ended.wait(in: self) { adapter, wait in
             adapter.advertising.ended.resume(wait, with: .failure(.cancelled))
@@ -83,7 +83,7 @@ extension Adapter {
         reconcileAdvertising()
     }
 
-    /// Ends all with the adapter.
+    /// Ends all advertisements because the adapter ends.
     func endAdvertising(_ reason: BLEError) {
         advertiser.endAll(.failure(reason))
         takeAdvertiserEvents()

@@ -17,7 +17,8 @@ struct AdvertisingUpdateID: Hashable, Sendable {
 /// due, which is while it is wanted and, when centrals can connect, a link is free.
 ///
 /// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event
-/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered at a time.
+/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered
+/// at a time.
 ///
 /// ```swift
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
@@ -36,18 +37,17 @@ struct Advertiser: Sendable {
         var isPaused = false
         /// Whether the controller is being brought back, so that what it has not answered is begun anew.
         var isRecovering = false
-        /// Whose address packets carry.
+        /// The kind of address that the packets carry.
         var ownAddressType = OwnAddressType.public
         /// The random address to set for a set; nil where it is the controller's own.
         var addressOnAir: DeviceAddress?
-        /// How many centrals are connected.
+        /// The number of connected centrals.
         var centrals = 0
         /// How many links there are, of either role.
         var links = 0
         var now = Instant.zero
     }
 
-    /// What an advertiser reports.
     enum Event: Sendable {
         /// The first packets are on air.
         case started(AdvertisingID)
@@ -55,7 +55,7 @@ struct Advertiser: Sendable {
         case power(AdvertisingID, Int8)
         /// A change is on air, or is going to be when a link is free; or it was refused.
         case updated(AdvertisingUpdateID, Result<Void, BLEError>)
-        /// It is wanted no more.
+        /// The advertisement has ended, for this reason or with this error.
         case ended(AdvertisingID, Result<AdvertisingEnd, BLEError>)
         /// What is wanted no more is off the air.
         case offAir(AdvertisingID)
@@ -66,7 +66,7 @@ struct Advertiser: Sendable {
         case warning(String)
     }
 
-    /// An advertisement that a caller wants, on air or not.
+    /// An advertisement that a caller has started, on air or not.
     private struct Entry {
         let id: AdvertisingID
         var request: AdvertisingRequest
@@ -124,7 +124,8 @@ struct Advertiser: Sendable {
         var endsItself = false
         /// Until when nothing is begun on it, since others took it off the air.
         var hold: Instant?
-        /// Until when no command for it is sent, since the controller has not answered, and how often in a row that was.
+        /// Until when no command for it is sent, since the controller has not answered, and how often in a
+        /// row that was.
         var silence: Instant?
         var silences = 0
         /// Whether that is since it has refused to end it, which is not asked for again before.
@@ -148,7 +149,8 @@ struct Advertiser: Sendable {
         case readPower
         case setAddress(DeviceAddress)
         case setTrainParameters(PeriodicAdvertisingTrain)
-        /// All of the data; becomes commands when it is reached, as they depend on the power that the controller chooses.
+        /// All of the data; becomes commands when it is reached, as they depend on the power that the
+        /// controller chooses.
         case setData
         case command(MachineCommand)
         case startTrain
@@ -289,7 +291,7 @@ extension Advertiser {
     /// Wants it no more, because its caller does not wait for it to start.
     mutating func giveUp(_ id: AdvertisingID) { finish(id, .failure(.cancelled)) }
 
-    /// Wants nothing any more.
+    /// Ends all advertisements with this result.
     mutating func endAll(_ end: Result<AdvertisingEnd, BLEError>) {
         for entry in entries { finish(entry.id, end) }
         for handle in slots.keys { slots[handle]?.silence = nil }
@@ -333,7 +335,7 @@ extension Advertiser {
 
     private func index(of id: AdvertisingID) -> Int? { entries.firstIndex { $0.id == id } }
 
-    /// An advertisement is over.
+    /// Removes an advertisement and reports its end.
     private mutating func finish(_ id: AdvertisingID, _ end: Result<AdvertisingEnd, BLEError>) {
         guard let index = index(of: id) else { return }
         foreign = []
@@ -546,7 +548,8 @@ extension Advertiser {
         if index(of: slot.owner) == nil { events.append(.offAir(slot.owner)) }
     }
 
-    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to take them.
+    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to
+    /// take them.
     private mutating func settleUpdates(under conditions: Conditions) {
         guard !conditions.isPaused else { return }
         for index in entries.indices where !entries[index].isDue(beside: conditions.centrals) {
@@ -701,7 +704,7 @@ extension Advertiser {
 // MARK: - Commands
 
 extension Advertiser {
-    /// The command of a step; nil where it is none, and the step is replaced by those that it means.
+    /// Returns the command of a step; nil where the step consists of others, which replace it.
     private mutating func command(
         _ step: Step, on set: AdvertisingHandle, under conditions: Conditions
     ) -> MachineCommand? {
@@ -895,8 +898,8 @@ extension Advertiser {
                     + "\(error)"))
     }
 
-    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some controllers cannot
-    /// advertise beside a link.
+    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some
+    /// controllers cannot advertise beside a link.
     private func mayBeTriedAgain(_ entry: Entry, _ error: BLEError, _ conditions: Conditions) -> Bool {
         guard entry.hasBegun, conditions.links > 0 || entry.refusals < Self.refusalLimit else { return false }
         switch error {
@@ -1078,7 +1081,7 @@ enum AdvertisingPieces {
 }
 
 extension AdvertisingDataFragment {
-    /// The commands' worth of `data`.
+    /// Splits `data` into fragments of one command each.
     static func fragments(of data: [UInt8], for set: AdvertisingHandle) -> [AdvertisingDataFragment] {
         // Never nil: no piece is longer than the capacity.
         AdvertisingPieces.of(data, capacity: capacity).compactMap {
@@ -1088,7 +1091,7 @@ extension AdvertisingDataFragment {
 }
 
 extension PeriodicAdvertisingDataFragment {
-    /// The commands' worth of `data`.
+    /// Splits `data` into fragments of one command each.
     static func fragments(
         of data: [UInt8], for set: AdvertisingHandle
     ) -> [PeriodicAdvertisingDataFragment] {

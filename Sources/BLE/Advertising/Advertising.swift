@@ -27,13 +27,14 @@ public struct Advertising: Sendable {
         await kept?.stopped()
     }
 
-    /// Advertises something else, or otherwise, from now on. Returns when that is on air. When it cannot be now, because
-    /// no link is free or the controller does not take it beside the links there are, returns at once, and it is on air
-    /// as soon as it can be; when the controller refuses it then, what was on air before comes back, and the log says so.
+    /// Advertises something else, or otherwise, from now on. Returns when that is on air. When it cannot be
+    /// now, because no link is free or the controller does not take it beside the links there are, returns at
+    /// once, and it is on air as soon as it can be; when the controller refuses it then, what was on air
+    /// before comes back, and the log says so.
     ///
-    /// When only the data differ the radio goes on without a gap, as long as they fit into one command: 251 octets, 252 of
-    /// a periodic train. Other data, and other parameters, need the set to be off for a moment. When the controller
-    /// refuses it, what was on air goes on.
+    /// When only the data differ the radio goes on without a gap, as long as they fit into one command: 251
+    /// octets, 252 of a periodic train. Other data, and other parameters, need the set to be off for a
+    /// moment. When the controller refuses it, what was on air goes on.
     public func update(_ request: AdvertisingRequest) async throws(BLEError) {
         try await adapter.updateAdvertising(record, to: request)
         try await kept?.changed(to: request)

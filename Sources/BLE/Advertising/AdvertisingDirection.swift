@@ -2,7 +2,7 @@ import BLECore
 
 /// The one device that directed advertising is for (Core Specification 5.4, Vol 6, Part B, 4.4.2.4).
 public struct AdvertisingDirection: Hashable, Sendable {
-    /// How busily it is sent.
+    /// The rate at which directed advertising is sent.
     public enum DutyCycle: Hashable, Sendable {
         /// At the interval of the request, until it is stopped.
         case low
@@ -10,13 +10,14 @@ public struct AdvertisingDirection: Hashable, Sendable {
         case high
     }
 
-    /// The device that the advertising is meant for, as the packets name it: a bonded peer by its identity address, also
-    /// where this adapter hides its own (`AdapterOptions.privacy`). Undirected advertising names no peer.
+    /// The device that the advertising is meant for, as the packets name it: a bonded peer by its identity
+    /// address, also where this adapter hides its own (`AdapterOptions.privacy`). Undirected advertising
+    /// names no peer.
     public var peer: DeviceAddress
-    /// How busily it is sent.
+    /// The rate at which the packets are sent.
     public var dutyCycle: DutyCycle
 
-    /// Directs advertising at `peer`.
+    /// Creates a direction for `peer`, at the low duty cycle by default.
     public init(_ peer: DeviceAddress, dutyCycle: DutyCycle = .low) {
         self.peer = peer
         self.dutyCycle = dutyCycle

@@ -19,7 +19,7 @@ struct AdvertisingState {
     let started = PendingOperations<AdvertisingID, Void>()
     /// Resumed when a change is on air, or with the error.
     let updated = PendingOperations<AdvertisingUpdateID, Void>()
-    /// Resumed when an advertisement ends.
+    /// The callers that wait for the end of an advertisement.
     let ended = PendingOperations<Wait, AdvertisingEnd>()
     /// Resumed when one that was stopped is off the air.
     let departed = PendingOperations<Wait, Void>()

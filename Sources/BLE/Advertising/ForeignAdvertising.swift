@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What others do to the advertising of a shared adapter. Learnt from the commands that pass by.
+/// What others do to the advertising of a shared adapter, learned from the commands that they send.
 struct ForeignAdvertising: Hashable, Sendable {
     /// The sets that are off the air then; nil for all.
     var sets: [AdvertisingHandle]?

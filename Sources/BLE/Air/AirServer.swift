@@ -97,15 +97,15 @@ public actor AirServer {
         pump()
     }
 
-    /// Puts a controller somewhere.
+    /// Sets the position of the controller with this address, if there is one.
     func setPosition(_ position: AirPosition, of address: DeviceAddress) {
         guard let id = air.controller(with: address) else { return }
         air.setPosition(position, of: id, at: loop.now)
         pump()
     }
 
-    /// Whether a controller advertises, scans, connects, follows a periodic train or has links; false when there is none
-    /// with this address.
+    /// Whether a controller advertises, scans, connects, follows a periodic train or has links; false when
+    /// there is none with this address.
     func isActive(_ address: DeviceAddress) -> Bool {
         guard let id = air.controller(with: address) else { return false }
         return air.controller(id)?.isActive ?? false

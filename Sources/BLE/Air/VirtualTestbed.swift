@@ -79,15 +79,15 @@ public struct VirtualTestbed: Sendable {
     }
 
     /// Puts a host somewhere, or moves it at once. How strong it and others that have a position receive each other
-    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a meter and -60 dBm over
-    /// ten, and not at all beyond a kilometer. Others it receives as before; a level that `setRSSI` sets holds until one
-    /// of the two moves.
+    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a meter and
+    /// -60 dBm over ten, and not at all beyond a kilometer. Others it receives as before; a level that
+    /// `setRSSI` sets holds until one of the two moves.
     public func move(_ adapter: Adapter, to position: AirPosition) async {
         await air.setPosition(position, of: await adapter.address)
     }
 
-    /// Whether the radio of a host is in use: its controller advertises, scans, connects, follows a periodic train or has
-    /// links. A test can so check that what it has cancelled is off the air.
+    /// Whether the radio of a host is in use: its controller advertises, scans, connects, follows a periodic
+    /// train or has links. A test can so check that what it has cancelled is off the air.
     public func isRadioInUse(by adapter: Adapter) async -> Bool { await air.isActive(await adapter.address) }
 
     /// Lets everything happen that does within `duration`.

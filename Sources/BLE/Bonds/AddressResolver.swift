@@ -27,7 +27,6 @@ struct AddressResolver {
     private var found = RecencyTable<DeviceAddress, Finding>(limit: addressLimit)
     private var newest = 0
 
-    /// Whether no key is known.
     var isEmpty: Bool { entries.isEmpty }
 
     /// The identity whose key an address was made with; nil when none is known, or the address is no resolvable

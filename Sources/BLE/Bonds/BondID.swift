@@ -16,7 +16,7 @@ public struct BondID: Hashable, Sendable {
 }
 
 extension BondID: CustomStringConvertible {
-    /// Both addresses with their types.
+    /// Both addresses with their types, as in "PEER at LOCAL".
     public var description: String { "\(peer) at \(local)" }
 }
 

@@ -6,7 +6,7 @@ enum BondOperation: Hashable, Sendable {
     case insert(BondRecord)
     /// Something other than the keys has changed.
     case update(BondRecord)
-    /// It is to go.
+    /// The bond is deleted.
     case remove
 
     /// The two, one after the other, as one.

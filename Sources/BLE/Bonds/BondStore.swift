@@ -426,7 +426,7 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// What became of an import.
+    /// The result of an import.
     public struct Import: Hashable, Sendable {
         /// Bonds that are now in the store.
         public var imported: [BondID] = []

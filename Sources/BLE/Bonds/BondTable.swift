@@ -25,7 +25,6 @@ struct BondTable {
     private var named: [KeyName: BondID] = [:]
     private var resolvers: [DeviceAddress: AddressResolver] = [:]
 
-    /// The bond of that name.
     subscript(id: BondID) -> BondRecord? { records[id] }
 
     /// The bond whose key this host, as peripheral, has given that name.

@@ -57,8 +57,9 @@ public struct CentralManager: Sendable {
         get async { await adapter.scanStatistics }
     }
 
-    /// A scan for something that is taken once, so that the next process has no use for it. Each packet counts, whatever
-    /// `options` says of repeats: one that a filter refused may be wanted when it comes nearer, or takes connections.
+    /// A scan for something that is taken once, so that the next process has no use for it. Each packet
+    /// counts, whatever `options` says of repeats: one that a filter refused may be wanted when it comes
+    /// nearer, or takes connections.
     func search(_ options: ScanOptions) -> BoundedStream<Advertisement> {
         var options = options
         options.repeats = .all

@@ -315,9 +315,9 @@ extension Peripheral {
     ///
     /// `disconnect` and the end of `withConnection` wait for this, too.
     ///
-    /// - Throws: `BLEError.unsent` with the number of packets that are left when the link has taken none for 2 s, or not
-    ///   all within 10 s; also when it ended before they had left. What the kernel held of a link that was lost is not
-    ///   known, and not counted.
+    /// - Throws: `BLEError.unsent` with the number of packets that are left when the link has taken none
+    ///   for 2 s, or not all within 10 s; also when it ended before they had left. What the kernel held of a
+    ///   link that was lost is not known, and not counted.
     public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
 
     /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).

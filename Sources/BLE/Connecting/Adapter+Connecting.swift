@@ -149,10 +149,10 @@ extension Adapter {
     }
 }
 
-// MARK: - What a new user of a link wants of it
+// MARK: - What a new user of a link requires of it
 
 extension Adapter {
-    /// Brings a link to what one of its users wants: how it keeps time, what it sends on, its security, and the
+    /// Brings a link to what one of its users requires: how it keeps time, what it sends on, its security, and the
     /// MTU. What is so already is left alone.
     func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
@@ -160,8 +160,8 @@ extension Adapter {
             try await link.preparation.enter(self, of: user.link, at: \.preparation)
             defer { link.preparation.leave() }
             if options.raisesSecurity { link.raisesSecurity = true }
-            // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received anything. That is
-            // the case if the peer has lost its key.
+            // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received
+            // anything. That is the case if the peer has lost its key.
             if kernel != nil { try await offerMTU(on: user.link) }
             if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
             if let wanted = options.parameters, try !link.keepsTime(as: wanted) {

@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Connecting by the controller, as the initiator wants it to be done.
+/// Executes the initiator's commands to the controller.
 extension Adapter {
     /// What else goes on, as far as it concerns connecting.
     private var initiatorConditions: Initiator.Conditions {
@@ -108,8 +108,8 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// The kernel has a new link. One that has its handle is the same, whose channel came first, or an older one that has
-    /// ended, though its channel is not closed yet.
+    /// The kernel has a new link. One that has its handle is the same, whose channel came first, or an older
+    /// one that has ended, though its channel is not closed yet.
     private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
         if link.radio == .unknown, kernelLinks.reason(of: handle) == nil {

@@ -50,8 +50,8 @@ extension Adapter {
 }
 
 extension PortError {
-    /// Whether the kernel's own time limit ended an attempt that began at `asked`, and not the caller's: then it is asked
-    /// again. After 40 s it says "connection refused", as it does at once when LE is off.
+    /// Whether the kernel's own time limit ended an attempt that began at `asked`, and not the caller's: then
+    /// it is asked again. After 40 s it says "connection refused", as it does at once when LE is off.
     fileprivate func endsKernelAttempt(of asked: Instant, at now: Instant) -> Bool {
         switch errno {
         case .timedOut?, .hostIsDown?: true

@@ -8,7 +8,7 @@ struct ConnectTicket: Hashable, Sendable {
 
 /// The connections that this process is making: who waits for which device, and how that is looked for.
 struct ConnectState {
-    /// A request for a link.
+    /// A caller's request for a link.
     struct Request {
         let ticket: ConnectTicket
         let options: ConnectionOptions
@@ -56,7 +56,7 @@ struct ConnectState {
             .sorted { $0.ticket.number < $1.ticket.number }
     }
 
-    /// A name for a request.
+    /// Returns a new ticket.
     mutating func nextTicket() -> ConnectTicket {
         lastTicket += 1
         return ConnectTicket(number: lastTicket)
@@ -113,7 +113,8 @@ struct ConnectState {
     var isSearching: Bool { !searched.isEmpty }
     func isSearching(for peer: DeviceAddress) -> Bool { searched.contains(peer) }
 
-    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may want LE Coded.
+    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may
+    /// want LE Coded.
     mutating func search(at now: Instant) -> ScanOptions? {
         searchPaceEnd = nil
         guard !searched.isEmpty else { return nil }
@@ -154,7 +155,8 @@ struct ConnectState {
         return found
     }
 
-    /// The host looks for none any more, though they may be found by the addresses that they had; those that it looked for.
+    /// The host looks for none any more, though they may be found by the addresses that they had; those that
+    /// it looked for.
     mutating func endSearches() -> Set<DeviceAddress> {
         defer { searched = [] }
         return searched
@@ -173,12 +175,12 @@ struct ConnectState {
     }
 }
 
-/// How the radio listens for devices that requests wait for: all the time at first, and in the background when all of the
-/// requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
+/// How the radio listens for devices that requests wait for: all the time at first, and in the background
+/// when all of the requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
 struct ListeningPace {
-    /// How it listens now.
+    /// The duty cycle at present.
     let preset: ScanOptions.Preset
-    /// When that changes by itself.
+    /// When the duty cycle changes, if it does.
     let end: Instant?
 
     /// How long a request that has no time limit is eager: TGAP(scan_fast_period).

@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 import HCI
 
-/// The devices that this host wants links to, and the commands for the controller's one initiator, so that each is
+/// The devices that this host is to connect to, and the commands for the controller's one initiator, so that each is
 /// connected to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
 ///
 /// One device is named in the command; several are on the filter accept list. Neither may change while the initiator is
@@ -42,7 +42,6 @@ struct Initiator: Sendable {
         var now = Instant.zero
     }
 
-    /// What an initiator reports.
     enum Event: Sendable {
         /// No link comes of it, and the device is wanted no more.
         case failed(DeviceAddress, BLEError)
@@ -73,7 +72,7 @@ struct Initiator: Sendable {
         }
     }
 
-    /// What the radio does.
+    /// The state of the controller's initiator.
     private enum Radio: Hashable {
         case off
         case on(Target)
@@ -83,7 +82,6 @@ struct Initiator: Sendable {
         case stopping(Target, until: Instant)
     }
 
-    /// A command of a change.
     private enum Step: Hashable {
         case clearAcceptList
         case accept(DeviceAddress)
@@ -154,7 +152,7 @@ extension Initiator {
         if !wanted.contains(device) { wanted.append(device) }
     }
 
-    /// It is not any more.
+    /// Removes a device from those to connect to.
     mutating func forget(_ device: DeviceAddress) { wanted.removeAll { $0 == device } }
 
     /// Whether the controller has nothing to do with connecting, and shall have nothing.
@@ -201,7 +199,7 @@ extension Initiator {
             .log("the controller does not scan and connect at the same time: they take turns of 5 s"))
     }
 
-    /// The devices that are due.
+    /// Returns the devices to connect to under these conditions; nil: none.
     private func due(under conditions: Conditions) -> Peers? {
         if case .scanning = share { return nil }
         guard !conditions.isPaused, let first = wanted.first else { return nil }
@@ -458,8 +456,8 @@ extension Initiator {
         }
     }
 
-    /// A link was made by this host as the central: which device it is, which is not wanted any more. Nil when no attempt
-    /// was for it.
+    /// A link was made by this host as the central: which device it is, which is not wanted any more. Nil
+    /// when no attempt was for it.
     ///
     /// - Parameter isPeer: says whether an address is one of the device's.
     mutating func connected(_ isPeer: (DeviceAddress) -> Bool) -> DeviceAddress? {

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Why an adapter cannot be used.
 public enum AdapterProblem: Hashable, Sendable {
-    /// There is no such adapter.
+    /// The adapter does not exist.
     case missing(AdapterSpecification)
     /// The kernel has no adapter at all.
     case noAdapter
@@ -18,7 +18,7 @@ public enum AdapterProblem: Hashable, Sendable {
     /// The kernel has Bluetooth, and this process does not reach it: it runs in another network namespace, as
     /// in a container, or in a sandbox that keeps the sockets from it.
     case isolated
-    /// rfkill holds the radio off.
+    /// An rfkill switch disables the radio.
     case blocked(RadioBlock)
     /// The adapter is off and stays so.
     case poweredOff
@@ -26,7 +26,7 @@ public enum AdapterProblem: Hashable, Sendable {
     case cannotPower(UInt16, PowerFailure)
     /// The driver of the adapter with this index has not set it up yet, or cannot. Missing firmware shows so.
     case notSetUp(UInt16)
-    /// Another program has it.
+    /// Another program uses the adapter.
     case inUse(Holder)
     /// bluetoothd runs, with this process number: it pairs on the kernel's adapters, and keeps their bonds.
     case pairedBy(bluetoothDaemon: Int32)
@@ -43,7 +43,7 @@ public enum AdapterProblem: Hashable, Sendable {
 }
 
 extension AdapterProblem {
-    /// What holds a radio off.
+    /// The kind of rfkill switch that disables a radio.
     public enum RadioBlock: Hashable, Sendable {
         /// A setting, which `rfkill unblock` changes.
         case software
@@ -55,7 +55,7 @@ extension AdapterProblem {
     public enum PowerFailure: Hashable, Sendable {
         /// The kernel's management socket refuses it.
         case management(ManagementStatus)
-        /// A system call refuses it.
+        /// A system call failed with this error.
         case system(PortError)
     }
 
@@ -75,7 +75,7 @@ extension AdapterProblem {
         /// The kernel's own advertising, or another program's, on a controller that advertises one set of packets.
         case advertising
 
-        /// A process of this machine.
+        /// A process on this machine.
         public struct Process: Hashable, Sendable {
             /// Its name, as the kernel shows it.
             public var name: String
@@ -93,13 +93,13 @@ extension AdapterProblem {
         case lowEnergy
         /// Advertising with the extended commands (Core Specification 5.4, Vol 6, Part B, 4.6.12).
         case extendedAdvertising
-        /// Scanning with the extended commands.
+        /// Scanning with the extended commands (Core Specification 5.4, Vol 6, Part B, 4.6.12).
         case extendedScanning
-        /// Advertising on a PHY.
+        /// Advertising whose data are sent on this PHY.
         case advertising(on: PHY)
-        /// Scanning on a PHY.
+        /// Scanning on this PHY.
         case scanning(on: PHY)
-        /// A PHY for links.
+        /// Links that use this PHY.
         case phy(PHY)
         /// A limit on the number of advertising events.
         case advertisingEventCount
@@ -118,7 +118,7 @@ extension AdapterProblem {
         case linkCommands
         /// Pairing: the kernel has it only on an adapter that its management socket has switched on.
         case pairing
-        /// Pairing out of band.
+        /// Pairing with out-of-band data.
         case outOfBandPairing
         /// A passkey of this program's own choice: the kernel shows random ones.
         case fixedPasskey
@@ -130,7 +130,7 @@ extension AdapterProblem {
 
     /// Why the stream to a controller has ended.
     public enum HangUp: Hashable, Sendable {
-        /// The virtual air has ended.
+        /// The process that runs the virtual air has ended.
         case air
         /// The virtual air has closed the stream at once: it takes no more controllers, or has ended.
         case airAtOnce
@@ -146,7 +146,7 @@ extension AdapterProblem {
 }
 
 extension AdapterProblem: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what the problem is.
     public var description: String {
         switch self {
         case .missing(let specification): "there is no adapter \(specification)"

@@ -11,8 +11,8 @@ import SystemPackage
 
 /// Everything that can go wrong, as data: cases carry numbers and types, and `description` makes a sentence of them.
 ///
-/// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification (`peerMisbehaved`) and a
-/// controller that does (`controllerMisbehaved`) are different cases.
+/// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification
+/// (`peerMisbehaved`) and a controller that does (`controllerMisbehaved`) are different cases.
 ///
 /// ```swift
 /// do {
@@ -32,7 +32,7 @@ public enum BLEError: Error, Hashable, Sendable {
     /// The adapter has a random static address, which only the kernel's file at this path shows, and the process cannot
     /// read that: it is in debugfs, which root mounts and reads.
     case unknownIdentity(path: String)
-    /// The controller refused a command.
+    /// The controller refused this command with this status.
     case hci(HCIStatus, command: HCIOpcode)
     /// The controller did not answer a command in time.
     case controllerSilent(command: HCIOpcode)
@@ -40,9 +40,9 @@ public enum BLEError: Error, Hashable, Sendable {
     case controllerMisbehaved(command: HCIOpcode, ControllerMisbehavior)
     /// The peer's server refused a request.
     case att(ATTErrorResponse)
-    /// The peer breaks the specification.
+    /// The peer's packets violate the specification.
     case peerMisbehaved(PeerMisbehavior)
-    /// Devices did not pair.
+    /// The devices did not pair, for this reason.
     case pairing(PairingFailure)
     /// Devices cannot pair, or not now.
     case cannotPair(PairingImpossible)
@@ -55,8 +55,8 @@ public enum BLEError: Error, Hashable, Sendable {
     case encryption(HCIStatus)
     /// The link that the operation needs has ended, for this reason.
     case disconnected(DisconnectReason)
-    /// So many packets of callers, writes without response and notifications, had been taken and were not sent: the link
-    /// took no data for 2 s, or not all within 10 s, or it ended before.
+    /// So many packets of callers, writes without response and notifications, had been taken and were not
+    /// sent: the link took no data for 2 s, or not all within 10 s, or it ended before.
     case unsent(Int)
     /// Another program has the link to that device, and only one can use it: on kernel adapters.
     case busy(DeviceAddress)
@@ -79,11 +79,11 @@ public enum BLEError: Error, Hashable, Sendable {
     case overflow(BufferLimit)
     /// The request makes no sense as it is.
     case invalidRequest(InvalidRequest)
-    /// Something is not there.
+    /// What the request names does not exist.
     case notFound(Missing)
     /// An activity took longer than its time limit.
     case timedOut(Activity, after: Duration)
-    /// The task was cancelled.
+    /// The caller's task was cancelled.
     case cancelled
     /// The services cannot be published as they are described.
     case database(DatabaseError)
@@ -95,8 +95,8 @@ public enum BLEError: Error, Hashable, Sendable {
     case managementMalformed(KernelOperation, DecodeError)
     /// Bonds cannot be read from the disk, or written to it.
     case bonds(StateError)
-    /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not check what is
-    /// signed.
+    /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not
+    /// check what is signed.
     case noSigningKey(DeviceAddress)
     /// All counters of signed writes with the present key are used; a new pairing makes a new key.
     case countersUsedUp(BondID)
@@ -115,20 +115,20 @@ extension BLEError {
         case address
         /// A characteristic of the device at this address; nil: among the services that are published.
         case characteristic(BluetoothUUID, of: DeviceAddress?)
-        /// A subscription's characteristic of the device at this address: none has that handle, and of its type there is
-        /// none, or more than one.
+        /// A subscription's characteristic of the device at this address: none has that handle, and of its
+        /// type there is none, or more than one.
         case subscribed(BluetoothUUID, at: AttributeHandle, of: DeviceAddress)
         /// A service: none of this type is published.
         case service(BluetoothUUID)
         /// A value of the local server's with this handle.
         case value(AttributeHandle)
-        /// The bond with this peer.
+        /// The store has no bond with this identifier.
         case bond(BondID)
     }
 
-    /// What has a time limit.
+    /// An activity that has a time limit.
     public enum Activity: Hashable, Sendable {
-        /// What the caller has limited.
+        /// The operation that the caller has limited, as with `withDeadline`.
         case operation
         /// Opening an adapter, within a time limit of the caller.
         case opening
@@ -136,7 +136,7 @@ extension BLEError {
         case connecting
         /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
-        /// A change of connection parameters.
+        /// The update of a link's connection parameters.
         case connectionUpdate
         /// The peer's answer to a request for connection parameters.
         case parameterRequest
@@ -148,7 +148,7 @@ extension BLEError {
         case remoteFeatures
         /// Encrypting a link, which the central begins.
         case encryption
-        /// Finding a periodic train.
+        /// The search for a periodic train.
         case synchronization
         /// An operation of the kernel's management socket.
         case management(KernelOperation)
@@ -254,7 +254,7 @@ extension BLEError.Missing: CustomStringConvertible {
 }
 
 extension BLEError.Activity: CustomStringConvertible {
-    /// A phrase: "the connection update".
+    /// A phrase for messages: "the connection update".
     public var description: String {
         switch self {
         case .operation: "the operation"

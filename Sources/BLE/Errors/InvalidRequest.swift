@@ -5,9 +5,9 @@ import HCI
 extension BLEError {
     /// Why a request makes no sense as it is.
     public enum InvalidRequest: Hashable, Sendable {
-        /// No PHY is named.
+        /// The set of PHYs is empty.
         case noPHY
-        /// There is no such PHY.
+        /// The number is not that of a PHY.
         case phy(PHY)
         /// Advertising does not begin on that PHY, so that there is nothing to scan for.
         case scanning(on: PHY)
@@ -36,9 +36,9 @@ extension BLEError {
         case streamInUse
         /// The central is one of another adapter.
         case foreignCentral(Central)
-        /// The advertisement has ended.
+        /// The advertisement has ended and cannot be changed.
         case advertisementEnded
-        /// The advertisement contradicts itself.
+        /// The settings of the advertisement exclude each other.
         case advertising(AdvertisingConflict)
     }
 
@@ -62,7 +62,7 @@ extension BLEError {
         case emptyScanResponse
         /// Advertising does not begin on that PHY.
         case primaryPHY(PHY)
-        /// There is no such PHY.
+        /// The number is not that of a PHY.
         case secondaryPHY(PHY)
         /// Legacy packets are sent on LE 1M.
         case legacyPHY
@@ -107,7 +107,7 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
 }
 
 extension BLEError.AdvertisingConflict: CustomStringConvertible {
-    /// A clause: the rule.
+    /// The rule that the settings break, as a clause.
     public var description: String {
         switch self {
         case .extendedHighDutyCycle: "the high duty cycle is for legacy packets only"

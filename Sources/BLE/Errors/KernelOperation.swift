@@ -11,7 +11,7 @@ extension BLEError {
         case listLinks(UInt16)
         /// Opening the raw socket of the adapter with this index.
         case open(UInt16)
-        /// Sending commands to this adapter.
+        /// Sending HCI commands to this adapter.
         case sendCommands(AdapterSpecification)
         /// Switching the power of the adapter with this index.
         case switchPower(UInt16, on: Bool)
@@ -37,7 +37,7 @@ extension BLEError {
 }
 
 extension BLEError.KernelOperation: CustomStringConvertible {
-    /// A gerund: "opening hci0".
+    /// A gerund for messages: "opening hci0".
     public var description: String {
         switch self {
         case .listAdapters: "listing the adapters"

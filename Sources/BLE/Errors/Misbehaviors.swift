@@ -9,7 +9,7 @@ extension BLEError {
         case answer(to: ATTOpcode, Misbehavior)
         /// It answered a request with something that is no response to it.
         case unexpectedResponse(ATTOpcode, to: ATTOpcode)
-        /// Its response is malformed.
+        /// The response cannot be decoded.
         case malformedResponse(DecodeError)
         /// An attribute's value is not what its type says.
         case malformedValue(DecodeError)
@@ -21,9 +21,9 @@ extension BLEError {
 
     /// How a controller broke the specification in its answer to a command.
     public enum ControllerMisbehavior: Hashable, Sendable {
-        /// The answer has no status.
+        /// The controller's answer is too short to have a status.
         case missingStatus
-        /// The return parameters are malformed.
+        /// The return parameters of the answer cannot be decoded.
         case malformed(DecodeError)
     }
 }

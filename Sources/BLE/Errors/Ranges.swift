@@ -8,7 +8,7 @@ extension BLEError {
         case transmitPower
         /// The number of an advertising set, Advertising_SID.
         case advertisingSetID
-        /// The number of advertising events.
+        /// The number of advertising events, 1 to 255.
         case advertisingEvents
         /// The number of attempts to establish a connection.
         case establishmentAttempts
@@ -26,21 +26,21 @@ extension BLEError {
 
     /// A time that has a range.
     public enum TimeParameter: Hashable, Sendable {
-        /// The interval of advertising.
+        /// The time between two advertising events.
         case advertisingInterval
-        /// How long to advertise.
+        /// The time after which advertising ends; it is greater than 0.
         case advertisingDuration
         /// The interval of a periodic train.
         case periodicInterval
         /// How long a periodic train may be silent.
         case synchronizationTimeout
-        /// The interval of a scan.
+        /// The time between the starts of two scan windows.
         case scanInterval
         /// The interval of a scan with the legacy commands.
         case legacyScanInterval
-        /// The window of a scan.
+        /// The time that a scan window lasts, at most the scan interval.
         case scanWindow
-        /// The interval of a connection.
+        /// The time between two connection events.
         case connectionInterval
         /// The supervision timeout of a connection.
         case supervisionTimeout
@@ -84,7 +84,7 @@ extension BLEError {
         case periodicData
         /// The octets of a periodic train that are sent within its interval.
         case periodicDataInInterval
-        /// Bonds in one folder.
+        /// The number of bonds in one folder.
         case bonds
     }
 }
@@ -117,7 +117,7 @@ extension BLEError.Parameter: CustomStringConvertible {
 }
 
 extension BLEError.TimeParameter: CustomStringConvertible {
-    /// A phrase: "advertising interval".
+    /// A phrase for messages: "advertising interval".
     public var description: String {
         switch self {
         case .advertisingInterval: "advertising interval"

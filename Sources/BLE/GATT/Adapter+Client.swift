@@ -44,9 +44,9 @@ extension Adapter {
         pump(link)
     }
 
-    /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do not wait for them.
-    /// `handles` are checked before every request, since the database may change at any time. `raising` says whether the
-    /// link's security may be raised for it.
+    /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do not
+    /// wait for them. `handles` are checked before every request, since the database may change at any time.
+    /// `raising` says whether the link's security may be raised for it.
     func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, about handles: [CheckedHandle] = [], raising: Bool = true, on id: LinkID
     ) async throws(BLEError) -> Procedure.Output {
@@ -90,7 +90,7 @@ extension Adapter {
         try await perform(on: id) { $0.gatt.offerMTU() }
     }
 
-    /// The MTU of a link.
+    /// Returns the ATT_MTU of a link, in octets.
     func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).gatt.mtu.octets }
 
     /// Sends a command; waits while the link has no room for it.

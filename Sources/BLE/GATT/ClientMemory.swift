@@ -26,7 +26,7 @@ struct ClientMemory {
     /// The error for callers that still use a link that ended; nil when nothing is known of it any more.
     func end(of link: LinkID) -> BLEError? { ending(of: link)?.error }
 
-    /// Why a link ended.
+    /// Returns why a link ended; nil if that is not remembered.
     func reason(of link: LinkID) -> DisconnectReason? { ending(of: link)?.reason }
 
     /// How many packets a link had taken and not sent when it ended; nil: nothing is known of it any more.

@@ -1,11 +1,12 @@
 import BLECore
 import HCI
 
-/// A command that a machine of the host wants to be sent. It is answered once, before the machine is asked for another.
+/// A command that a machine of the host has for the controller. It is answered once, before the machine is
+/// asked for another.
 struct MachineCommand: Sendable {
     let packet: HCICommandPacket
-    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time limit of its
-    /// own.
+    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time
+    /// limit of its own.
     let isPatient: Bool
     private let command: any HCICommand.Type
 
@@ -62,9 +63,9 @@ enum HostMachine: Sendable {
     case synchronizer
     /// Private addresses; the number of the command.
     case privacy(UInt64)
-    /// The end of a link.
+    /// The machine that ends a link.
     case link(LinkID)
-    /// A procedure of a link.
+    /// The machine of a link's procedure.
     case procedure(LinkID, UInt64)
 }
 
@@ -72,7 +73,7 @@ enum HostMachine: Sendable {
 enum CommandAnswer: Hashable, Sendable {
     /// It is done, or begun; these are the return parameters behind the status.
     case done([UInt8])
-    /// The controller refused it.
+    /// The controller refused the command with this status.
     case refused(HCIStatus)
     /// The controller answered as none may.
     case malformed(BLEError.ControllerMisbehavior)
@@ -93,7 +94,6 @@ extension CommandAnswer {
 }
 
 extension CommandQueue.Event {
-    /// The command that it names.
     var ticket: CommandQueue.Ticket? {
         switch self {
         case .completed(let ticket, _), .accepted(let ticket), .failed(let ticket, _), .timedOut(let ticket):

@@ -78,8 +78,8 @@ extension Adapter {
         kernelPairing = nil
     }
 
-    /// Whether this process says how the kernel pairs, and has given it its bonds. Where bluetoothd has been started since,
-    /// that has both from then on, and nothing is set back.
+    /// Whether this process says how the kernel pairs, and has given it its bonds. Where bluetoothd has been
+    /// started since, that has both from then on, and nothing is set back.
     private func ownsKernelPairing() async -> Bool {
         guard let kernel, kernelPairing?.isSetUp == true else { return false }
         guard let daemon = await kernel.kernel.bluetoothDaemon() else {
@@ -223,8 +223,8 @@ extension Adapter {
         protect(link)
     }
 
-    /// Takes a pairing's keys from the kernel, and the link with them. Where they have taken the place of a bond's, those
-    /// come back, and nothing is unpaired: other processes would remove the bond.
+    /// Takes a pairing's keys from the kernel, and the link with them. Where they have taken the place of a
+    /// bond's, those come back, and nothing is unpaired: other processes would remove the bond.
     func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))

@@ -49,7 +49,8 @@ extension Adapter {
                 if kernelPairing?.isSetUp == true, let link = links[id], link.role == .central,
                     link.protection.bond == nil
                 {
-                    // Before 5.7, Linux asks nothing in a pairing that it begins where nothing is to be shown or entered.
+                    // Before 5.7, Linux asks nothing in a pairing that it begins where nothing is to be shown
+                    // or entered.
                     kernelPairing?.begin(link.peer, at: loop.now)
                 }
             } catch  where error.errno == .invalidArgument {

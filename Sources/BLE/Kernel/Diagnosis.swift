@@ -3,9 +3,9 @@ import HCISocket
 
 /// A capability of Linux processes (capabilities(7)) that Bluetooth needs.
 public enum Capability: String, Hashable, Sendable, CaseIterable {
-    /// Commands to controllers, and recordings.
+    /// Sends commands to controllers, and records packets.
     case netRaw = "CAP_NET_RAW"
-    /// Power, and the user channel.
+    /// Powers adapters on and off, and opens the user channel.
     case netAdmin = "CAP_NET_ADMIN"
 
     /// Its bit in the kernel's sets.
@@ -45,7 +45,7 @@ public struct Diagnosis: Hashable, Sendable {
     public var hasNoNewPrivileges: Bool
     /// The process number of bluetoothd, if it runs.
     public var bluetoothDaemon: Int32?
-    /// rfkill's switches of Bluetooth radios.
+    /// The rfkill switches of Bluetooth radios.
     public var switches: [RadioSwitch]
     /// The adapters of the kernel, with who uses each.
     public var adapters: [AdapterDescription]
@@ -55,7 +55,6 @@ public struct Diagnosis: Hashable, Sendable {
     /// one, and not which.
     public var userChannelHolders: [AdapterProblem.Holder.Process]
 
-    /// A diagnosis with these findings.
     package init(
         listingError: BLEError? = nil, capabilities: Set<Capability> = [],
         hasNoNewPrivileges: Bool = false, bluetoothDaemon: Int32? = nil, switches: [RadioSwitch] = [],

@@ -42,7 +42,6 @@ protocol Kernel: Sendable {
     ) throws(PortError) -> any KernelAttempt
 }
 
-/// A listener of the kernel's.
 protocol KernelListener: Sendable {
     /// Ends it. More calls do nothing.
     func close()

@@ -24,8 +24,8 @@ final class KernelControl: Sendable {
         self.capture = capture
     }
 
-    /// Takes links of centrals at `address` from now on. The kernel gives all of them to the newest listener, so there is one
-    /// for each adapter among the programs that use this library.
+    /// Takes links of centrals at `address` from now on. The kernel gives all of them to the newest listener,
+    /// so there is one for each adapter among the programs that use this library.
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
         failed: @escaping @Sendable (PortError) -> Void
@@ -52,11 +52,12 @@ final class KernelControl: Sendable {
     /// Whether links of centrals are taken.
     var isListening: Bool { listener.withLock { $0 != nil } }
 
-    /// Takes no links any more.
+    /// Stops accepting links of centrals.
     func close() { listener.withLock { $0.take() }?.listener.close() }
 
     /// Ends the use of the adapter: the last one leaves it as the first one has found it.
-    /// `settings`: what this process has to set back first, unless bluetoothd has been started since: then they are its own.
+    /// `settings`: what this process has to set back first, unless bluetoothd has been started since: then
+    /// they are its own.
     func restore(_ settings: [ManagementCommand] = []) async {
         let isOurs = settings.isEmpty ? false : await kernel.bluetoothDaemon() == nil
         for command in settings where isOurs {

@@ -1,7 +1,8 @@
 import BLECore
 
-/// When the kernel is given the keys of all bonds. It forgets all others at that, also those that a device which pairs is
-/// just being given: so it is done when no device pairs. Until then the kernel may have other keys than those of bonds.
+/// When the kernel is given the keys of all bonds. It forgets all others at that, also those that a device
+/// which pairs is just being given: so it is done when no device pairs. Until then the kernel may have other
+/// keys than those of bonds.
 struct KernelKeyLoads {
     enum Step: Equatable {
         /// Nothing is to be done, or it is under way.

@@ -6,7 +6,7 @@ import SMP
 /// reports these one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy
 /// pairing has a key for each role: each makes the bond anew.
 struct KernelKeyring {
-    /// What a pairing has made.
+    /// The keys and the strength that a pairing produced.
     struct Pairing: Hashable {
         var bond: Bond
         /// Whether it is for the next link too: both sides wanted a bond, and the peer can be known again.
@@ -146,8 +146,8 @@ struct KernelKeyring {
         return Pairing(bond: bond, isKept: isKept, link: keys.link)
     }
 
-    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then are. Without an
-    /// identity key they carry the name of the link itself.
+    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then
+    /// are. Without an identity key they carry the name of the link itself.
     private mutating func set<Key>(
         _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress, at now: Instant
     ) {

@@ -64,8 +64,8 @@ final class KernelLease: Sendable {
         return lease
     }
 
-    /// Ends the use and restores nothing: the adapter is gone, or another program has switched it off. If it is on again,
-    /// the program that did so needs it on.
+    /// Ends the use and restores nothing: the adapter is gone, or another program has switched it off. If it
+    /// is on again, the program that did so needs it on.
     func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
 
     /// This process has a link to `peer`, which counts as no other program's.
@@ -143,8 +143,8 @@ extension KernelLease {
 
     private static func prefix(_ index: UInt16) -> String { "bletool/hci\(index)/" }
 
-    /// Of several processes that begin or end their use, one at a time does so. Who waits too long, or cannot wait, does
-    /// it all the same: that is no reason not to use the adapter.
+    /// Of several processes that begin or end their use, one at a time does so. Who waits too long, or cannot
+    /// wait, does it all the same: that is no reason not to use the adapter.
     private static func turn(_ index: UInt16, _ management: KernelManagement) async -> (any Sendable)? {
         do throws(PortError) {
             return try await management.kernel.claim(

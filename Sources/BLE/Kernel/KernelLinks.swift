@@ -33,8 +33,8 @@ struct KernelLinks {
         reasons[handle] = nil
     }
 
-    /// Whether a link is there under that handle to a device that is not `peer`: a channel to `peer` that names the handle
-    /// is of an older link, which has ended.
+    /// Whether a link is there under that handle to a device that is not `peer`: a channel to `peer` that
+    /// names the handle is of an older link, which has ended.
     func isTaken(_ handle: ConnectionHandle, notBy peer: DeviceAddress) -> Bool {
         entries[handle]?.peer.map { $0 != peer } ?? false
     }
@@ -60,7 +60,7 @@ struct KernelLinks {
         }
     }
 
-    /// A link has ended.
+    /// Removes a link and keeps the reason of its end.
     mutating func end(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         entries[handle] = nil
         reasons[handle] = reason

@@ -23,7 +23,7 @@ actor KernelManagement {
     private var ended: (@Sendable (BLEError) -> Void)?
     private var end: BLEError?
 
-    /// Opens the socket of `kernel`.
+    /// Opens the kernel's management socket.
     static func open(
         _ kernel: any Kernel = LinuxKernel(), on loop: EventLoop
     ) async throws(BLEError) -> KernelManagement {
@@ -99,7 +99,7 @@ actor KernelManagement {
         let operation: BLEError.KernelOperation
     }
 
-    /// What a refusal means.
+    /// Returns the error that a management status stands for.
     static func meaning(
         of status: ManagementStatus, index: UInt16, isPowerOn: Bool, _ operation: BLEError.KernelOperation,
         _ files: SystemFiles = SystemFiles()
@@ -115,7 +115,7 @@ actor KernelManagement {
         return .adapter(block.map { .blocked($0) } ?? .cannotPower(index, .management(status)))
     }
 
-    /// All adapters with their settings.
+    /// Returns all adapters with their settings.
     func adapters() async throws(BLEError) -> [KnownAdapter] {
         let list = try await request(
             .readIndexList, index: Management.Packet.noIndex, operation: .listAdapters)

@@ -59,7 +59,7 @@ final class KernelCapture: Sendable {
         monitor = try KernelMonitor(of: kernel, on: loop, for: .record(index))
     }
 
-    /// Records from now on.
+    /// Starts to record packets.
     func start(_ log: Logger) throws(PortError) {
         try monitor.start(log) { [index, sink] told in
             guard told.index == index, let (direction, packet) = told.packet else { return }

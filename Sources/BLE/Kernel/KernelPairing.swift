@@ -9,13 +9,13 @@ final class KernelPairing {
     private(set) var before: Management.Settings?
     /// Reports bonds that come and go to the kernel.
     private var watch: Task<Void, Never>?
-    /// What the kernel has reported.
+    /// The keys that the kernel has reported.
     private var keyring = KernelKeyring()
     /// When the kernel is given the keys of all bonds.
     private var loads = KernelKeyLoads()
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
-    /// Asks nothing any more.
+    /// Cancels all open questions to the user.
     func close() {
         for question in questions.values { question.cancel() }
         questions = [:]

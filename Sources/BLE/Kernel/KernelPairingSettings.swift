@@ -4,7 +4,6 @@ import SMP
 
 /// What a kernel adapter is set to for pairing, and what sets it back.
 struct KernelPairingSettings {
-    /// How this host pairs.
     let options: SecurityOptions
     /// What the adapter was set to before.
     let before: Management.Settings
@@ -62,9 +61,9 @@ struct KernelPairingSettings {
 struct KernelKeys {
     /// What the links are encrypted with.
     let encryption: [Management.LongTermKey]
-    /// What peers are recognized by.
+    /// The keys that resolve the private addresses of peers.
     let identity: [Management.IdentityKey]
-    /// Keys that found no place.
+    /// The number of keys for which the list has no room.
     let leftOut: Int
 
     /// The keys of these bonds, for commands of at most so many octets.

@@ -36,7 +36,7 @@ struct SystemFiles: Sendable {
         return names.sorted()
     }
 
-    /// Where a symbolic link leads.
+    /// Returns the path that a symbolic link contains; nil if it cannot be read.
     func target(of path: String) -> String? {
         var octets = [UInt8](repeating: 0, count: 4096)
         let count = octets.withUnsafeMutableBytes { room -> Int in
@@ -98,7 +98,7 @@ extension SystemFiles {
         return DeviceAddress(words[0], defaultType: words[2] == "1)" ? .random : .public)
     }
 
-    /// The switches of Bluetooth radios.
+    /// The rfkill switches of Bluetooth radios.
     var radioSwitches: [RadioSwitch] {
         names(in: "/sys/class/rfkill").compactMap { entry in
             let folder = "/sys/class/rfkill/\(entry)"

@@ -72,7 +72,7 @@ private struct Taking {
     var index: UInt16?
     /// The address of the adapter that was on, and is off by this process.
     var powered: UInt64?
-    /// Why the last attempt failed.
+    /// The error of the last attempt.
     var problem = BLEError.cancelled
 
     init(wanted: AdapterSpecification.KernelAdapter, management: KernelManagement, loop: EventLoop) {

@@ -21,7 +21,7 @@ struct DepartureKey: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// A connection is there.
+    /// Adds a link that has been established.
     @discardableResult
     func addLink(
         to peer: DeviceAddress, as role: LinkRole, over channel: Link.Channel,
@@ -227,9 +227,9 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
-    /// Waits until everything that was taken for a link has left: the bearer's queue, the queue of ACL data and what the
-    /// controller has, or the socket's. Gives up after 2 s without progress, and after 10 s in all. Returns whether
-    /// all has left; not when the link has ended before that.
+    /// Waits until everything that was taken for a link has left: the bearer's queue, the queue of ACL data
+    /// and what the controller has, or the socket's. Gives up after 2 s without progress, and after 10 s in
+    /// all. Returns whether all has left; not when the link has ended before that.
     func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
         try await departures.wait(in: self) { adapter, key in
             adapter.links[key.link]?.ending.cancel(key.number)
@@ -385,8 +385,8 @@ extension Adapter {
         sendData()
     }
 
-    /// Moves a link's frames into its channel; what makes room there may bring more. What is sent begins to wait for its
-    /// answer.
+    /// Moves a link's frames into its channel; what makes room there may bring more. What is sent begins to
+    /// wait for its answer.
     func flush(_ link: Link) {
         while moveFrames(of: link) { drain(link) }
         advance(link)
@@ -418,8 +418,8 @@ extension Adapter {
         return isMoved
     }
 
-    /// Queues the frame that `write` writes, while the queue is short: what waits in the machines can still be cancelled.
-    /// False when there is none, or no room.
+    /// Queues the frame that `write` writes, while the queue is short: what waits in the machines can still
+    /// be cancelled. False when there is none, or no room.
     private func enqueue(
         on channel: L2CAPChannelID, of handle: ConnectionHandle, _ write: (inout OutputSpan<UInt8>) -> Void
     ) -> Bool {

@@ -51,8 +51,8 @@ extension Adapter {
         }
     }
 
-    /// Asks the central by L2CAP signaling. Ends when the central refuses, or, after it has accepted, with the event that
-    /// reports the change; no event comes if the link has these parameters already.
+    /// Asks the central by L2CAP signaling. Ends when the central refuses, or, after it has accepted, with
+    /// the event that reports the change; no event comes if the link has these parameters already.
     private func request(_ parameters: LEConnectionParameters, on id: LinkID) async throws(BLEError) {
         try await run(.timing, by: .request(parameters), on: id)
     }

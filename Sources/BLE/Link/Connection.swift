@@ -41,8 +41,8 @@ extension Connection {
     /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
     /// signaling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
     ///
-    /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is out of range,
-    /// and nothing is sent; `parametersRefused` is the peer's no.
+    /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is
+    /// out of range, and nothing is sent; `parametersRefused` is the peer's no.
     @discardableResult
     public func setParameters(_ parameters: ConnectionParameters) async throws(BLEError) -> LinkParameters {
         try await adapter.setParameters(parameters, of: link)
@@ -78,14 +78,15 @@ extension Connection {
         return value == 127 ? nil : Int(value)
     }
 
-    /// How strong this host sends.
+    /// Reads the present and the greatest power with which this host sends, in dBm (Core Specification 5.4,
+    /// Vol 4, Part E, 7.3.35). Throws `BLEError` when the link has ended or the controller refuses.
     public func transmitPower() async throws(BLEError) -> TransmitPower {
         let current = try await adapter.ask(link) { ReadTransmitPowerLevel(connection: $0) }
         let most = try await adapter.ask(link) { ReadTransmitPowerLevel(connection: $0, kind: .maximum) }
         return TransmitPower(current: Int(current.value), maximum: Int(most.value))
     }
 
-    /// The data channels in use.
+    /// Reads the data channels that the link uses (Core Specification 5.4, Vol 4, Part E, 7.8.20).
     public func channelMap() async throws(BLEError) -> ChannelMap {
         try await adapter.ask(link) { LEReadChannelMap(connection: $0) }.value
     }

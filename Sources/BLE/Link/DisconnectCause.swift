@@ -3,7 +3,7 @@ import HCI
 /// The reason that a peer receives when this host ends a link: one of those that Disconnect takes (Core Specification
 /// 5.4, Vol 4, Part E, 7.1.6).
 public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
-    /// The error code Authentication Failure.
+    /// Authentication failed: error code 0x05.
     case authenticationFailure = 0x05
     /// Remote User Terminated Connection: what a link usually ends with.
     case userTerminated = 0x13

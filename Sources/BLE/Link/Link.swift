@@ -21,7 +21,7 @@ struct LinkUser: Hashable, Sendable {
 /// One connection to one device: GATT with both roles on it, and the channel below.
 /// Confined to its adapter.
 final class Link {
-    /// What carries the ATT frames.
+    /// The transport of the ATT frames.
     enum Channel {
         /// A kernel L2CAP socket.
         case socket(L2CAPChannel)
@@ -60,13 +60,13 @@ final class Link {
 
     /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false
-    /// What makes it more secure for operations whose server wants that.
+    /// What makes it more secure for operations whose server requires that.
     var raising: [TicketID: Task<Void, Never>] = [:]
     /// Who listens to values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
-    /// Who wants to know when the server says that its database has changed.
+    /// The streams that report Service Changed.
     var changeWatchers = Watchers<ServiceChange>()
-    /// Who wants to know of every change of `parameters`.
+    /// The streams that report every change of `parameters`.
     var watchers = Watchers<LinkParameters>()
     /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
     var users: Set<LinkUser> = []
@@ -74,7 +74,7 @@ final class Link {
     var isTold = false
     /// Whether it was said that values were too long for it.
     var isToldTooNarrow = false
-    /// How this host ends it.
+    /// The state of this host's disconnection.
     var ending = LinkEnding()
     /// Whether packets that leave its socket are reported.
     var isWatchingDepartures = false
@@ -131,7 +131,7 @@ final class Link {
         gatt.hasRoom(forIndication: subscriber.prefersIndications)
     }
 
-    /// Whether it can be joined.
+    /// Whether another caller can share the link.
     var isUsable: Bool { !ending.isBegun && closing == nil }
 
     /// A request to connect has come to this link.

@@ -48,7 +48,7 @@ struct LinkEnding: Sendable {
         case asking(until: Instant)
         /// What was taken is to leave.
         case sending(Leaving)
-        /// The controller has not answered.
+        /// The Disconnect command is sent, and the controller has not answered.
         case disconnecting
         /// It has not taken the command, and is asked again then.
         case refused(until: Instant)
@@ -121,7 +121,6 @@ struct LinkEnding: Sendable {
         return earliest
     }
 
-    /// What it reports next.
     mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 

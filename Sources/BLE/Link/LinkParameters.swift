@@ -21,12 +21,12 @@ public struct LinkParameters: Hashable, Sendable {
 
     /// The greatest packets of a link, for each way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
     public struct DataLengths: Hashable, Sendable {
-        /// Of what this host sends.
+        /// The length and time of packets that this host sends.
         public var transmit: DataLength
-        /// Of what the peer sends.
+        /// The length and time of packets that the peer sends.
         public var receive: DataLength
 
-        /// What every link begins with.
+        /// The lengths with which every link begins: 27 octets in 328 µs.
         static let initial = DataLengths(
             transmit: DataLength(octets: 27, time: 328), receive: DataLength(octets: 27, time: 328))
     }
@@ -44,7 +44,7 @@ public struct LinkParameters: Hashable, Sendable {
     public var dataLengths: DataLengths?
     /// The largest ATT packet, in octets (ATT_MTU).
     public var mtu: Int
-    /// What its encryption is worth.
+    /// The security level and the size of the key; `none` while the link is not encrypted.
     public var security = LinkSecurity.none
 }
 
@@ -109,7 +109,7 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// What a peer asks for.
+    /// Creates the parameters that a peer requests.
     init(_ parameters: LEConnectionParameters) {
         let (least, most) = (parameters.intervalMin.duration, parameters.intervalMax.duration)
         self.init(

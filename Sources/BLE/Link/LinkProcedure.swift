@@ -43,7 +43,7 @@ public struct RemoteVersion: Hashable, Sendable {
 
 /// How strong this host sends on a link, in dBm.
 public struct TransmitPower: Hashable, Sendable {
-    /// The present power in dBm.
+    /// The power at present, in dBm.
     public var current: Int
     /// The greatest power that the controller can use, in dBm.
     public var maximum: Int

@@ -3,12 +3,13 @@ import DequeModule
 import HCI
 import SMP
 
-/// The procedures of the link layer that this host begins on one link: one after the other, as a controller takes them, in
-/// the order in which they were asked for. A link is encrypted beside all others (Core Specification 5.4, Vol 6, Part B,
-/// 5.3).
+/// The procedures of the link layer that this host begins on one link: one after the other, as a controller
+/// takes them, in the order in which they were asked for. A link is encrypted beside all others (Core
+/// Specification 5.4, Vol 6, Part B, 5.3).
 ///
-/// A procedure begins with a command or a request to the peer, and ends with an event, with the refusal of the command, or
-/// when its time is over. One that its caller has given up goes on all the same: what it ends with is no later one's.
+/// A procedure begins with a command or a request to the peer, and ends with an event, with the refusal of
+/// the command, or when its time is over. One that its caller has given up goes on all the same: what it ends
+/// with is no later one's.
 ///
 /// ```swift
 /// procedures.ask(number, for: .phys, by: .command(command))
@@ -18,7 +19,6 @@ import SMP
 /// // Run `expire` at `deadline`.
 /// ```
 struct LinkProcedures: Sendable {
-    /// What begins a procedure.
     indirect enum Start: Sendable {
         /// A command, whose answer comes to `answered`.
         case command(MachineCommand)
@@ -31,7 +31,7 @@ struct LinkProcedures: Sendable {
     }
 
     enum Event: Sendable {
-        /// A procedure has its turn.
+        /// A procedure is at the head of the queue and begins.
         case begin(UInt64, LinkProcedure, Start)
         /// A procedure has ended that a caller waits for.
         case ended(UInt64, Result<Void, BLEError>)
@@ -67,7 +67,7 @@ struct LinkProcedures: Sendable {
     private var control = Lane()
     private var encryption = Lane()
 
-    /// When `expire` is needed.
+    /// When `expire` is to be called.
     var deadline: Instant? { earlier(control.deadline, encryption.deadline) }
 
     private mutating func inLane<Value>(
@@ -87,8 +87,8 @@ extension LinkProcedures {
         }
     }
 
-    /// Asks for the connection update that the peer was promised. However often it asks before that begins, it gets what it
-    /// was promised last.
+    /// Asks for the connection update that the peer was promised. However often it asks before that begins,
+    /// it gets what it was promised last.
     mutating func promise(_ number: UInt64, by start: Start) {
         control.ask(
             Asked(number: number, procedure: .timing, start: start, isPromise: true))

@@ -15,7 +15,7 @@ public enum ParameterRequestPolicy: Sendable {
     /// The closure says; it runs on the adapter's loop and must not block.
     case decide(@Sendable (DeviceAddress, ConnectionParameters) -> Bool)
 
-    /// Whether `peer` may have `wanted`.
+    /// Whether the policy accepts these parameters for `peer`.
     func admits(_ wanted: LEConnectionParameters, of peer: DeviceAddress) -> Bool {
         guard wanted.isInRange else { return false }
         let timing = ConnectionParameters(wanted)

@@ -32,7 +32,7 @@ final class SerialQueue {
         }
     }
 
-    /// Lets the next one in.
+    /// Ends the turn of the caller, and lets the next one proceed.
     func leave() {
         guard !queue.isEmpty else {
             isTaken = false

@@ -54,7 +54,8 @@ extension Adapter {
             failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
     }
 
-    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has given none.
+    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has
+    /// given none.
     func takeName(of request: AdvertisingRequest) {
         guard request.isConnectable, let name = request.plan.name else { return }
         do throws(AttributeValueError) {
@@ -284,8 +285,8 @@ extension Adapter {
         log.warning("\(central.address) is not sent what other centrals are: \(error)")
     }
 
-    /// A delivery has come to its end. That its link or bearer ended, as when the central does not confirm in time, is no
-    /// failure of the others.
+    /// A delivery has come to its end. That its link or bearer ended, as when the central does not confirm in
+    /// time, is no failure of the others.
     func noteDelivered(_ delivery: DeliveryKey, _ end: DeliveryEnd, to link: Link) {
         let update = server.updates.end(delivery) { outcome in
             switch end {
@@ -305,8 +306,8 @@ extension Adapter {
         }
     }
 
-    /// Throws what came up on a link, unless it is that the link or its bearer ends or has ended, which is no failure of
-    /// the others.
+    /// Throws what came up on a link, unless it is that the link or its bearer ends or has ended, which is no
+    /// failure of the others.
     func forgive(_ error: BLEError, of id: LinkID) throws(BLEError) {
         guard end == nil, error != .cancelled, (try? linkThatTakes(id)) == nil else { throw error }
     }

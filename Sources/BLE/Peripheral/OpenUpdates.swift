@@ -47,7 +47,6 @@ struct OpenUpdates {
     /// Whether something of an update has not come to its end.
     func isOpen(_ update: UInt64) -> Bool { open[update]?.deliveries.isEmpty == false }
 
-    /// The deliveries on a link.
     func deliveries(on link: LinkID) -> [DeliveryKey] { updates.keys.filter { $0.link == link } }
 
     /// Forgets an update; gives what it has come to, and the deliveries that have not ended.

@@ -12,19 +12,19 @@ public enum PeripheralEvent: Hashable, Sendable {
     case disconnected(Central, DisconnectReason)
     /// Its link is encrypted in another way than before: by a key of another worth or size.
     case security(Central, LinkSecurity)
-    /// The MTU was agreed on.
+    /// Client and server have agreed on this ATT_MTU, in octets.
     case mtu(Central, Int)
-    /// It read a value.
+    /// The central has read this value.
     case read(Central, AttributeHandle, BluetoothUUID, [UInt8])
-    /// It wrote a value.
+    /// The central has written a value, by this kind of write.
     case write(Central, GATTWrite, GATTWriteKind)
-    /// It wants the values of a characteristic.
+    /// The central has subscribed to a characteristic.
     case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
-    /// It does not want them any more.
+    /// The central has unsubscribed.
     case unsubscribed(Central, AttributeHandle, BluetoothUUID)
     /// A value was sent to it.
     case notified(Central, AttributeHandle, BluetoothUUID, [UInt8])
-    /// It confirmed an indication.
+    /// The central has confirmed an indication.
     case confirmed(Central, AttributeHandle, BluetoothUUID)
 }
 

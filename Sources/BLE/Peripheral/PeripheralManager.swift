@@ -17,7 +17,8 @@ import HCISocket
 /// ```
 ///
 /// An adapter has one server. Several managers of one adapter publish into the same database, and each has all
-/// events of all centrals. What one publishes anew takes the place of what another has published; with `add(_:)` both stay.
+/// events of all centrals. What one publishes anew takes the place of what another has published; with
+/// `add(_:)` both stay.
 public struct PeripheralManager: Sendable {
     /// The adapter that the manager serves and advertises with.
     public let adapter: Adapter
@@ -25,7 +26,7 @@ public struct PeripheralManager: Sendable {
     /// What is kept for the next process; nil: nothing.
     let restoration: PeripheralRestoration?
 
-    /// The peripheral role of `adapter`.
+    /// Creates a manager for the peripheral role of `adapter`, without restoration.
     public init(_ adapter: Adapter) {
         self.adapter = adapter
         restoration = nil
@@ -80,9 +81,9 @@ public struct PeripheralManager: Sendable {
     /// Advertises until the result is stopped or its limits end it; centrals can connect while fewer than
     /// `maximumLinks` of them are, whichever advertisement brought them. Returns when it is on air.
     ///
-    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a connectable
-    /// service. More than the controller has sets are `BLEError.limit`; controllers that know the legacy commands only
-    /// have one. On kernel adapters the sets are shared with other programs.
+    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a
+    /// connectable service. More than the controller has sets are `BLEError.limit`; controllers that know the
+    /// legacy commands only have one. On kernel adapters the sets are shared with other programs.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {
@@ -139,7 +140,7 @@ public struct PeripheralManager: Sendable {
         await adapter.complete(pending, with: result)
     }
 
-    /// Whether any central wants the values of a characteristic.
+    /// Whether any central has subscribed to a characteristic.
     package func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
         await !adapter.server.gatt.subscribers(of: handle).isEmpty
     }

@@ -42,8 +42,8 @@ extension ServerState {
         try setDeviceName()
     }
 
-    /// Makes the name that is advertised the Device Name, if the application has given none (Core Specification 5.4, Vol 3,
-    /// Part C, 12.1).
+    /// Makes the name that is advertised the Device Name, if the application has given none (Core
+    /// Specification 5.4, Vol 3, Part C, 12.1).
     private mutating func setDeviceName() throws(AttributeValueError) {
         guard isNamedByAdvertising, let advertisedName,
             let handle = gatt.database.valueHandle(of: .deviceName, in: .genericAccess)
@@ -70,7 +70,7 @@ extension ServerState {
         return true
     }
 
-    /// Nothing is kept any more.
+    /// Stops keeping the server's state.
     mutating func stopKeeping() { kept = nil }
 
     /// Something was changed that the disk does not have yet.

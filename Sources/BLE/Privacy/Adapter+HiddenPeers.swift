@@ -27,7 +27,7 @@ extension Adapter {
         return peer
     }
 
-    /// Looks for a device that a caller wants a link to. The controller listens for its address; where it does not know
+    /// Searches for a device that a caller connects to. The controller listens for its address; where it does not know
     /// a peer's private addresses, the host scans, and names the one that it receives.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {

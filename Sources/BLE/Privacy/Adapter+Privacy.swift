@@ -30,7 +30,7 @@ extension Adapter {
     }
 
     /// Whether the controller resolves addresses, and lets peers also show their identity, as many do that have given
-    /// their key (Core Specification 5.4, Vol 6, Part B, 6.1.4). Without that they would not be heard.
+    /// their key (Core Specification 5.4, Vol 6, Part B, 6.1.4). Without that their packets would be discarded.
     private var canResolve: Bool {
         capabilities.features.contains(.privacy) && capabilities.commands.contains(.leSetPrivacyMode)
     }

@@ -3,7 +3,7 @@ import BLECore
 /// The controller's resolving list, as the host keeps it (Core Specification 5.4, Vol 4, Part E, 7.8.38 to 7.8.44):
 /// the peers whose private addresses the controller knows by itself. The others' are known by the host.
 struct PeerKeyList: Sendable {
-    /// The keys of an entry.
+    /// The identity resolving keys of one peer.
     struct Keys: Hashable, Sendable {
         /// The peer's; zero for one that does not hide.
         var peer: UInt128
@@ -24,7 +24,7 @@ struct PeerKeyList: Sendable {
     /// Whether the controller has been seen to resolve.
     var isProven = false
 
-    /// Whether it takes any.
+    /// Whether the controller has room for any entry.
     var isUsed: Bool { capacity > 0 }
 
     /// The controller was reset, which empties the list.
@@ -56,7 +56,7 @@ struct PeerKeyList: Sendable {
         wanted = Dictionary(wantedInOrder.map { ($0.peer, $0.keys) }) { first, _ in first }
     }
 
-    /// It is being changed.
+    /// Marks the contents as unknown while the list is changed.
     mutating func begin() { contents = nil }
 
     /// Records that the controller's list holds `contents`.

@@ -4,10 +4,10 @@ import HCI
 
 /// An adapter's own private address and the peers whose addresses its controller resolves, and the commands for them.
 ///
-/// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part E, 7.8.4 and
-/// 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is tried again later. A controller
-/// that refuses its resolving list for another reason, or does not resolve, is not relied on any more: the host resolves
-/// for it. One command is unanswered at a time.
+/// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part
+/// E, 7.8.4 and 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is
+/// tried again later. A controller that refuses its resolving list for another reason, or does not resolve,
+/// is not relied on any more: the host resolves for it. One command is unanswered at a time.
 ///
 /// ```swift
 /// privacy.controllerWasReset(listSize: 8, at: now)
@@ -26,9 +26,9 @@ import HCI
 /// while let event = privacy.nextEvent() { handle(event) }
 /// ```
 struct Privacy: Sendable {
-    /// What the radio does.
+    /// The state of the radio, as far as changes of the address depend on it.
     enum RadioActivity: Sendable {
-        /// Nothing that forbids a change.
+        /// The radio does nothing that forbids a change.
         case quiet
         /// It comes to rest, or a command about it is not answered.
         case changing
@@ -36,7 +36,6 @@ struct Privacy: Sendable {
         case on
     }
 
-    /// What a privacy machine emits.
     enum Event: Sendable {
         /// The radio may go on, and peers may be known by other names.
         case resumed
@@ -100,7 +99,7 @@ struct Privacy: Sendable {
     private enum Phase {
         /// All is as it should be, as far as the radio allowed.
         case settled
-        /// The radio is to pause.
+        /// The radio is to pause before the change.
         case pausing
         /// The controller is sent a change.
         case executing(Change)
@@ -110,7 +109,6 @@ struct Privacy: Sendable {
         case failed(BLEError)
     }
 
-    /// What is asked for.
     let options: PrivacyOptions
     /// The address that is on air in place of the identity; nil without privacy.
     private(set) var own: DeviceAddress?
@@ -142,7 +140,8 @@ struct Privacy: Sendable {
 // MARK: - What is wanted
 
 extension Privacy {
-    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of this host's private addresses; zero without privacy.
+    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of
+    /// this host's private addresses; zero without privacy.
     mutating func setPeers(
         _ records: @autoclosure () -> [BondRecord], localKey: UInt128, knowsHidden: Bool
     ) {
@@ -165,8 +164,8 @@ extension Privacy {
     /// Whether the controller knows a peer by its private addresses.
     func controllerKnows(_ peer: DeviceAddress) -> Bool { list.knows(peer) }
 
-    /// Begins to pause the radio if something is due; false: nothing is, or the pause has begun before. `isSearching`: the
-    /// controller looks for a periodic train, so that its list may not be changed.
+    /// Begins to pause the radio if something is due; false: nothing is, or the pause has begun before.
+    /// `isSearching`: the controller looks for a periodic train, so that its list may not be changed.
     mutating func pauseIfDue(isSearching: Bool, at now: Instant) -> Bool {
         guard case .settled = phase, isAddressDue(at: now) || isListDue(isSearching) else { return false }
         phase = .pausing
@@ -312,7 +311,7 @@ extension Privacy {
     }
 }
 
-// MARK: - Time, and what is heard
+// MARK: - Time, and what is received
 
 extension Privacy {
     mutating func nextEvent() -> Event? { events.popFirst() }
@@ -326,7 +325,7 @@ extension Privacy {
         }
     }
 
-    /// Acts on the time limits.
+    /// Handles the time limits that have passed.
     mutating func expire(at now: Instant) {
         if case .waiting(let end) = phase, end <= now { phase = .settled }
         if let end = trustEnd, end <= now {
@@ -344,7 +343,7 @@ extension Privacy {
     /// The controller has resolved an address.
     mutating func controllerResolved() { list.isProven = true }
 
-    /// A peer was heard by an address that the controller should have resolved.
+    /// Handles a packet of a peer from an address that the controller should have resolved.
     mutating func controllerMissed(_ peer: DeviceAddress, at address: DeviceAddress) {
         guard list.knows(peer) else { return }
         events.append(.log("the controller has a resolving list and does not resolve \(address)"))

@@ -15,7 +15,7 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// the specification recommends (Vol 3, Part C, Appendix A).
     public var addressLifetime: Duration
 
-    /// Lets the identity be seen.
+    /// Uses the identity address in all packets.
     public static let off = PrivacyOptions(isEnabled: false)
 
     /// Hides the identity behind a private address that changes every 15 minutes.
@@ -27,7 +27,7 @@ public struct PrivacyOptions: Sendable, Hashable {
         self.addressLifetime = addressLifetime
     }
 
-    /// The addresses' possible lifetimes.
+    /// The allowed lifetimes of a private address.
     package static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
 
     /// Throws when no controller's user could want that.

@@ -19,7 +19,7 @@ extension Adapter {
     }
 
     /// The controller has failed. It is brought back unless that costs links: then when they have ended, or
-    /// at once if the caller wants so. A controller that was reset already has lost its links.
+    /// at once if the caller requires it. A controller that was reset already has lost its links.
     func meet(_ fault: AdapterFault) {
         guard end == nil else { return }
         recovery.meet(fault, links: linkCount, at: loop.now)
@@ -33,7 +33,7 @@ extension Adapter {
         takeRecoveryEvents()
     }
 
-    /// A command was answered.
+    /// Notes that the controller answered this command.
     func noteAnswer(to command: HCIOpcode) {
         recovery.answered(command)
         takeRecoveryEvents()

@@ -3,12 +3,12 @@ import HCI
 
 /// What an adapter notices about its controller, and does about it.
 public enum AdapterHealthEvent: Hashable, Sendable {
-    /// Nothing was heard for so long, so the scan was begun anew. In a quiet place that is normal.
+    /// No packet was received for this time, so the scan was restarted. In a quiet place that is normal.
     case scanRestarted(silence: Duration)
     /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
     case scanTakenBack
-    /// Another program scans, and its scan is joined, for which the controller reports each device once: what it has reported
-    /// before, and what changes later, is not heard.
+    /// Another program scans, and its scan is joined, for which the controller reports each device once: what
+    /// it has reported before, and what changes later, is not received.
     case scanJoinedWithoutRepeats
     /// That happened so often within a minute that the scan is left to them for a while.
     case scanLeft(for: Duration, restarts: Int)
@@ -30,7 +30,7 @@ public enum AdapterHealthEvent: Hashable, Sendable {
 }
 
 extension AdapterHealthEvent: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what has happened.
     public var description: String {
         switch self {
         case .scanRestarted(let silence): "nothing received for \(silence): the scan is restarted"

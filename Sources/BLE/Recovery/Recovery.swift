@@ -4,8 +4,9 @@ import HCI
 
 /// Whether an adapter's controller works, and what is done about it when it does not.
 ///
-/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner wants it at once.
-/// One attempt is made at a time; an attempt during which another fault occurs has failed, unless that fault is a silence.
+/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner
+/// requires it at once. One attempt is made at a time; an attempt during which another fault occurs has
+/// failed, unless that fault is a silence.
 ///
 /// ```swift
 /// repeat {
@@ -20,7 +21,7 @@ import HCI
 /// while let event = recovery.nextEvent() { handle(event) }
 /// ```
 struct Recovery: Sendable {
-    /// A step against a fault.
+    /// An attempt to recover from a fault.
     struct Attempt: Hashable, Sendable {
         let number: UInt64
         let step: RecoveryStep
@@ -33,7 +34,6 @@ struct Recovery: Sendable {
         let isOfKernel: Bool
     }
 
-    /// The result of an attempt.
     enum Outcome: Sendable {
         /// The controller was set up. `wasReset`: it does nothing that it was commanded before.
         case done(wasReset: Bool)
@@ -43,7 +43,6 @@ struct Recovery: Sendable {
         case notMade(othersLinks: Int)
     }
 
-    /// What a recovery emits.
     enum Event: Hashable, Sendable {
         /// For those who watch the controller's health.
         case note(AdapterHealthEvent)
@@ -111,8 +110,8 @@ extension Recovery {
     /// The controller is about to be set up for the first time, or once more.
     mutating func beginSetUp() { phase = .settingUp(disturbance: nil) }
 
-    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when that was done
-    /// too often.
+    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when
+    /// that was done too often.
     mutating func setUpEnded(at now: Instant) throws(BLEError) -> Bool {
         guard case .settingUp(let disturbance) = phase else { return true }
         guard let disturbance else {
@@ -165,7 +164,7 @@ extension Recovery {
         }
     }
 
-    /// An attempt has ended.
+    /// Handles the end of an attempt.
     mutating func ended(_ attempt: Attempt, _ outcome: Outcome, links: Int, at now: Instant) {
         guard case .attempting(attempt, let disturbance) = phase else { return }
         switch outcome {

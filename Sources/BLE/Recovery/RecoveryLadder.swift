@@ -5,9 +5,9 @@ public enum RecoveryStep: Hashable, Sendable {
     /// It is reset, and set up as when it was opened; its links are lost. On kernel adapters, where a reset
     /// is the kernel's to send, only what this process does there is begun anew, and no link is lost.
     case reset
-    /// A kernel adapter is powered off and on again: all its links are lost, other programs' too. Other adapters have no
-    /// such step: their controllers are this host's alone, and what a reset does not bring back ends the adapter. To open
-    /// `user:hciN` again powers that controller off and on.
+    /// A kernel adapter is powered off and on again: all its links are lost, other programs' too. Other
+    /// adapters have no such step: their controllers are this host's alone, and what a reset does not bring
+    /// back ends the adapter. To open `user:hciN` again powers that controller off and on.
     case powerCycle
 }
 

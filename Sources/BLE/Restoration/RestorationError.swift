@@ -11,7 +11,7 @@ public enum RestorationError: Error, Hashable, Sendable {
 }
 
 extension RestorationError: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .name(let name):

@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Scans, as the scanner wants them to be done.
+/// Executes the scanner's commands to the controller.
 extension Adapter {
     /// Starts a scan whose advertisements go to `buffer`. It ends with the buffer.
     func startScan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {

@@ -18,13 +18,13 @@ public struct Advertisement: Hashable, Sendable {
 
     /// The sender's address; nil when the advertiser is anonymous.
     public var address: DeviceAddress? { report.address }
-    /// The name, whole or shortened.
+    /// The local name, complete or shortened; nil: none was received.
     public var name: String? { fields.localName?.text }
     /// The strength at the antenna in dBm; nil when the controller does not know.
     public var rssi: Int8? { report.rssi }
     /// The strength at which the packet was sent, in dBm, where its header says so; extended packets alone have that.
     public var txPower: Int8? { report.txPower }
-    /// The payload of this packet.
+    /// The octets of this packet's advertising data.
     public var data: [UInt8] { report.data }
     /// Whether the end of the payload is missing: the controller lost it, or had no room for it.
     public var isTruncated: Bool { report.dataStatus == .truncated }
@@ -43,7 +43,7 @@ public struct Advertisement: Hashable, Sendable {
 }
 
 extension Advertisement: CustomStringConvertible {
-    /// `C0:11:22:33:44:55/random -50 dBm "Thermometer" 1809`.
+    /// One line, such as `C0:11:22:33:44:55/random -50 dBm "Thermometer" 1809`.
     public var description: String {
         var parts = [address.map { "\($0)" } ?? "anonymous"]
         if let rssi { parts.append("\(rssi) dBm") }

@@ -9,13 +9,13 @@ struct DeviceTable: Sendable {
     fileprivate struct Device: Sendable {
         var advertisement: [UInt8] = []
         var scanResponse: [UInt8] = []
-        /// Both, as they are reported.
+        /// The data of both, as they are reported.
         var fields: [UInt8] = []
-        /// Distinguishes `fields` from others.
+        /// A hash of `fields`.
         var fingerprint = 0
         var isConnectable = false
 
-        /// Octets that it keeps.
+        /// The octets that the entry stores.
         var octets: Int { advertisement.count + scanResponse.count + fields.count }
     }
 
@@ -23,7 +23,7 @@ struct DeviceTable: Sendable {
     struct Sighting {
         var advertisement: Advertisement
         var sender: Sender
-        /// Differs when the fields do.
+        /// A hash of the reported fields.
         var fingerprint: Int
     }
 
@@ -45,7 +45,6 @@ struct DeviceTable: Sendable {
         self.octetLimit = octetLimit ?? self.limit << 10
     }
 
-    /// How full it is.
     var statistics: ScanStatistics {
         ScanStatistics(reports: reports, devices: devices.count, evictions: evictions)
     }

@@ -2,12 +2,13 @@ import BLECore
 import HCI
 
 /// What others make the controller of a shared adapter scan: the kernel for its connections and its
-/// discovery, or another process. Learnt from the commands that pass by.
+/// discovery, or another process. It is learned from the commands that they send.
 struct ForeignScan: Hashable, Sendable {
     private var isOn = false
     private var isFiltered = false
     private var isActive = false
-    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not, or nothing is known yet.
+    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not, or nothing is
+    /// known yet.
     private var oneMegabit = 0.0
     private var coded = 0.0
     /// Whether the controller leaves out what it takes for a repetition of what it has reported.
@@ -43,7 +44,7 @@ struct ForeignScan: Hashable, Sendable {
         return false
     }
 
-    /// This host has ended it.
+    /// Notes that this host has ended the scan.
     mutating func wasEnded() { isOn = false }
 
     /// Whether their scan receives what one with these parameters would, but for what the controller leaves out.

@@ -20,7 +20,6 @@ package struct RecencyTable<Key: Hashable, Value> {
     /// A table of at most `limit` entries, 1 at least.
     package init(limit: Int) { self.limit = max(1, min(limit, Int(Int32.max))) }
 
-    /// The number of entries.
     package var count: Int { entries.count }
 
     /// The value under `key`, whose entry stays where it is in the row.

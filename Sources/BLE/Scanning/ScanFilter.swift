@@ -69,7 +69,7 @@ struct ScanFilter: Sendable {
 package struct Glob: Hashable, Sendable {
     private let pattern: [Character]
 
-    /// The pattern that `text` spells.
+    /// Creates a pattern, which ignores case.
     package init(_ text: some StringProtocol) { pattern = Array(text.lowercased()) }
 
     /// Whether all of `text` matches. Takes time in proportion to pattern times text, whatever they are.

@@ -24,7 +24,7 @@ public struct ScanOptions: Hashable, Sendable {
     /// counts by itself, and anonymous advertisers are distinguished by their data. Of more than 4,096 of them the
     /// one received least recently is forgotten, and new when it is received again.
     public enum Repeats: Hashable, Sendable {
-        /// The first of each device.
+        /// The first packet of each device that passes the filters.
         case once
         /// The first, and each that differs from the one reported last. Two legacy advertisements of one kind
         /// and address count as one that changes all the time: nothing in them distinguishes them.
@@ -37,7 +37,7 @@ public struct ScanOptions: Hashable, Sendable {
 
     /// The kinds of advertising that a scan listens for.
     public enum Family: String, Hashable, Sendable, CaseIterable {
-        /// All that the controller receives.
+        /// Extended and legacy advertising, as far as the controller supports them.
         case auto
         /// Extended advertising as well as legacy, or an error.
         case on
@@ -62,7 +62,7 @@ public struct ScanOptions: Hashable, Sendable {
     public var isPassive = false
     /// Which sightings of a device are reported.
     public var repeats = Repeats.changes
-    /// How long the receiver listens.
+    /// The duty cycle of the receiver; by default it listens all the time.
     public var preset = Preset.lowLatency
     /// How long it listens, when it is not as a preset says.
     public var timing: ScanTiming?
@@ -84,19 +84,19 @@ public struct ScanOptions: Hashable, Sendable {
 public struct AddressFilter: Hashable, Sendable {
     /// The 48 bits of the address.
     public var value: UInt64
-    /// The type, when it matters.
+    /// The type of the address; nil matches both types.
     public var type: DeviceAddress.AddressType?
 
-    /// An address to look for.
+    /// Creates a filter for an address of 48 bits, of one type or of both.
     public init(_ value: UInt64, type: DeviceAddress.AddressType? = nil) {
         self.value = value
         self.type = type
     }
 
-    /// An address to look for.
+    /// Creates a filter for exactly this address.
     public init(_ address: DeviceAddress) { self.init(address.value, type: address.type) }
 
-    /// Whether `address` is meant.
+    /// Whether the filter matches `address`.
     package func matches(_ address: DeviceAddress) -> Bool {
         address.value == value && (type == nil || type == address.type)
     }

@@ -68,7 +68,7 @@ extension ScanParameters {
         coded = coded.map { $0.limited(to: $0.share * scale, inTurnsOf: turn) }
     }
 
-    /// The devices that all scans together want; nil when one wants any.
+    /// The devices that all scans together search for; nil when one of them accepts any device.
     private static func devices(of options: [ScanOptions]) -> Set<DeviceAddress>? {
         var devices: Set<DeviceAddress> = []
         for each in options {
@@ -94,7 +94,7 @@ extension ScanOptions {
 }
 
 extension AddressFilter {
-    /// The addresses that it matches.
+    /// The addresses that the filter matches.
     fileprivate var meant: [DeviceAddress] {
         guard let type else {
             return [DeviceAddress(value, type: .public), DeviceAddress(value, type: .random)]

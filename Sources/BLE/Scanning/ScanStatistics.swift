@@ -1,12 +1,12 @@
-/// What scans have heard since their adapter was opened, and could not keep. What a slow consumer of one scan
+/// What scans have received since their adapter was opened, and could not keep. What a slow consumer of one scan
 /// has missed is its stream's `dropped`.
 public struct ScanStatistics: Hashable, Sendable {
-    /// Advertising reports that were heard, whole ones.
+    /// The number of complete advertising reports.
     public internal(set) var reports = 0
     /// Advertising sets of devices that are remembered, `AdapterOptions.rememberedDevices` at most: their last
     /// advertisement and scan response, so that both are reported together.
     public internal(set) var devices = 0
-    /// Advertising sets that were forgotten for want of room: those received from for longest.
+    /// Advertising sets that were forgotten for want of room: those not received for longest.
     public internal(set) var evictions = 0
 }
 

@@ -12,7 +12,7 @@ struct ScanWatchdog: Hashable, Sendable {
     /// The start of the time limit.
     private var since: Instant?
 
-    /// When to look again.
+    /// When the watchdog is to check again.
     var deadline: Instant? { since.map { $0 + Self.patience } }
 
     /// Starts the time limit when a scan or search is wanted, and stops it when none is.

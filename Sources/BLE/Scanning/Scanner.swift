@@ -43,13 +43,12 @@ struct Scanner: Sendable {
 
     /// A search of the host's own, which has no stream of advertisements.
     enum Search: Hashable, Sendable {
-        /// For a periodic train.
+        /// The search for a periodic train.
         case train
         /// For peers whose addresses only the host knows.
         case peers
     }
 
-    /// What a scanner reports.
     enum Event: Sendable {
         /// The controller does not scan so.
         case ended(ScanID, BLEError)
@@ -62,7 +61,7 @@ struct Scanner: Sendable {
         case log(String)
     }
 
-    /// What the radio does.
+    /// The state of the controller's scanner.
     private enum Radio: Hashable {
         case off
         /// It scans with these parameters.
@@ -73,7 +72,6 @@ struct Scanner: Sendable {
         case joined
     }
 
-    /// A command of a change.
     private enum Step {
         /// Ends a scan that another user, or this host, has left on.
         case takeOver(CommandFamily)
@@ -93,7 +91,7 @@ struct Scanner: Sendable {
     }
 
     private struct Change {
-        /// What is begun or ended.
+        /// The parameters of the scan that begins or ends.
         let parameters: ScanParameters
         var steps: Deque<Step>
         /// The scans that the change begins.
@@ -110,19 +108,19 @@ struct Scanner: Sendable {
         case own
         /// Others have switched scanning, or scan for less than is wanted.
         case others
-        /// The controller said Command Disallowed.
+        /// The controller answered Command Disallowed.
         case disallowed
     }
 
-    /// Why nothing is tried now.
+    /// Why the machine does not try to change anything.
     private enum Stall: Hashable {
         /// A command was not answered, when this was wanted.
         case unanswered(ScanParameters?)
-        /// Others are switching scanning.
+        /// Other programs are starting and stopping scans.
         case others
     }
 
-    /// Who wants something of the radio.
+    /// A scan or a search that needs the radio.
     private enum Wish: Hashable {
         case scan(ScanID)
         case search(Search)
@@ -149,11 +147,11 @@ struct Scanner: Sendable {
     private var dropsAnswer = false
     private var stall: Stall?
     private var takeover: Takeover?
-    /// When a scan that nothing wants is ended once more, whose end was not answered.
+    /// When the scan is ended once more that no consumer needs, and whose end was not answered.
     private var retryAt: Instant?
     private var silences = 0
 
-    // What is heard.
+    // Reports.
     private var devices: DeviceTable
     /// Extended advertising that comes in several reports.
     private var chains = ReportAssembler()
@@ -247,7 +245,8 @@ extension Scanner {
 extension Scanner {
     /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
-    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being changed for one.
+    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being
+    /// changed for one.
     var usesAcceptList: Bool {
         if change?.parameters.acceptList != nil { return true }
         return switch radio {
@@ -336,8 +335,8 @@ extension Scanner {
             endChange(at: conditions.now)
         case (_, .done): break
         case (_, .silent):
-            // What brings the controller back begins this anew. With links that it would cost it may wait for long, and the
-            // watchdog sees to what is wanted only.
+            // What brings the controller back begins this anew. With links that it would cost it may wait for
+            // long, and the watchdog sees to what is wanted only.
             radio = .doubtful(change.parameters)
             let wanted = wanted(under: conditions, acceptList)
             stall = .unanswered(wanted)
@@ -514,8 +513,8 @@ extension Scanner {
 
 extension Scanner {
     /// Takes a command of another user of a shared controller. When it switches scanning, what is left of a scan is
-    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own, and scans begin
-    /// anew afterwards.
+    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own,
+    /// and scans begin anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard foreign.note(command), isWanted, !isRecovering else { return }
         settleAt = now + Self.settling
@@ -566,10 +565,10 @@ extension Scanner {
     }
 }
 
-// MARK: - Time and what is heard
+// MARK: - Time and reports
 
 extension Scanner {
-    /// When `expire` wants to be called.
+    /// When `expire` is to be called.
     var deadline: Instant? { earlier(watchdog.deadline, change == nil ? earlier(settleAt, retryAt) : nil) }
 
     /// Acts on what was due by now.
@@ -626,7 +625,7 @@ extension ScanOptions {
 }
 
 extension LESetExtendedScanParameters.Scanning {
-    /// Scanning at those times.
+    /// Creates parameters with the interval and window of `timing`.
     fileprivate init(_ type: ScanType, _ timing: ScanTiming) {
         self.init(type: type, interval: Slots(timing.interval), window: Slots(timing.window))
     }

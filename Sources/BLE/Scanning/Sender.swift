@@ -7,7 +7,7 @@ import HCI
 struct Sender: Hashable, Sendable {
     /// Address, its type, and the set's number.
     private let source: UInt64
-    /// What an anonymous one says.
+    /// A hash of an anonymous advertiser's data.
     private let content: UInt64
 
     private enum Pseudoset {
@@ -30,7 +30,7 @@ struct Sender: Hashable, Sendable {
         self.init(address, report.sid.map(UInt64.init) ?? pseudoset)
     }
 
-    /// Who sent a packet.
+    /// Creates the key under which the advertiser of a packet is known.
     init(_ advertisement: Advertisement) {
         let report = advertisement.report
         if let address = report.address {

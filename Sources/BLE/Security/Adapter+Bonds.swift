@@ -50,8 +50,8 @@ extension Adapter {
         }
     }
 
-    /// Whether a link that is encrypted shows that its peer is the bond's device. When the kernel may use another key, the
-    /// link has no bond to its end: it may be just being encrypted with that.
+    /// Whether a link that is encrypted shows that its peer is the bond's device. When the kernel may use
+    /// another key, the link has no bond to its end: it may be just being encrypted with that.
     @discardableResult
     func isProven(_ bond: Bond, of link: Link) -> Bool {
         if kernelPairing?.proves(bond.peer) ?? true { return true }

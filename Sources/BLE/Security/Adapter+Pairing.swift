@@ -129,7 +129,7 @@ extension Adapter {
         pump(link)
     }
 
-    /// The peripheral wants security.
+    /// Handles a peripheral's request for security.
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
         let level: SecurityLevel = wanted.contains(.mitm) ? .authenticated : .encrypted
@@ -267,8 +267,8 @@ extension PairingDelegate {
 
 extension Adapter {
     /// What peers are to be given by another way than Bluetooth, so that they know with whom they pair: the offer of
-    /// `SecurityOptions.outOfBandOffer`, with the address of this adapter: the private one where it hides, for as long as that lasts. Nil when there is no
-    /// offer.
+    /// `SecurityOptions.outOfBandOffer`, with the address of this adapter: the private one where it hides,
+    /// for as long as that lasts. Nil when there is no offer.
     ///
     /// A peer with data for LE Secure Connections needs none of this host's, but both are safer: each then knows the
     /// other.

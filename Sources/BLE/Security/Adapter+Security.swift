@@ -124,7 +124,7 @@ extension Adapter {
         }
     }
 
-    /// The peer's controller asks for the key that the central wants to use: the one of the pairing under way, or
+    /// The peer's controller asks for the key that the central uses: the one of the pairing under way, or
     /// the bond's.
     func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }

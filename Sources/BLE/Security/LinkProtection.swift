@@ -7,9 +7,9 @@ import SMP
 /// What a link is worth that is encrypted with a key. It is noted when the controller is given the key: other events
 /// may come before the one that reports the encryption.
 enum GivenKey: Hashable, Sendable {
-    /// That of a pairing which is under way.
+    /// The key of a pairing that is in progress.
     case pairing
-    /// That of a pairing which has ended well.
+    /// The key of a pairing that has succeeded.
     case paired(LinkSecurity)
     /// The key of a pairing that has failed.
     case failed
@@ -36,7 +36,6 @@ enum GivenKey: Hashable, Sendable {
 /// while let event = protection.nextEvent() { handle(event) }
 /// ```
 struct LinkProtection: Sendable {
-    /// What is to be done.
     enum Event: Hashable, Sendable {
         /// Pairings and signatures of the peer go by that bond from now on.
         case bond(Bond?)
@@ -79,7 +78,8 @@ struct LinkProtection: Sendable {
 
     /// What a peripheral asks its central for.
     enum Wish: Hashable, Sendable {
-        /// Another session key for a link that is as safe as it wants (Core Specification 5.4, Vol 3, Part H, 2.4.6).
+        /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part
+        /// H, 2.4.6).
         case refresh
         case security(SecurityLevel)
     }
@@ -97,8 +97,8 @@ struct LinkProtection: Sendable {
 
     private let role: LinkRole
     private let isKernel: Bool
-    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a bonded one. So it
-    /// has no bond until one is made on it.
+    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a
+    /// bonded one. So it has no bond until one is made on it.
     private var isUnproven = false
     /// The octets of the key of a pairing that has not ended, with which a link that was open before is encrypted.
     private var earlyKeySize: Int?
@@ -157,8 +157,8 @@ extension LinkProtection {
         return bond.strength.reaches(level) || !security.isBonded ? .encryption(key, bond) : .pairing
     }
 
-    /// The peripheral wants security. It gets it by the bond's key, else, where `raisesSecurity`, by a pairing. False when
-    /// it does not get it.
+    /// Handles a peripheral's request for security. It gets it by the bond's key, else, where
+    /// `raisesSecurity`, by a pairing. False when it does not get it.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
         wish = max(level, wish ?? level)
@@ -196,8 +196,8 @@ extension LinkProtection {
     }
 
     /// The key that the central has named, which the controller is given next: while devices pair, that of the pairing,
-    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the bond with the peer,
-    /// or with one whose address identifies no bond and that names its key (2.4.4.2).
+    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the
+    /// bond with the peer, or with one whose address identifies no bond and that names its key (2.4.4.2).
     mutating func key(
         named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
     ) -> LongTermKey? {
@@ -226,9 +226,9 @@ extension LinkProtection {
         events.append(.served(servedSecurity))
     }
 
-    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more. `isPairing`: there
-    /// is a pairing. `isKept`: whether a bond is still that with its device: it may have been removed, or replaced, since
-    /// the controller was given its key.
+    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more.
+    /// `isPairing`: there is a pairing. `isKept`: whether a bond is still that with its device: it may have
+    /// been removed, or replaced, since the controller was given its key.
     mutating func encryptionChanged(isOn: Bool, isRefresh: Bool, isPairing: Bool, isKept: (Bond) -> Bool) {
         // A pairing goes on under its own key only.
         if !isOn || given == .pairing || !isPairing { events.append(.encrypted(isOn)) }
@@ -258,7 +258,7 @@ extension LinkProtection {
             note(LinkSecurity(bond.strength, isBonded: isKept), hasNewKey: isRefresh)
         case nil: note(LinkSecurity(level: .encrypted), hasNewKey: isRefresh)
         }
-        // So may a central do what its peripheral has asked for.
+        // A central may then do what its peripheral has requested.
         if !isPairing { events.append(.raised(nil)) }
     }
 
@@ -325,7 +325,7 @@ extension LinkProtection {
         events += [.raised(error), .end(error)]
     }
 
-    /// The store has the bond.
+    /// Notes that the store has saved the bond.
     mutating func kept(_ bond: Bond) {
         take(bond)
         settle(bond, isBonded: true, nil)
@@ -337,7 +337,7 @@ extension LinkProtection {
         events.append(.giveUp(bond, error))
     }
 
-    /// A pairing has failed.
+    /// Handles the failure of a pairing.
     mutating func pairingFailed(_ error: BLEError) {
         refuseClaim()
         offered = nil
@@ -417,7 +417,7 @@ extension LinkSecurity {
     /// The highest level that the link reaches, with the length of its key.
     package var reached: SecurityLevel { SecurityLevel.allCases.last(where: reaches) ?? .open }
 
-    /// Level 4 wants a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
+    /// Level 4 requires a key of full length (Core Specification 5.4, Vol 3, Part C, 10.2.1, level 4).
     private func hasKey(for wanted: SecurityLevel) -> Bool { wanted < .secureConnections || keySize == 16 }
 }
 

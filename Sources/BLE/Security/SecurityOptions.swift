@@ -21,10 +21,10 @@ public struct SecurityOptions: Sendable {
     /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static address
     /// each time, as bonds need it. Others that come to that place have other controllers, which must not share it.
     public var keepsStreamAddress = false
-    /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on. When three
-    /// pairings have failed with it, or one on the same link, random ones are shown until the adapter is opened anew, since
-    /// each attempt reveals some of its bits (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not on adapters of the
-    /// kernel's, which shows random ones.
+    /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on.
+    /// When three pairings have failed with it, or one on the same link, random ones are shown until the
+    /// adapter is opened anew, since each attempt reveals some of its bits (Core Specification 5.4, Vol 3,
+    /// Part H, 2.3.5.6.3). Not on adapters of the kernel's, which shows random ones.
     public var fixedPasskey: Passkey?
     /// Whether the delegate is asked for the out-of-band data of peers. Not on adapters of the kernel's.
     public var asksForOutOfBandData = false

@@ -8,12 +8,12 @@ protocol StateText: Sendable {
     init()
     /// All sections of the state, as they are in the file.
     var text: [UInt8] { get }
-    /// Takes up one section.
+    /// Reads one section into the state.
     mutating func read(_ section: TextSection) throws(TextError)
 }
 
-/// A value in memory and on the disk. Changes are made at once, on any thread; the disk follows, never on an event loop,
-/// and `flush` waits for it. What changes until a write begins goes with it.
+/// A value in memory and on the disk. Changes are made at once, on any thread; the disk follows, never on an
+/// event loop, and `flush` waits for it. What changes until a write begins goes with it.
 final class KeptState<Value: StateText>: Sendable {
     private struct State {
         var value: Value
@@ -80,7 +80,6 @@ final class KeptState<Value: StateText>: Sendable {
         return state
     }
 
-    /// What it is now.
     var value: Value { state.withLock { $0.value } }
 
     /// Changes it, for `flush` to bring it to the disk. After the end nothing changes any more.
@@ -143,8 +142,8 @@ final class KeptState<Value: StateText>: Sendable {
         file.letGo()
     }
 
-    /// Calls come one after the other, as the file is an actor, so what an earlier one has taken is on the disk when this
-    /// one begins.
+    /// Calls come one after the other, as the file is an actor, so what an earlier one has taken is on the
+    /// disk when this one begins.
     private func write(to file: isolated StateFile) throws(BLEError) {
         let (value, end) = state.withLock { state in
             state.isScheduled = false

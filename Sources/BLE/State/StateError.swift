@@ -18,7 +18,7 @@ public enum StateError: Error, Hashable, Sendable {
         case empty
         /// The line is no heading of a section.
         case heading
-        /// The section has no end.
+        /// The section has no end line.
         case missingEnd
         /// The octets of the section are not those that were written.
         case checksum
@@ -30,7 +30,7 @@ public enum StateError: Error, Hashable, Sendable {
         case key(String)
         /// The line has another number of values.
         case count(key: String, expected: ClosedRange<Int>)
-        /// The line's value is invalid.
+        /// The line with this key has an invalid value.
         case value(String, key: String)
         /// The line belongs to one with another key, and none stands before it.
         case order(key: String, after: String)
@@ -46,7 +46,7 @@ public enum StateError: Error, Hashable, Sendable {
 }
 
 extension StateError: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what is wrong.
     public var description: String {
         switch self {
         case .system(let errno, let call): "\(call): \(errno)"

@@ -50,6 +50,6 @@ actor StateFile {
         try disk.write(octets, to: disk.freeName(path, suffix: suffix))
     }
 
-    /// Lets another process have it.
+    /// Releases the file for another process.
     func letGo() { claim.letGo() }
 }

@@ -5,7 +5,7 @@ import HCISocket
 /// The stream owns what feeds it: when the consumer leaves its loop, is cancelled, or lets the stream go,
 /// the scan or subscription behind it ends.
 public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// What ends a stream early.
+    /// The error that ends a stream early.
     public typealias Failure = BLEError
 
     let buffer: StreamBuffer<Element>
@@ -36,7 +36,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// The consumer. A second one would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, owner: owner, finish: finish) }
 
-    /// Takes values one by one.
+    /// Iterates over the values. Only one task may wait for the next value.
     public struct Iterator: AsyncIteratorProtocol {
         let buffer: StreamBuffer<Element>
         fileprivate let owner: Owner

@@ -6,7 +6,7 @@ public enum BufferPolicy: Hashable, Sendable {
     /// The oldest value goes, and `dropped` counts it. Of a number less than 1 the newest value is kept.
     case newest(Int)
 
-    /// 1,024 values or 256 KiB.
+    /// A buffer of 1,024 values or 256 KiB, whichever is less; a full one ends the stream.
     public static let standard = BufferPolicy.overflow(limit: 1024, octets: 256 * 1024)
 }
 

@@ -35,10 +35,10 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     private let onTake: (@Sendable (Element) -> Void)?
     private let merge: (@Sendable (Element) -> AnyHashable)?
 
-    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of its turn, once for
-    /// all values that came in it. `octets` returns what a value counts against a limit of octets; `onTake` runs when
-    /// the consumer has a value, or never will because it was dropped. Of values with the same `merge` the last one is
-    /// kept while the stream is held; without that it cannot be held.
+    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of
+    /// its turn, once for all values that came in it. `octets` returns what a value counts against a limit of
+    /// octets; `onTake` runs when the consumer has a value, or never will because it was dropped. Of values
+    /// with the same `merge` the last one is kept while the stream is held; without that it cannot be held.
     init(
         _ policy: BufferPolicy, on loop: EventLoop? = nil,
         octets: @escaping @Sendable (Element) -> Int = { _ in 0 },
@@ -105,7 +105,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         }
     }
 
-    /// The consumer has a value.
+    /// Notes that the consumer has received a value.
     func taken(_ value: Element) { onTake?(value) }
 
     /// Ends the stream; what is in the buffer is still delivered first.
@@ -124,7 +124,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         for action in actions { action() }
     }
 
-    /// The consumer is gone.
+    /// Ends the stream because its consumer is gone.
     func abandon() {
         finish()
         state.withLock { $0.values.removeAll() }

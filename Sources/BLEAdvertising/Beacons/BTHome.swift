@@ -14,7 +14,6 @@ public struct BTHome: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Whether the objects are encrypted.
         package var isEncrypted: Bool { rawValue & 0x01 != 0 }
         /// Whether the sensor's address goes before the objects.
         package var hasAddress: Bool { rawValue & 0x02 != 0 }
@@ -59,8 +58,8 @@ public struct BTHome: Hashable, Sendable {
     /// The service whose data they are.
     package static let service: BluetoothUUID = 0xfcd2
 
-    /// What service data say; nil when they are of another service. Throws when they are of another version or too short
-    /// for what the first octet says.
+    /// What service data say; nil when they are of another service. Throws when they are of another version
+    /// or too short for what the first octet says.
     package init?(_ service: ServiceData) throws(DecodeError) {
         guard service.uuid == Self.service else { return nil }
         var reader = ByteReader(service.data.span, of: "BTHome")
@@ -108,8 +107,9 @@ extension BTHomeKeyError: CustomStringConvertible {
 }
 
 extension BTHome {
-    /// The same with its objects. `key` is the bind key, its first octet the most significant; `sender` is where the packet
-    /// came from, for when it does not say so itself. What is not encrypted is returned as it is.
+    /// The same with its objects. `key` is the bind key, its first octet the most significant; `sender` is
+    /// where the packet came from, for when it does not say so itself. What is not encrypted is returned as
+    /// it is.
     public func opened(with key: UInt128, from sender: DeviceAddress?) throws(BTHomeKeyError) -> BTHome {
         guard let sealed else { return self }
         guard let address = address ?? sender else { throw .noAddress }

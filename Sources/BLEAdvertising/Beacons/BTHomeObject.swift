@@ -4,7 +4,7 @@ import BLECore
 public enum BTHomeObject: Hashable, Sendable {
     /// Numbers the packets, so that repeated ones are known.
     case packetIdentifier(UInt8)
-    /// Something measured or counted.
+    /// A measured quantity or a count, with its property.
     case measurement(BTHomeProperty, Quantity)
     /// Something that is one of two ways.
     case state(BTHomeState, Bool)
@@ -18,7 +18,7 @@ public enum BTHomeObject: Hashable, Sendable {
     case dimmer(Int)
     /// A text of at most 255 octets.
     case text(UTF8Text)
-    /// Octets that the maker knows.
+    /// Octets whose format the manufacturer defines.
     case raw([UInt8])
     /// What kind of device it is: a number of the maker's own.
     case deviceType(UInt16)
@@ -31,7 +31,7 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
     /// The number of the event in the format.
     public let rawValue: UInt8
 
-    /// The event with that number.
+    /// Creates an event from its number; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Nothing: another button of the same device was used.
@@ -46,7 +46,7 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
 }
 
 extension BTHomeButtonEvent: CustomStringConvertible {
-    /// In words, or the number.
+    /// The event in words; an unknown one as its number.
     public var description: String {
         switch self {
         case .none: "none"
@@ -67,12 +67,12 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     /// The number of the command in the format.
     public let rawValue: UInt8
 
-    /// The command with that number.
+    /// Creates a command from its number; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let off = Self(rawValue: 0)
     package static let on = Self(rawValue: 1)
-    /// Be the other way.
+    /// Switches to the other state.
     package static let toggle = Self(rawValue: 2)
     /// More, by as many steps as the argument says.
     package static let stepUp = Self(rawValue: 3)
@@ -81,7 +81,7 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
 }
 
 extension BTHomeCommand: CustomStringConvertible {
-    /// In words, or the number.
+    /// The command in words; an unknown one as its number.
     public var description: String {
         switch self {
         case .off: "off"
@@ -142,7 +142,7 @@ extension BTHomeObject {
         }
     }
 
-    /// Event and number of steps.
+    /// Reads an event and its number of steps.
     private static func steps(_ reader: inout ByteReader) throws(DecodeError) -> Int {
         let event = try reader.u8("dimmer event")
         let steps = Int(try reader.u8("steps"))

@@ -6,9 +6,9 @@ public enum BTHomeProperty: String, Hashable, Sendable, CaseIterable {
     case duration, energy, gas, gyroscope, humidity, illuminance, lightLevel, mass, moisture, pm10, power
     case precipitation, pressure, rotation, rotationalSpeed, speed, temperature, uvIndex, voltage, volume
     case volumeFlowRate, volumeStorage, water
-    /// Particles up to 2.5 µm.
+    /// Particles of up to 2.5 µm, in µg/m³.
     case pm2_5 = "pm25"
-    /// Volatile organic compounds, all together.
+    /// All volatile organic compounds together, in µg/m³.
     case tvoc
 }
 
@@ -22,7 +22,7 @@ struct BTHomeScale: Sendable {
     let exponent: Int
     let unit: PhysicalUnit
 
-    /// The quantity at the cursor.
+    /// Reads a quantity of this scale.
     func quantity(_ reader: inout ByteReader) throws(DecodeError) -> Quantity {
         let bits =
             switch width {

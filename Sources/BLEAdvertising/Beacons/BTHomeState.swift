@@ -59,7 +59,7 @@ public enum BTHomeState: UInt8, Hashable, Sendable, CaseIterable {
     /// A window: false is closed, true is open.
     case window = 0x2d
 
-    /// The word for that way.
+    /// Returns the word for the value true or false of this state.
     package func word(_ isOn: Bool) -> String {
         let (off, on) = words
         return isOn ? on : off

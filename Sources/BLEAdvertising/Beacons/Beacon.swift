@@ -8,7 +8,7 @@ public enum Beacon: Hashable, Sendable {
     case altBeacon(AltBeacon)
     /// Google's: an identifier, a web address, or how the beacon is.
     case eddystone(EddystoneFrame)
-    /// A sensor of Ruuvi's.
+    /// A measurement of a RuuviTag.
     case ruuvi(RuuviMeasurement)
     /// A sensor or button for the home.
     case bthome(BTHome)
@@ -40,8 +40,8 @@ public enum Beacon: Hashable, Sendable {
 }
 
 extension AdvertisingData {
-    /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data. Those that
-    /// are malformed are their errors.
+    /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data.
+    /// A malformed beacon is returned as its error.
     public var beacons: [Result<Beacon, DecodeError>] {
         func attempt(_ body: () throws(DecodeError) -> Beacon?) -> Result<Beacon, DecodeError>? {
             do throws(DecodeError) {

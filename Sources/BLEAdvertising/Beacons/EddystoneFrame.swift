@@ -2,13 +2,13 @@ import BLECore
 
 /// What an Eddystone beacon sends as service data of 0xFEAA (Eddystone Protocol Specification).
 public enum EddystoneFrame: Hashable, Sendable {
-    /// Which beacon it is.
+    /// Eddystone-UID: the beacon's identifier.
     case uid(EddystoneUID)
     /// A web address in at most 18 octets.
     case url(EddystoneURL)
-    /// How the beacon is.
+    /// Eddystone-TLM: the beacon's state.
     case telemetry(EddystoneTelemetry)
-    /// The same, for those who have the beacon's identity key.
+    /// Eddystone-eTLM: the encrypted state, for holders of the beacon's identity key.
     case encryptedTelemetry(EddystoneEncryptedTelemetry)
     /// An identifier that changes, and that only a service where the beacon is registered can resolve.
     case ephemeral(EddystoneEphemeralIdentifier)
@@ -42,13 +42,13 @@ public enum EddystoneFrame: Hashable, Sendable {
     }
 }
 
-/// Eddystone-UID: which beacon it is.
+/// Eddystone-UID: the identifier of a beacon.
 public struct EddystoneUID: Hashable, Sendable {
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8
-    /// Whose beacon it is, 10 octets.
+    /// The namespace of the beacon's owner, 10 octets.
     public let namespace: [UInt8]
-    /// Which of them, 6 octets.
+    /// The identifier within the namespace, 6 octets.
     public let instance: [UInt8]
 
     init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -60,13 +60,13 @@ public struct EddystoneUID: Hashable, Sendable {
     }
 }
 
-/// Eddystone-TLM: how the beacon is.
+/// Eddystone-TLM: the state of a beacon.
 public struct EddystoneTelemetry: Hashable, Sendable {
     /// The battery's voltage; nil where there is none.
     public let battery: Quantity?
     /// The beacon's temperature, to the thousandth of a degree; nil when it is not measured.
     public let temperature: Quantity?
-    /// Packets since the beacon started.
+    /// The number of packets sent since the start of the beacon.
     public let packets: UInt32
     /// Time since then, in seconds to the tenth.
     public let uptime: Quantity
@@ -87,7 +87,7 @@ public struct EddystoneTelemetry: Hashable, Sendable {
 public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
     /// The twelve octets of the encrypted telemetry.
     public let ciphertext: [UInt8]
-    /// What was random in it.
+    /// The random number that the encryption used.
     public let salt: UInt16
     /// What shows that it was not changed.
     public let tag: UInt16
@@ -99,7 +99,7 @@ public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
     }
 }
 
-/// Eddystone-EID: an identifier that changes.
+/// Eddystone-EID: an identifier that changes with time.
 public struct EddystoneEphemeralIdentifier: Hashable, Sendable {
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8

@@ -48,7 +48,7 @@ public struct EddystoneURL: Hashable, Sendable {
         self = beacon
     }
 
-    /// What follows the frame's type.
+    /// Reads the octets after the frame type.
     init(decoding reader: inout ByteReader) throws(DecodeError) {
         power = try reader.i8("power")
         let scheme = try reader.u8("URL scheme")
@@ -67,14 +67,14 @@ public struct EddystoneURL: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The web address in full.
+    /// The URL with its scheme and endings expanded.
     public var url: String {
         octets.dropFirst().reduce(octets.first.map { Self.schemes[Int($0)] } ?? "") { url, octet in
             url + (octet < Self.endings.count ? Self.endings[Int(octet)] : String(Unicode.Scalar(octet)))
         }
     }
 
-    /// The beacon as service data.
+    /// The service data that a beacon with this URL advertises.
     package var serviceData: ServiceData {
         ServiceData(Self.service, [Self.frameType, UInt8(bitPattern: power)] + octets)
     }

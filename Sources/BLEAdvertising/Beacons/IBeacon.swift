@@ -6,7 +6,7 @@ public struct IBeacon: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// Which group of beacons, a shop for instance.
     public var major: UInt16
-    /// Which beacon of the group.
+    /// The number of the beacon in its group.
     public var minor: UInt16
     /// Signal strength at one meter, in dBm.
     public var measuredPower: Int8

@@ -3,7 +3,7 @@ import BLECore
 /// What a RuuviTag measures, as manufacturer data in Ruuvi's data formats 3 (RAWv1) and 5 (RAWv2). Nil is what the tag
 /// says that it does not know; format 3 has no way to say so.
 public struct RuuviMeasurement: Hashable, Sendable {
-    /// The form it came in.
+    /// The data format of the packet.
     public enum Format: UInt8, Hashable, Sendable {
         /// RAWv1: 14 octets, the one of the format included.
         case rawV1 = 3
@@ -17,19 +17,19 @@ public struct RuuviMeasurement: Hashable, Sendable {
         public let x, y, z: Quantity?
     }
 
-    /// The form it came in.
+    /// The data format of the packet.
     public let format: Format
     /// In °C: steps of 0.01 in format 3, of 0.005 in format 5.
     public let temperature: Quantity?
     /// Relative, in percent: steps of 0.5 in format 3, of 0.0025 in format 5. More than 100 is a fault of the sensor.
     public let humidity: Quantity?
-    /// In Pa, from 50,000 on.
+    /// The air pressure in Pa, from 50,000.
     public let pressure: Quantity?
     /// The acceleration along three axes, gravity included.
     public let acceleration: Acceleration
-    /// In V, to the thousandth.
+    /// The battery's voltage in V, in steps of 1 mV.
     public let battery: Quantity?
-    /// In dBm. Format 5 only.
+    /// The transmit power in dBm; format 5 only.
     public let txPower: Quantity?
     /// How often the tag was moved, 0 to 254 and then 0 again. Format 5 only.
     public let movements: UInt8?
@@ -99,12 +99,12 @@ public struct RuuviMeasurement: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Two octets, most significant first.
+    /// Reads two octets, the most significant first.
     fileprivate mutating func big(_ field: String) throws(DecodeError) -> UInt16 {
         try u16(field).byteSwapped
     }
 
-    /// The same, where all ones are no value.
+    /// Reads two octets, the most significant first; nil for 0xFFFF, which stands for no value.
     fileprivate mutating func unsigned(_ field: String) throws(DecodeError) -> UInt16? {
         let value = try big(field)
         return value == .max ? nil : value

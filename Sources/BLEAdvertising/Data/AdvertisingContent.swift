@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a device wants to say in its advertisements. `AdvertisingPlan` makes packets of it.
+/// The fields that a device advertises. `AdvertisingPlan` makes packets of it.
 public struct AdvertisingContent: Hashable, Sendable {
     /// How the device can be discovered. Nil leaves it to the kind: 0x06 for a connectable advertisement
     /// and for an iBeacon, none otherwise.
@@ -9,13 +9,13 @@ public struct AdvertisingContent: Hashable, Sendable {
     public var name: String?
     /// Services that the device offers, in the order of importance.
     public var services: [BluetoothUUID] = []
-    /// Services that it looks for.
+    /// The services that the device searches for on centrals.
     public var solicited: [BluetoothUUID] = []
     /// Manufacturer specific data, in the order of the packet.
     public var manufacturer: [ManufacturerData] = []
     /// Service data, in the order of the packet.
     public var serviceData: [ServiceData] = []
-    /// What the device looks like.
+    /// The appearance of the device, as an icon would show it.
     public var appearance: Appearance?
     /// The transmit power field, in dBm.
     public var txPower: Int8?
@@ -51,7 +51,7 @@ extension AdvertisingContent {
         case manufacturer
         /// What one service says; Eddystone among others.
         case serviceData
-        /// What the device looks like.
+        /// The appearance of the device.
         case appearance
         /// The transmit power field, in dBm.
         case txPower

@@ -12,13 +12,13 @@ import BLECore
 /// data.problem          // nil
 /// ```
 public struct AdvertisingData: Hashable, Sendable {
-    /// The payload, all of it.
+    /// The AD structures as octets, malformed ones as well.
     public var bytes: [UInt8]
 
-    /// Takes a payload, however malformed.
+    /// Creates the data from octets, which may be malformed.
     public init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
-    /// A payload, however malformed, copied.
+    /// Copies octets, which may be malformed.
     package init(copying bytes: Span<UInt8>) { self.bytes = [UInt8](copying: bytes) }
 
     /// The AD structures up to the end, to an early termination, or to what is not one. Walking them
@@ -59,7 +59,6 @@ extension AdvertisingData {
         /// A walk from the first structure on.
         package func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 
-        /// A walk along the structures.
         package struct Iterator: IteratorProtocol, Sendable {
             let bytes: [UInt8]
             /// Octets that the structures so far take.
@@ -115,7 +114,7 @@ extension AdvertisingData {
 /// Fields, decoded when they are asked for. Each looks at the structures from the first on and passes over
 /// those that are malformed.
 extension AdvertisingData {
-    /// Every structure decoded, in order.
+    /// All structures in order, decoded.
     package var fields: [AdvertisingField] {
         var fields: [AdvertisingField] = []
         fields.reserveCapacity(structures.reduce(0) { count, _ in count + 1 })
@@ -159,7 +158,7 @@ extension AdvertisingData {
         first(.txPowerLevel) { reader throws(DecodeError) in try reader.i8("Tx power level") }
     }
 
-    /// What the device looks like.
+    /// The appearance of the device; nil: none or malformed.
     public var appearance: Appearance? {
         first(.appearance) { reader throws(DecodeError) in try Appearance(decoding: &reader) }
     }

@@ -6,10 +6,9 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
     /// The number of the type in the SIG's Assigned Numbers.
     public let rawValue: UInt8
 
-    /// The type with that number.
+    /// Creates a type from its number, which need not have a name.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The type with that number.
     package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -121,7 +120,7 @@ extension AdvertisingDataType: CustomStringConvertible {
     /// The name in Assigned Numbers, 2.3, when the type is assigned.
     package var name: String? { Self.names[rawValue] }
 
-    /// The name, or `0x99`.
+    /// The name of the type, or its number as `0x99`.
     public var description: String { name ?? "0x" + rawValue.hex }
 
     /// Every type that Assigned Numbers lists, in the order of the numbers.

@@ -10,34 +10,32 @@ package enum AdvertisingField: Hashable, Sendable {
     case flags(AdvertisingFlags)
     /// Services that the device offers or looks for.
     case services(ServiceUUIDs)
-    /// The name, or its beginning.
+    /// The local name, complete or shortened.
     case name(LocalName)
     /// Transmit power in dBm, -127 to 127.
     case txPower(Int8)
-    /// BR/EDR class of device.
+    /// The BR/EDR class of device.
     case classOfDevice(ClassOfDevice)
-    /// BR/EDR vendor and product.
+    /// The vendor, product and version for BR/EDR.
     case deviceID(DeviceID)
-    /// A number for pairing.
+    /// A value for pairing out of band.
     case outOfBand(OutOfBandValue)
     /// What out-of-band data of LE pairing there is.
     case securityManagerFlags(SecurityManagerFlags)
     /// Connection intervals that the peripheral would like.
     case connectionIntervalRange(ConnectionIntervalRange)
-    /// Data of a service.
     case serviceData(ServiceData)
-    /// Whom the advertisement is for.
+    /// The devices that the advertisement is for.
     case targetAddresses(TargetAddresses)
-    /// What the device looks like.
+    /// The appearance of the device.
     case appearance(Appearance)
-    /// How often it advertises.
     case advertisingInterval(AdvertisingInterval)
     /// The address of the sender, in out-of-band data.
     case deviceAddress(LEDeviceAddress)
     /// The roles of the sender, in out-of-band data.
     case role(LERole)
     case uri(AdvertisedURI)
-    /// Services on other transports.
+    /// Services on other transports, by organization.
     case transportDiscovery(TransportDiscovery)
     case supportedFeatures(LESupportedFeatures)
     /// New channels of a periodic train.
@@ -135,7 +133,7 @@ extension AdvertisingField {
 }
 
 extension AdvertisingField {
-    /// What the field is about.
+    /// The AD type of the field.
     package var type: AdvertisingDataType { parts.type }
 
     /// Octets of the whole AD structure: length, type and content.
@@ -215,7 +213,7 @@ extension AdvertisingData {
 
 /// A field of more than `AdvertisingField.maximumCount` octets, which no AD structure can hold.
 package struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the field is about.
+    /// The AD type of the field.
     package var type: AdvertisingDataType
     /// Octets that it would take, length and type included.
     package var octets: Int
@@ -226,7 +224,7 @@ package struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringC
         self.octets = octets
     }
 
-    /// One line, with the limit.
+    /// Says in one line which limit was exceeded.
     package var description: String {
         "\(type) takes \(octets) octets, and an AD structure has at most \(AdvertisingField.maximumCount)"
     }

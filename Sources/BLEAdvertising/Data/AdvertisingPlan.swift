@@ -1,6 +1,6 @@
 import BLECore
 
-/// The packets that say what a device wants to say, and which of its fields takes how many octets where.
+/// The packets that carry a device's advertising content, with the place and the size of each field.
 ///
 /// ```swift
 /// var content = AdvertisingContent()
@@ -107,7 +107,7 @@ extension AdvertisingPlan {
     public enum Place: String, Hashable, Sendable {
         /// The data of a legacy advertising packet.
         case data
-        /// The answer to scan requests.
+        /// The response to scan requests.
         case scanResponse = "scan-response"
         /// The data of an extended advertisement.
         case extended
@@ -115,7 +115,7 @@ extension AdvertisingPlan {
 
     /// A field and where it is.
     public struct Placement: Hashable, Sendable {
-        /// The field of the content.
+        /// The field that was placed.
         public var field: AdvertisingContent.Field
         /// Octets that it takes, length and type included.
         public var octets: Int
@@ -146,7 +146,7 @@ extension AdvertisingPlan {
 
         /// The field that had to give way.
         public var field: AdvertisingContent.Field
-        /// What became of the octets.
+        /// The way in which the overflow was resolved.
         public var action: Action
         /// The octets that the packet was spared.
         public var octets: Int
@@ -164,7 +164,7 @@ extension AdvertisingPlan {
 public enum AdvertisingKind: String, Hashable, Sendable, CaseIterable {
     /// Connect, and ask for a scan response.
     case connectable
-    /// Ask for a scan response.
+    /// Scanners can request a scan response.
     case scannable
     /// Neither connect nor ask for a scan response.
     case nonconnectable
@@ -178,21 +178,21 @@ public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
     case shortenName = "shorten-name"
     /// Move fields to the scan response; cut lists of services that fit nowhere.
     case scanResponse = "scan-response"
-    /// Advertise by extended packets.
+    /// Advertise in extended packets instead of legacy ones.
     case extended
     /// Advertise what Core Bluetooth on an Apple device would, for those who count on its packets: services and a name
-    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan response. Services
-    /// without room are left out. Legacy packets only.
+    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan
+    /// response. Services without room are left out. Legacy packets only.
     case apple
 }
 
-/// How many octets packets have.
+/// The capacities of the packets, in octets.
 package struct AdvertisingLimits: Hashable, Sendable {
-    /// Octets of a legacy packet.
+    /// The capacity of a legacy packet, in octets.
     package var data = 31
-    /// Octets of a scan response.
+    /// The capacity of a scan response, in octets.
     package var scanResponse = 31
-    /// Octets of an extended advertisement.
+    /// The capacity of an extended advertisement, in octets.
     package var extended: Int
 
     /// 31 for legacy packets. An extended advertisement has 1650, but a connectable one must be in one
@@ -230,7 +230,7 @@ extension AdvertisingPlan {
                 value: .services(ServiceUUIDs(kind, Array(list.uuids[range]), width: list.width)))
         }
 
-        /// Octets that it takes.
+        /// The encoded size in octets.
         var octets: Int {
             switch value {
             case .field(let field): field.encodedCount
@@ -271,7 +271,7 @@ extension AdvertisingPlan {
 }
 
 extension Collection<AdvertisingPlan.Piece> {
-    /// Octets of all pieces.
+    /// The encoded size of all pieces, in octets.
     var octets: Int { reduce(0) { $0 + $1.octets } }
 
     /// Whether each piece is possible, and all together take at most `limit` octets.
@@ -303,7 +303,7 @@ extension BidirectionalCollection<AdvertisingPlan.Piece> {
 }
 
 extension AdvertisingContent {
-    /// The pieces of the packet.
+    /// The encoded fields of the packet.
     fileprivate func checkedPieces(for kind: AdvertisingKind) throws(AdvertisingPlanError) -> [AdvertisingPlan
         .Piece]
     {

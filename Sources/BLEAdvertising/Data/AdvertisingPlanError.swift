@@ -2,7 +2,7 @@ import BLECore
 
 /// Why content cannot be advertised.
 public enum AdvertisingPlanError: Error, Hashable, Sendable {
-    /// There is not enough room.
+    /// The fields exceed the capacity of the packets.
     case overflow(Overflow)
     /// A field would have to go to the scan response, but there is none, or a raw one takes it.
     case noScanResponse(Overflow)
@@ -33,7 +33,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         public var field: AdvertisingContent.Field
         /// Octets that it takes, length and type included.
         public var octets: Int
-        /// The octets that there are.
+        /// The capacity in octets.
         public var limit: Int
         /// The octets that there are in the scan response as well, when fields could have moved there.
         public var scanResponseLimit: Int?
@@ -52,7 +52,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
             self.fields = fields
         }
 
-        /// Octets of all fields.
+        /// The size of all fields, in octets.
         package var total: Int { fields.reduce(0) { $0 + $1.octets } }
     }
 

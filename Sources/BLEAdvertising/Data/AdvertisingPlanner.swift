@@ -187,8 +187,8 @@ enum AppleAdvertisingRules {
 
 extension AdvertisingPlanner {
     /// What Core Bluetooth would send for an application in the foreground: services as far as they go, then the name
-    /// if it fits whole, else its first octets in the scan response. Services that find no room are left out and said to be:
-    /// Apple's overflow area, where they would go, has no published rule.
+    /// if it fits whole, else its first octets in the scan response. Services that find no room are left out
+    /// and said to be: Apple's overflow area, where they would go, has no published rule.
     private func appleDraft() throws(AdvertisingPlanError) -> Draft {
         if let other = pieces.first(where: { ![.flags, .services, .name].contains($0.field) }) {
             throw .invalid(other.field, .appleField)

@@ -1,8 +1,9 @@
 import BLECore
 
-/// Where an iOS application in the background puts the services that it advertises: manufacturer data of Apple's with 128
-/// bits, one or more for each service. Which bit is whose Apple does not say, and several services share each, so what is
-/// decoded is the bits; services are matched only by a table of the caller's own.
+/// Where an iOS application in the background puts the services that it advertises: manufacturer data of
+/// Apple's with 128 bits, one or more for each service. Which bit is whose Apple does not say, and several
+/// services share each, so what is decoded is the bits; services are matched only by a table of the caller's
+/// own.
 ///
 /// ```swift
 /// let area = found.fields.manufacturerData.compactMap { AppleOverflowArea($0) }.first
@@ -12,7 +13,7 @@ public struct AppleOverflowArea: Hashable, Sendable {
     /// The bits, the first octet's most significant one first.
     public let mask: UInt128
 
-    /// An area with those bits.
+    /// Creates an area from its 128 bits.
     public init(mask: UInt128) { self.mask = mask }
 
     /// The area that manufacturer data hold; nil when they are something else.
@@ -24,7 +25,7 @@ public struct AppleOverflowArea: Hashable, Sendable {
         mask = manufacturer.data.dropFirst().reduce(0) { $0 << 8 | UInt128($1) }
     }
 
-    /// The area as manufacturer data.
+    /// The manufacturer data of Apple with this area.
     public var manufacturerData: ManufacturerData {
         ManufacturerData(
             .apple, [0x01] + (0..<16).map { UInt8(truncatingIfNeeded: mask >> UInt128(120 - 8 * $0)) })

@@ -25,7 +25,7 @@ package struct BIGInfo: Hashable, Sendable {
     package var streamSpacing: UInt32 = 0
     /// How often a payload is sent in an event, 4 bits.
     package var repetitionCount: UInt8 = 0
-    /// The greatest payload, in octets.
+    /// The greatest length of a payload, in octets.
     package var maximumPDU: UInt8 = 0
     /// Reserved for future use; encoded as it was received.
     package var reserved: UInt8 = 0
@@ -52,10 +52,9 @@ package struct BIGInfo: Hashable, Sendable {
     package struct Encryption: Hashable, Sendable {
         /// The Group Initialization Vector (GIV), 64 bits.
         package var initializationVector: UInt64
-        /// Group session key diversifier.
+        /// The diversifier of the group session key.
         package var sessionKeyDiversifier: UInt128
 
-        /// A vector and a diversifier.
         package init(initializationVector: UInt64, sessionKeyDiversifier: UInt128) {
             self.initializationVector = initializationVector
             self.sessionKeyDiversifier = sessionKeyDiversifier
@@ -100,7 +99,7 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
             initializationVector: try reader.u64("GIV"), sessionKeyDiversifier: try reader.u128("GSKD"))
     }
 
-    /// 33, or 57 with encryption.
+    /// The length in octets: 33, or 57 with encryption.
     package var encodedCount: Int { encryption == nil ? 33 : 57 }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

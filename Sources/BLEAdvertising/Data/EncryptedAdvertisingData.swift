@@ -10,7 +10,6 @@ package struct EncryptedAdvertisingData: Hashable, Sendable {
     /// The message integrity check.
     package var mic: UInt32
 
-    /// What an encryption made.
     package init(randomizer: UInt64, payload: [UInt8], mic: UInt32) {
         self.randomizer = randomizer
         self.payload = payload
@@ -28,7 +27,6 @@ extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
         mic = try reader.u32("MIC")
     }
 
-    /// Octets of the parts.
     package var encodedCount: Int { 9 + payload.count }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

@@ -87,7 +87,6 @@ package struct OutOfBandValue: Hashable, Sendable {
     package var kind: Kind
     package var value: UInt128
 
-    /// A number of that kind.
     package init(_ kind: Kind, _ value: UInt128) {
         self.kind = kind
         self.value = value
@@ -107,15 +106,15 @@ extension OutOfBandValue: PacketEncodable {
 /// Says to those who know its key which coordinated set a device belongs to (Coordinated Set
 /// Identification Service 1.0.1, 3.1): a random part, and its hash under the key.
 package struct ResolvableSetIdentifier: Hashable, Sendable {
-    /// Both parts: 48 bits.
+    /// The 48 bits of both parts.
     package let value: UInt64
 
     /// The identifier of the low 48 bits.
     package init(_ value: UInt64) { self.value = value & 0xffff_ffff_ffff }
 
-    /// The 24 bits of hash.
+    /// The hash in the lower 24 bits.
     package var hash: UInt32 { UInt32(truncatingIfNeeded: value & 0xff_ffff) }
-    /// The 24 random bits.
+    /// The random part in the upper 24 bits.
     package var random: UInt32 { UInt32(truncatingIfNeeded: value >> 24) }
 }
 
@@ -176,7 +175,6 @@ package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
     /// From one response slot to the next, in units of 0.125 ms.
     package var responseSlotSpacing: UInt8
 
-    /// The timing of a train.
     package init(
         accessAddress: UInt32, subeventCount: UInt8, subeventInterval: UInt8, responseSlotDelay: UInt8,
         responseSlotSpacing: UInt8
@@ -213,16 +211,15 @@ extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
 
 /// Who made a BR/EDR device, in extended inquiry responses (Device Identification Profile 1.3, 5).
 package struct DeviceID: Hashable, Sendable {
-    /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
+    /// The organization that assigned the vendor's number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     package var vendorSource: UInt16
     /// The number that `vendorSource` assigned to the vendor.
     package var vendor: UInt16
     /// The product, by the vendor's count.
     package var product: UInt16
-    /// The version: 0x0123 is 1.2.3.
+    /// The version in BCD: 0x0123 is 1.2.3.
     package var version: UInt16
 
-    /// A product of a vendor.
     package init(vendorSource: UInt16, vendor: UInt16, product: UInt16, version: UInt16) {
         self.vendorSource = vendorSource
         self.vendor = vendor

@@ -6,15 +6,12 @@ package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentabl
 where RawValue: FixedWidthInteger & Sendable {}
 
 extension IntegerField {
-    /// Octets of the raw value.
     package var encodedCount: Int { RawValue.bitWidth / 8 }
 
-    /// Writes the raw value.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.little(UInt64(truncatingIfNeeded: rawValue), encodedCount)
     }
 
-    /// Reads the raw value.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let width = RawValue.bitWidth / 8
         let number = try reader.little(width, Self.packetName)
@@ -34,7 +31,7 @@ public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
     /// The flags of that octet, reserved bits included.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Discoverable for a limited time.
+    /// LE Limited Discoverable Mode (Core Specification Supplement, Part A, 1.3).
     public static let leLimitedDiscoverable = Self(rawValue: 0x01)
     /// LE General Discoverable Mode: the device can be found at any time.
     public static let leGeneralDiscoverable = Self(rawValue: 0x02)
@@ -55,7 +52,7 @@ public struct LERole: Hashable, Sendable, IntegerField {
     /// The octet of the AD structure.
     public let rawValue: UInt8
 
-    /// The role with that number.
+    /// Creates a role from its number; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device is a peripheral only.
@@ -76,7 +73,7 @@ package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField
     /// The flags of that octet, reserved bits included.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// There is out-of-band data.
+    /// Out-of-band data is present.
     package static let dataPresent = Self(rawValue: 0x01)
     /// The host supports LE.
     package static let leSupported = Self(rawValue: 0x02)
@@ -93,7 +90,7 @@ public struct Appearance: Hashable, Sendable, IntegerField {
     /// The number: the category in the upper ten bits, the kind in the lower six.
     public let rawValue: UInt16
 
-    /// The appearance with that number.
+    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The category, 0 to 1023: 3 is a watch.
@@ -102,12 +99,12 @@ public struct Appearance: Hashable, Sendable, IntegerField {
     /// The kind within the category, 0 to 63; 0 says nothing more than the category.
     public var subcategory: UInt16 { rawValue & 0x3f }
 
-    /// The category Unknown, 0x0000.
+    /// Unknown: the device has no category (0x0000).
     public static let unknown: Self = 0
 }
 
 extension Appearance: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The appearance with that number.
+    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
     /// The number in hexadecimal, for example `0x00c1`.
@@ -162,7 +159,6 @@ extension LESupportedFeatures: PacketDecodable, PacketEncodable {
     /// Takes all that is left; never throws.
     package init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
 
-    /// Octets of the mask.
     package var encodedCount: Int { octets.count }
 
     package func encode(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }

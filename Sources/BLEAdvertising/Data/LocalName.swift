@@ -7,7 +7,7 @@ public struct LocalName: Hashable, Sendable {
     /// Whether that is all of it.
     public let isComplete: Bool
 
-    /// A name, complete by default.
+    /// Creates a name, complete by default.
     package init(_ value: UTF8Text, isComplete: Bool = true) {
         self.value = value
         self.isComplete = isComplete

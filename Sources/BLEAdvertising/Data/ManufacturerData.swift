@@ -5,17 +5,17 @@ public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable {
     /// The number of the company in the SIG's Assigned Numbers.
     public let rawValue: UInt16
 
-    /// The company with that number.
+    /// Creates the identifier from its number, which need not be assigned.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Apple, Inc.: iBeacon among others.
+    /// Apple, Inc. (0x004C), whose data iBeacons carry.
     public static let apple: Self = 0x004c
     /// No company: for tests before a product is shipped.
     public static let test: Self = 0xffff
 }
 
 extension CompanyIdentifier: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The company with that number.
+    /// Creates the identifier from its number, which need not be assigned.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
     /// The number in hexadecimal, for example `0x004c`.
@@ -46,10 +46,8 @@ extension ManufacturerData: PacketDecodable, PacketEncodable {
         data = reader.rest()
     }
 
-    /// Octets of company and data.
     package var encodedCount: Int { 2 + data.count }
 
-    /// Writes company and data.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u16(company.rawValue)
         output.bytes(data)

@@ -6,7 +6,7 @@ public struct ServiceData: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// The width of its UUID on the wire.
     package let width: UUIDWidth
-    /// The octets after the UUID.
+    /// The octets of the service's own format.
     public var data: [UInt8]
 
     /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.
@@ -27,10 +27,8 @@ public struct ServiceData: Hashable, Sendable {
 }
 
 extension ServiceData: PacketEncodable {
-    /// Octets of UUID and data.
     package var encodedCount: Int { width.rawValue + data.count }
 
-    /// Writes UUID and data.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.uuid(uuid, width: width)
         output.bytes(data)

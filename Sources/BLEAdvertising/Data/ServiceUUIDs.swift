@@ -3,7 +3,7 @@ import BLECore
 /// A list of service UUIDs of one width: what a device offers, or what it looks for (Core Specification
 /// Supplement v11, Part A, 1.1 and 1.10).
 package struct ServiceUUIDs: Hashable, Sendable {
-    /// What the list means.
+    /// The meaning of the list.
     package enum Kind: Hashable, Sendable {
         /// Some of the services that the device offers.
         case incomplete
@@ -13,7 +13,7 @@ package struct ServiceUUIDs: Hashable, Sendable {
         case solicited
     }
 
-    /// What the list means.
+    /// The meaning of the list.
     package let kind: Kind
     /// The width of each UUID on the wire.
     package let width: UUIDWidth
@@ -44,7 +44,6 @@ package struct ServiceUUIDs: Hashable, Sendable {
 }
 
 extension ServiceUUIDs: PacketEncodable {
-    /// Octets of all UUIDs.
     package var encodedCount: Int { uuids.count * width.rawValue }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

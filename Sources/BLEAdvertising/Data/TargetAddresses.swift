@@ -3,7 +3,7 @@ import BLECore
 /// The devices that an advertisement is for, all with addresses of one type (Core Specification Supplement
 /// v11, Part A, 1.13 and 1.14).
 package struct TargetAddresses: Hashable, Sendable {
-    /// The type of every address.
+    /// The type that all addresses have.
     package let type: DeviceAddress.AddressType
     /// The 48 bits of each address.
     private let values: [UInt64]
@@ -20,7 +20,6 @@ package struct TargetAddresses: Hashable, Sendable {
 }
 
 extension TargetAddresses: PacketEncodable {
-    /// Octets of all addresses.
     package var encodedCount: Int { values.count * 6 }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

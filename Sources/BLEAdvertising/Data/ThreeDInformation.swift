@@ -1,25 +1,25 @@
 import BLECore
 
-/// What a 3D display wants of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
+/// What a 3D display requires of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
 package struct ThreeDInformation: Hashable, Sendable {
-    /// What the display does.
+    /// The features of the 3D display.
     package struct Features: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 
         /// The features of that octet, reserved bits included.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It notifies of associations.
+        /// The display notifies of associations.
         package static let associationNotification = Self(rawValue: 0x01)
-        /// It takes battery levels.
+        /// The display accepts reports of the battery level.
         package static let batteryLevelReporting = Self(rawValue: 0x02)
-        /// It wants one when glasses start.
+        /// The display requires one when glasses start.
         package static let batteryLevelOnStartUp = Self(rawValue: 0x04)
         /// It is being tested in a factory.
         package static let factoryTestMode = Self(rawValue: 0x80)
     }
 
-    /// What the display does.
+    /// The features of the 3D display.
     package var features: Features
     /// The path loss above which glasses are too far away, in decibels.
     package var pathLossThreshold: UInt8

@@ -5,14 +5,13 @@ import BLECore
 package struct TransportDiscovery: Hashable, Sendable {
     /// What there is about one transport.
     package struct Block: Hashable, Sendable {
-        /// Whose transport it is: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
+        /// The organization that defines the transport: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
         package var organization: UInt8
         /// Seeker or provider (bits 0 and 1), incomplete data (2), state of the transport (3 and 4).
         package var flags: UInt8
         /// What the organization says; at most 255 octets reach the wire.
         package var data: [UInt8]
 
-        /// A block of an organization.
         package init(organization: UInt8, flags: UInt8, data: [UInt8]) {
             self.organization = organization
             self.flags = flags
@@ -20,7 +19,7 @@ package struct TransportDiscovery: Hashable, Sendable {
         }
     }
 
-    /// A block for each transport.
+    /// The blocks, one for each transport or organization.
     package var blocks: [Block]
 
     package init(_ blocks: [Block]) { self.blocks = blocks }
@@ -41,7 +40,6 @@ extension TransportDiscovery: PacketDecodable, PacketEncodable {
         } while reader.remaining > 0
     }
 
-    /// Octets of all blocks.
     package var encodedCount: Int { blocks.reduce(0) { $0 + 3 + min($1.data.count, 255) } }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

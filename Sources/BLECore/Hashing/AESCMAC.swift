@@ -26,7 +26,7 @@ package struct AESCMAC: Sendable {
         filled += 1
     }
 
-    /// Adds octets to the message.
+    /// Appends octets to the message.
     package mutating func update(_ octets: some Sequence<UInt8>) {
         for octet in octets { update(octet) }
     }

@@ -1,7 +1,7 @@
 /// A decimal number as it is written: `36.60` is 3660 times 10 to the power of -2. IEEE-11073 numbers,
 /// scaled integers and durations all are such numbers, and no step through binary fractions bends them.
 public struct DecimalNumber: Hashable, Sendable {
-    /// The digits as an integer.
+    /// The digits as an integer, before scaling by the exponent.
     public var mantissa: Int128
     /// The power of ten that the mantissa is multiplied by.
     public var exponent: Int

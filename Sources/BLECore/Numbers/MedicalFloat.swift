@@ -6,13 +6,13 @@ public struct MedicalFloat: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// An ordinary number, none of the special values.
         case finite(DecimalNumber)
-        /// NaN: not a number.
+        /// The code for "not a number".
         case notANumber
         /// NRes: the sensor has no value at this resolution.
         case notAtThisResolution
-        /// More than can be said.
+        /// The code for a number greater than the greatest.
         case infinity
-        /// Less than can be said.
+        /// The code for a number less than the least.
         case negativeInfinity
         /// The one value set aside for later.
         case reserved
@@ -25,12 +25,12 @@ public struct MedicalFloat: Hashable, Sendable {
         /// FLOAT: 24 bits of mantissa, 8 of exponent.
         case four
 
-        /// Octets that it takes.
+        /// The number of octets: 2 or 4.
         package var octets: Int { self == .two ? 2 : 4 }
         var mantissaBits: Int { self == .two ? 12 : 24 }
         /// The greatest mantissa of an ordinary number; the five after it are the special values, with exponent 0.
         package var greatest: Int128 { (1 << (mantissaBits - 1)) - 3 }
-        /// The exponents that there are.
+        /// The range of exponents, in powers of 10.
         package var exponents: ClosedRange<Int> { self == .two ? -8...7 : -128...127 }
         /// What IEEE 11073 calls it: `sfloat` or `float`.
         package var name: String { self == .two ? "sfloat" : "float" }
@@ -38,7 +38,7 @@ public struct MedicalFloat: Hashable, Sendable {
 
     /// The number, or the special value in place of one.
     public let content: Content
-    /// How many octets it takes.
+    /// The width in octets: two or four.
     public let width: Width
 
     /// The special values by their names in text, and their distance from the greatest mantissa.

@@ -1,8 +1,8 @@
 /// A number with its unit, exactly as it was sent: 25.06 °C.
 public struct Quantity: Hashable, Sendable {
-    /// The number of units.
+    /// The number, in units of `unit`.
     public var number: DecimalNumber
-    /// The unit that is counted.
+    /// The unit in which `number` counts.
     public var unit: PhysicalUnit
 
     /// Creates a quantity of `number` units.

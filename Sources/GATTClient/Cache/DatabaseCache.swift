@@ -8,7 +8,6 @@ package struct CachedDatabase: Hashable, Sendable {
     /// away (Core Specification 5.4, Vol 3, Part G, 2.5.2).
     package var isBonded: Bool
 
-    /// The database of a peer.
     package init(_ database: RemoteDatabase, isBonded: Bool = false) {
         self.database = database
         self.isBonded = isBonded
@@ -39,7 +38,6 @@ package struct DatabaseCache: Sendable {
     private var order: [DeviceAddress] = []
     private var last: UInt64 = 0
 
-    /// A cache of nothing.
     package init() {}
 
     /// What is remembered and was not said to have changed.

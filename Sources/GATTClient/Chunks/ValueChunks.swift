@@ -14,7 +14,7 @@ import BLECore
 package struct ValueChunks: Sendable {
     /// Octets of every part but the last, 1 or more.
     package let size: Int
-    /// Octets of all parts together.
+    /// The length of all parts together, in octets.
     package var total: Int { value.count }
     /// Octets that have been handed out.
     package private(set) var sent = 0

@@ -25,9 +25,9 @@ public struct ValueReassembler: Sendable {
 
     /// Which octet of a number comes first.
     public enum ByteOrder: Hashable, Sendable {
-        /// The least significant one.
+        /// The least significant octet comes first.
         case littleEndian
-        /// The most significant one.
+        /// The most significant octet comes first.
         case bigEndian
     }
 
@@ -42,7 +42,7 @@ public struct ValueReassembler: Sendable {
     /// Octets of the buffer in which no delimiter begins.
     private var searched = 0
     private var lastPart = Instant.zero
-    /// Messages that silence has ended.
+    /// Messages that ended because no further part arrived.
     private var ended: [[UInt8]] = []
 
     /// A reassembler of messages of up to `limit` octets, 1 or more. A number in `rule` that is out of its

@@ -118,7 +118,7 @@ extension WalkingProcedure {
         walk.request.map { .ask($0) } ?? .done(result)
     }
 
-    /// Takes what a response brings.
+    /// Adds the attributes of a response to the result.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         for entry in try walk.receive(response) { try add(entry) }
     }

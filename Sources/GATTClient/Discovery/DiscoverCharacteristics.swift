@@ -4,7 +4,7 @@ import BLECore
 /// Finds the characteristics of a service, without their descriptors (Core Specification 5.4, Vol 3, Part
 /// G, 4.6).
 package struct DiscoverCharacteristics: WalkingProcedure {
-    /// Characteristics, the least handle first.
+    /// The characteristics in ascending order of handles.
     package typealias Output = [RemoteCharacteristic]
 
     var walk: AttributeWalk
@@ -53,7 +53,7 @@ package struct DiscoverCharacteristics: WalkingProcedure {
 
 /// Finds the descriptors of a characteristic (Core Specification 5.4, Vol 3, Part G, 4.7).
 package struct DiscoverDescriptors: WalkingProcedure {
-    /// Descriptors, the least handle first.
+    /// The descriptors in ascending order of handles.
     package typealias Output = [RemoteDescriptor]
 
     var walk: AttributeWalk

@@ -22,7 +22,7 @@ package struct DiscoverDatabase: GATTProcedure {
     private var types: [AttributeHandle: BluetoothUUID] = [:]
     /// Where includes and characteristics are looked for.
     private var spans: [AttributeRange] = []
-    /// Where descriptors are looked for.
+    /// The ranges of handles in which descriptors are searched.
     private var gaps: [AttributeRange] = []
     private var request: ATTRequest?
 
@@ -32,7 +32,6 @@ package struct DiscoverDatabase: GATTProcedure {
     private var findCharacteristics = DiscoverCharacteristics(in: .all)
     private var findDescriptors = DiscoverDescriptors(in: nil)
 
-    /// Discovery of the whole database.
     package init() {
         isPartial = false
         findServices = .primary

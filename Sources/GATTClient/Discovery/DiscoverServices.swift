@@ -3,7 +3,7 @@ import BLECore
 
 /// Finds services, without what is in them (Core Specification 5.4, Vol 3, Part G, 4.4).
 package struct DiscoverServices: WalkingProcedure {
-    /// Services, the least handle first.
+    /// The services in ascending order of handles.
     package typealias Output = [RemoteService]
 
     var walk: AttributeWalk

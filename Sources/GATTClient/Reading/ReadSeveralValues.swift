@@ -1,9 +1,9 @@
 import ATT
 import BLECore
 
-/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by Read Multiple,
-/// all in a row, since that does not show where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). What
-/// does not fit the response is read one by one.
+/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by
+/// Read Multiple, all in a row, since that does not show where one ends (Core Specification 5.4, Vol 3, Part
+/// G, 4.8.4 and 4.8.5). What does not fit the response is read one by one.
 package struct ReadSeveralValues: GATTProcedure {
     private enum Step {
         case variable(ReadMultipleVariable)
@@ -17,7 +17,6 @@ package struct ReadSeveralValues: GATTProcedure {
     private var values: [RemoteValue] = []
     private var step: Step
 
-    /// Reads the values of `handles`.
     package init(_ handles: [AttributeHandle]) {
         self.handles = handles
         // Both requests want two handles or more (Vol 3, Part F, 3.4.4.7).
@@ -95,6 +94,6 @@ package struct ReadSeveralValues: GATTProcedure {
 public enum MultipleReadResult: Hashable, Sendable {
     /// The values one by one, with their handles.
     case separate([RemoteValue])
-    /// All in a row.
+    /// The values without their lengths, one after the other.
     case joined([UInt8])
 }

@@ -8,7 +8,6 @@ package struct ReadValue: SingleRequest {
     let request: ATTRequest
     var result: [UInt8]?
 
-    /// Reads the value of `handle`.
     package init(_ handle: AttributeHandle) { request = .read(handle) }
 
     func result(of response: ATTResponse) throws(GATTClientError) -> [UInt8]? {
@@ -43,7 +42,7 @@ package struct ReadLongValue: GATTProcedure {
         return .ask(offset == 0 ? .read(handle) : .readBlob(handle, offset: offset))
     }
 
-    /// Takes the next part.
+    /// Appends the next part of the value.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let request: ATTOpcode = offset == 0 ? .readRequest : .readBlobRequest
         switch response {
@@ -63,8 +62,8 @@ package struct ReadLongValue: GATTProcedure {
         }
     }
 
-    /// The error codes by which servers report that a value ends exactly with the first response: Attribute Not Long, as
-    /// specified; Invalid Offset; and Request Not Supported from servers without long values.
+    /// The error codes by which servers report that a value ends exactly with the first response: Attribute
+    /// Not Long, as specified; Invalid Offset; and Request Not Supported from servers without long values.
     private static let endings: Set<ATTErrorCode> = [.attributeNotLong, .invalidOffset, .requestNotSupported]
 }
 
@@ -98,7 +97,6 @@ package struct ReadDatabaseHash: SingleRequest {
     let request = ATTRequest.readByType(.all, type: AttributeType(.databaseHash))
     var result: Output?
 
-    /// A read of the hash.
     package init() {}
 
     /// Takes the response. A server that lacks the hash, or refuses the read, yields `nil` instead of an error.

@@ -25,7 +25,6 @@ public struct DatabaseGeneration: Hashable, Sendable {
     /// The number; 0 where nothing is known.
     package let number: UInt64
 
-    /// The state with that number.
     package init(_ number: UInt64) { self.number = number }
 
     /// For what was not found by a host's discovery.

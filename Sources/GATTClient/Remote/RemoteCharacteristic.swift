@@ -3,7 +3,7 @@ import BLECore
 
 /// A characteristic of a remote server (Core Specification 5.4, Vol 3, Part G, 3.3).
 public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
-    /// The UUID of the characteristic.
+    /// The UUID of the characteristic, which need not be unique in a service.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
     public var handle: AttributeHandle
@@ -18,7 +18,6 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
 
-    /// A characteristic of these parts.
     package init(
         uuid: BluetoothUUID, handle: AttributeHandle, valueHandle: AttributeHandle,
         endHandle: AttributeHandle,
@@ -51,14 +50,13 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
 
 /// A descriptor of a remote characteristic (Core Specification 5.4, Vol 3, Part G, 3.3.3).
 public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
-    /// The UUID of the descriptor.
+    /// The UUID of the descriptor, which need not be unique in a characteristic.
     public var uuid: BluetoothUUID
     /// The handle of the descriptor.
     public var handle: AttributeHandle
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
 
-    /// A descriptor of these parts.
     package init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle

@@ -3,7 +3,7 @@ import BLECore
 
 /// The attributes of a remote server as discovery found them, in the order of their handles.
 public struct RemoteDatabase: Hashable, Sendable {
-    /// All services, primary and secondary.
+    /// All services in ascending order of handles, primary and secondary.
     public private(set) var services: [RemoteService]
     /// The server's Database Hash, 16 octets as read (Core Specification 5.4, Vol 3, Part G, 7.3); nil where
     /// it has none.
@@ -32,7 +32,7 @@ public struct RemoteDatabase: Hashable, Sendable {
         return stamped
     }
 
-    /// The services of a type.
+    /// Returns the services with this UUID, which may be more than one.
     public func services(_ uuid: BluetoothUUID) -> [RemoteService] { services.filter { $0.uuid == uuid } }
 
     /// The first service of a type.
@@ -56,7 +56,7 @@ public struct RemoteDatabase: Hashable, Sendable {
         services.containing(handle)?.characteristics.containing(handle)
     }
 
-    /// The descriptor with this handle.
+    /// Returns the descriptor with this handle, or nil.
     public func descriptor(_ handle: AttributeHandle) -> RemoteDescriptor? {
         characteristic(containing: handle)?.descriptors.containing(handle)
     }

@@ -3,7 +3,7 @@ import BLECore
 
 /// A service of a remote server (Core Specification 5.4, Vol 3, Part G, 3.1).
 public struct RemoteService: Hashable, ServiceReference, HandleRun {
-    /// The UUID of the service.
+    /// The UUID of the service, which need not be unique on a device.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
     public var handle: AttributeHandle
@@ -11,14 +11,13 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
     public var endHandle: AttributeHandle
     /// Whether it stands for itself; a secondary one is only there to be included.
     public var isPrimary: Bool
-    /// The services that it includes.
+    /// The services that this one includes, in ascending order of their declarations.
     public var includes: [RemoteInclude]
     /// The characteristics, in the order of their handles.
     public var characteristics: [RemoteCharacteristic]
     /// The state of the database that it was found in.
     public internal(set) var generation = DatabaseGeneration.unknown
 
-    /// A service of these parts.
     package init(
         uuid: BluetoothUUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool = true,
         includes: [RemoteInclude] = [], characteristics: [RemoteCharacteristic] = []
@@ -69,7 +68,6 @@ public struct RemoteInclude: Hashable, ServiceReference {
         return stamped
     }
 
-    /// An include of these parts.
     package init(
         handle: AttributeHandle, uuid: BluetoothUUID, serviceHandle: AttributeHandle,
         endHandle: AttributeHandle

@@ -9,7 +9,6 @@ import BLECore
 /// for _ in 0..<held.expire(at: now) { bearer.confirm() }
 /// ```
 package struct HeldConfirmations: Sendable {
-    /// Names a confirmation that waits.
     package struct Number: Hashable, Sendable {
         let rawValue: UInt64
     }

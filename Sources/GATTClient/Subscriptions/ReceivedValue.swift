@@ -17,7 +17,6 @@ public struct ReceivedValue: Hashable, Sendable {
     /// The confirmation that waits until the value is taken.
     package var held: HeldConfirmations.Number?
 
-    /// A value that came.
     package init(
         handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeTruncated: Bool = false,
         received: Instant = .zero

@@ -6,11 +6,10 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once in a table.
     package let rawValue: UInt64
 
-    /// The subscriber with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Who wants the values of which characteristic. A server knows one configuration a client, so the table
+/// The subscribers of each characteristic. A server knows one configuration a client, so the table
 /// joins what the subscribers want, and shows when to write it to the server (Core Specification 5.4, Vol
 /// 3, Part G, 4.10 and 4.11).
 package struct SubscriptionTable: Sendable {
@@ -22,7 +21,6 @@ package struct SubscriptionTable: Sendable {
     private var subscribers: [AttributeHandle: [Subscriber]] = [:]
     private var last: UInt64 = 0
 
-    /// A table without subscribers.
     package init() {}
 
     /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`

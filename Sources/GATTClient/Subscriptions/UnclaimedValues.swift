@@ -10,7 +10,7 @@ import DequeModule
 package struct UnclaimedValues: Sendable {
     /// The most values that are kept.
     package static let valueLimit = 64
-    /// The most octets of values.
+    /// The greatest number of octets in all values together.
     package static let octetLimit = 16_384
 
     private var values: Deque<ReceivedValue> = []
@@ -18,7 +18,6 @@ package struct UnclaimedValues: Sendable {
     /// Whether values of characteristics that had none before are kept.
     private var isOpen = true
 
-    /// Nothing has come yet.
     package init() {}
 
     /// Keeps a value that has no subscriber, if it is early.
@@ -39,6 +38,6 @@ package struct UnclaimedValues: Sendable {
         return Array(taken)
     }
 
-    /// The first discovery has ended.
+    /// Stops keeping values, because the first discovery has ended.
     package mutating func close() { isOpen = false }
 }

@@ -10,7 +10,6 @@ package struct WriteValue: SingleRequest {
     let request: ATTRequest
     var result: Void?
 
-    /// Writes `value` to `handle`.
     package init(_ handle: AttributeHandle, _ value: [UInt8]) { request = .write(handle, value: value) }
 
     /// Subscribes to a characteristic, or ends that, by its Client Characteristic Configuration descriptor

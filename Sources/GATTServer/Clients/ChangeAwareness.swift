@@ -15,7 +15,7 @@ struct ChangeAwareness: Hashable, Sendable {
     /// The database changed, or had changed before the client came.
     mutating func databaseChanged() { state = .unaware }
 
-    /// The client confirmed Service Changed.
+    /// Notes that the client confirmed Service Changed.
     mutating func confirmed() { state = .aware }
 
     /// The client's read of the Database Hash is answered.

@@ -3,15 +3,14 @@
 package struct ClientID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt64
 
-    /// The client with that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Names one of a client's ATT bearers (Core Specification 5.4, Vol 3, Part F, 3.2.11): each has at most one request open.
+/// Names one of a client's ATT bearers (Core Specification 5.4, Vol 3, Part F, 3.2.11): each has at most one
+/// request open.
 package struct BearerID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
 
-    /// The bearer with that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The bearer on the fixed channel, which every link has.

@@ -57,8 +57,8 @@ extension ClientState {
         signingKey = key
     }
 
-    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The next counter;
-    /// nil when the signature is of no worth.
+    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The
+    /// next counter; nil when the signature is of no worth.
     mutating func verify(_ command: ATTCommand) -> UInt32? {
         guard case .signedWrite(_, _, let signature) = command, let signingKey,
             signature.counter >= nextSignCounter, signature.counter < .max, signingKey.verifies(command)
@@ -90,7 +90,7 @@ extension ClientState {
         }
     }
 
-    /// The client writes how it wants a characteristic's values.
+    /// Handles a write of a Client Characteristic Configuration.
     mutating func choose(
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
         _ shared: inout GATTServer.Shared
@@ -117,7 +117,7 @@ extension ClientState {
     /// Queues a part; false when the queue is full.
     mutating func prepare(_ part: PreparedWrite, limit: Int) -> Bool { prepared.append(part, limit: limit) }
 
-    /// What waits for Execute Write.
+    /// The prepared writes that Execute Write will write.
     var preparedWrites: PrepareQueue { prepared }
 
     mutating func cancelPreparedWrites() { prepared.removeAll() }

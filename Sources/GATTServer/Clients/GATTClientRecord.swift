@@ -6,7 +6,7 @@ import BLECore
 package struct GATTClientRecord: Hashable, Sendable {
     /// What it subscribed to, by value handle.
     package var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
-    /// What it can do.
+    /// The features that the client has enabled.
     package var features: ClientSupportedFeatures = []
     /// The hash of the database with which it last had a link; empty where there was none: then nothing but
     /// `signCounter` holds.

@@ -14,7 +14,7 @@ struct RequestResponder: Sendable {
         case later
     }
 
-    /// A request while it is answered. When a handler wants time, the request starts over once the handler
+    /// A request while it is answered. When a handler needs time, the request starts over once the handler
     /// is done, and what handlers have said already is taken from `results`.
     private struct OpenRequest: Sendable {
         let request: ATTRequest
@@ -316,7 +316,7 @@ extension RequestResponder {
         return .readByGroupType(try found.list(range))
     }
 
-    /// Where the attributes of a range are; Invalid Handle when the range is none.
+    /// Returns where the attributes of a range are. Refuses an invalid range with Invalid Handle.
     private func indices(in range: AttributeRange, _ shared: Shared) throws(Interruption) -> Range<Int> {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         let start = shared.database.index(atOrAfter: range.start)
@@ -440,7 +440,7 @@ extension RequestResponder {
         }
     }
 
-    /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler wants time.
+    /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler needs time.
     private mutating func execute(
         _ client: inout ClientState, _ shared: inout Shared
     ) throws(Interruption) {

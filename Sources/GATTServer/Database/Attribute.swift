@@ -22,14 +22,14 @@ package struct Attribute: Sendable {
         case serviceChanged
         /// The features of the client that reads or writes it.
         case clientFeatures
-        /// The hash of the database.
+        /// The attribute Database Hash (7.3).
         case databaseHash
     }
 
     package let handle: AttributeHandle
     /// Its type; of a characteristic's value, the characteristic's UUID.
     package let type: BluetoothUUID
-    /// What it is for.
+    /// The kind of declaration or value.
     package let kind: Kind
     /// Who may read and write it.
     package let permissions: AttributePermissions

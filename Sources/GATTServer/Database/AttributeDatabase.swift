@@ -4,7 +4,7 @@ import BLECore
 /// A server's attributes in the order of their handles (Core Specification 5.4, Vol 3, Part F, 3.2). Handles
 /// may have gaps; finding one takes O(1) where there are none before it, else O(log n).
 package struct AttributeDatabase: Sendable {
-    /// All attributes, handles ascending.
+    /// The attributes in ascending order of handles.
     package private(set) var attributes: [Attribute]
     /// The greatest handle that an attribute ever had.
     private var highest = AttributeHandle.none
@@ -28,7 +28,6 @@ package struct AttributeDatabase: Sendable {
         return low
     }
 
-    /// The attribute with `handle`.
     package subscript(handle: AttributeHandle) -> Attribute? { index(of: handle).map { attributes[$0] } }
 
     /// Replaces the value of the attribute at `index` in `attributes`.
@@ -60,7 +59,6 @@ package struct AttributeDatabase: Sendable {
 }
 
 extension Attribute {
-    /// Whether it declares a service.
     package var isService: Bool {
         kind == .declaration && (type == .primaryService || type == .secondaryService)
     }

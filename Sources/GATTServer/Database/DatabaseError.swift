@@ -72,7 +72,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
     /// The place in the description that breaks a rule.
     public let place: Place
-    /// The rule that it breaks.
+    /// The rule that the description violates.
     public let reason: Reason
 
     init(_ place: Place, _ reason: Reason) {
@@ -100,7 +100,7 @@ extension DatabaseError.Place: CustomStringConvertible {
 }
 
 extension DatabaseError.Reason: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// Says in one clause what is wrong.
     public var description: String {
         switch self {
         case .handleNotFree(let handle): "handle \(handle) is taken or out of order"

@@ -4,14 +4,12 @@ import BLECore
 /// A service as a server had it, for the next process to have it again with the same handles: what clients remember
 /// of it stays true.
 public struct ServiceRecord: Hashable, Sendable {
-    /// An attribute of it.
     package struct Entry: Hashable, Sendable {
         package var handle: AttributeHandle
         package var type: BluetoothUUID
         /// What a declaration of a service or characteristic says: UUID, properties, handle. Of others nothing.
         package var declaration: [UInt8]
 
-        /// An attribute of those parts.
         package init(handle: AttributeHandle, type: BluetoothUUID, declaration: [UInt8]) {
             self.handle = handle
             self.type = type

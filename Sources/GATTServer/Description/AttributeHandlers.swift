@@ -11,7 +11,7 @@ public typealias ReadHandler = @Sendable (GATTReadRequest) throws -> GATTReadOut
 /// An `ATTErrorCode` that it throws is the answer, any other error is Unlikely Error.
 public typealias WriteHandler = @Sendable (GATTWriteRequest) throws -> GATTWriteOutcome
 
-/// What a read handler does.
+/// The answer of a read handler.
 public enum GATTReadOutcome: Hashable, Sendable {
     /// Gives the whole value, up to 512 octets; the server cuts out what was asked for.
     case value([UInt8])
@@ -19,7 +19,7 @@ public enum GATTReadOutcome: Hashable, Sendable {
     case later
 }
 
-/// What a write handler does.
+/// The answer of a write handler.
 public enum GATTWriteOutcome: Hashable, Sendable {
     /// Accepts the value; the server stores it once all handlers of the transaction have accepted.
     case accept
@@ -36,15 +36,15 @@ public struct PendingAnswer: Hashable, Sendable {
     let number: UInt64
 }
 
-/// A client reads an attribute.
+/// A client's request to read an attribute.
 public struct GATTReadRequest: Hashable, Sendable {
-    /// The central that reads.
+    /// The central whose request it is.
     public let central: Central
     /// The handle of the attribute that is read.
     public let handle: AttributeHandle
     /// Its type: for a value, the characteristic's UUID.
     public let uuid: BluetoothUUID
-    /// Where the client wants to read on, in octets; the handler gives the whole value all the same.
+    /// The offset from which the client reads on, in octets; the handler gives the whole value all the same.
     public let offset: Int
     /// The most octets of one PDU on this link: of the value, one fewer go into a response.
     public let mtu: ATTMTU
@@ -60,7 +60,7 @@ public enum GATTWriteKind: String, Hashable, Sendable {
     case command
     /// By Prepare and Execute Write Requests.
     case prepared
-    /// By Signed Write Command.
+    /// The client used Signed Write Command.
     case signed
 
     /// Whether the client expects no response.
@@ -76,7 +76,6 @@ public struct GATTWrite: Hashable, Sendable {
     /// The whole value, put together where it came in parts.
     public let value: [UInt8]
 
-    /// A value for an attribute.
     package init(handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8]) {
         self.handle = handle
         self.uuid = uuid
@@ -84,9 +83,9 @@ public struct GATTWrite: Hashable, Sendable {
     }
 }
 
-/// A client writes an attribute.
+/// A client's request to write an attribute.
 public struct GATTWriteRequest: Hashable, Sendable {
-    /// The central that writes.
+    /// The central whose request it is.
     public let central: Central
     /// What is written to the handler's own attribute.
     public let write: GATTWrite

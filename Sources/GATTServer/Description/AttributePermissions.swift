@@ -9,10 +9,11 @@ public struct AttributePermissions: Hashable, Sendable {
     public var write: SecurityLevel?
     /// Whether the application is asked as well.
     public var authorize: Bool
-    /// The least octets of the encryption key, 7 to 16, where reading or writing wants encryption; level 4 wants 16.
+    /// The least octets of the encryption key, 7 to 16, where reading or writing requires encryption; level 4
+    /// requires 16.
     public var minimumKeySize: Int
 
-    /// Permissions for reading and writing.
+    /// Creates permissions; nil forbids reading or writing.
     public init(
         read: SecurityLevel?, write: SecurityLevel? = nil, authorize: Bool = false,
         minimumKeySize: Int = 7
@@ -34,7 +35,7 @@ public struct AttributePermissions: Hashable, Sendable {
     package static let readable = AttributePermissions(read: .open)
 }
 
-/// The security of a link.
+/// The security level of a link, with the size of its key.
 public struct LinkSecurity: Hashable, Sendable {
     /// The level that the encryption reaches.
     public var level: SecurityLevel
@@ -43,7 +44,7 @@ public struct LinkSecurity: Hashable, Sendable {
     /// Whether a key from an earlier pairing is there, so that the client need only encrypt.
     public var isBonded: Bool
 
-    /// A link of a level.
+    /// Creates the security of a link; `keySize` is in octets, and 0 for the level `open`.
     public init(level: SecurityLevel, keySize: Int = 16, isBonded: Bool = false) {
         self.level = level
         self.keySize = level == .open ? 0 : keySize

@@ -4,7 +4,7 @@ import BLECore
 /// A service as its owner describes it; `AttributeDatabase` makes attributes of it (Core Specification
 /// 5.4, Vol 3, Part G, 3.1).
 public struct GATTService: Sendable {
-    /// The UUID of the service.
+    /// The UUID of the service; several services may have the same.
     public var uuid: BluetoothUUID
     /// False for a service that only others include.
     public var isPrimary: Bool
@@ -61,7 +61,7 @@ public enum AttributeLength: Hashable, Sendable {
 
 /// A characteristic as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3).
 public struct GATTCharacteristic: Sendable {
-    /// The UUID of the characteristic.
+    /// The UUID of the characteristic; several of a service may have the same.
     public var uuid: BluetoothUUID
     /// What clients can do with it.
     public var properties: CharacteristicProperties
@@ -115,9 +115,9 @@ public struct GATTCharacteristic: Sendable {
 /// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). Of a Client
 /// Characteristic Configuration only the place counts: each client has a value of its own.
 public struct GATTDescriptor: Sendable {
-    /// The UUID of the descriptor.
+    /// The UUID of the descriptor, which says what its value means.
     public var uuid: BluetoothUUID
-    /// Who may read and write it; nil for what its kind implies.
+    /// The permissions of the descriptor; nil for those that its kind implies.
     public var permissions: AttributePermissions?
     /// The stored value; what clients write replaces it.
     public var value: [UInt8]
@@ -145,7 +145,8 @@ public struct GATTDescriptor: Sendable {
         self.handle = handle
     }
 
-    /// A text for people (3.3.3.2).
+    /// Creates a Characteristic User Description with this text (Core Specification 5.4, Vol 3, Part G,
+    /// 3.3.3.2).
     public static func userDescription(_ text: String) -> GATTDescriptor {
         GATTDescriptor(.characteristicUserDescription, value: Array(text.utf8))
     }
@@ -183,9 +184,9 @@ extension GATTService {
             })
     }
 
-    /// A Nordic UART Service: a line in both directions. `received` gets what clients send, on the server's thread, where
-    /// it must not block; what is sent to them is the value of `BluetoothUUID.nordicUARTTransmit`.
-    /// `PeripheralManager.serveUART()` makes streams of it.
+    /// A Nordic UART Service: a line in both directions. `received` gets what clients send, on the server's
+    /// thread, where it must not block; what is sent to them is the value of
+    /// `BluetoothUUID.nordicUARTTransmit`. `PeripheralManager.serveUART()` makes streams of it.
     public static func nordicUART(
         received: (@Sendable (Central, [UInt8]) -> Void)? = nil
     ) -> GATTService {

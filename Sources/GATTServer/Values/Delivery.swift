@@ -15,16 +15,15 @@ package struct ValueUpdate: Hashable, Sendable {
 
 /// What one client is sent of values that were set together, each in the way that it asked for.
 package struct Delivery: Hashable, Sendable {
-    /// By notification, in this order.
+    /// The values to send by notification, in order.
     package var notifications: [ValueUpdate]
-    /// By indication, in this order.
+    /// The values to send by indication, in order.
     package var indications: [ValueUpdate]
     /// Whether several notifications may go in one PDU, as many as fit (Core Specification 5.4, Vol 3, Part G, 4.10.2).
     package var packs: Bool
     /// Whether of a value over the MTU less 3 octets the beginning will do.
     package var truncates: Bool
 
-    /// Values for one client.
     package init(
         notifications: [ValueUpdate] = [], indications: [ValueUpdate] = [], packs: Bool = false,
         truncates: Bool = false

@@ -6,7 +6,7 @@ package protocol HCIField: Hashable, Sendable {
     /// Reads the parameter at the cursor. Only the layout around it knows the parameter's name and puts it
     /// into errors whose field is empty.
     init(reading reader: inout ByteReader) throws(DecodeError)
-    /// Octets that `write(into:)` writes.
+    /// The number of octets that `write(into:)` writes.
     var fieldWidth: Int { get }
     /// Writes the parameter in exactly `fieldWidth` octets.
     func write(into output: inout OutputSpan<UInt8>)

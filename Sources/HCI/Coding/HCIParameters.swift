@@ -11,7 +11,7 @@ extension HCIParameters {
         self = try Self.layout.decode(&reader)
     }
 
-    /// The fields' widths, added up.
+    /// The sum of the fields' widths, in octets.
     package var encodedCount: Int { Self.layout.count(self) }
 
     package func encode(into output: inout OutputSpan<UInt8>) { Self.layout.encode(self, &output) }
@@ -33,7 +33,7 @@ package struct UnknownParameters: HCIParameters {
 extension HCIField where Self: HCIParameters {
     package init(reading reader: inout ByteReader) throws(DecodeError) { try self.init(decoding: &reader) }
 
-    /// The fields' widths, added up.
+    /// The sum of the fields' widths, in octets.
     package var fieldWidth: Int { encodedCount }
 
     package func write(into output: inout OutputSpan<UInt8>) { encode(into: &output) }
@@ -43,7 +43,6 @@ extension HCIField where Self: HCIParameters {
 package struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
     /// The opcode, event code or subevent code.
     package let code: Code
-    /// The parameters' wire form.
     package let layout: HCILayout<Value>
 }
 
@@ -53,7 +52,7 @@ package struct HCIParameterError: Error, Hashable, Sendable {
     package let field: String
     /// The value that exceeds `limit`, for example a count of octets.
     package let value: Int
-    /// What is possible at most.
+    /// The greatest number of octets or elements that the parameter can have.
     package let limit: Int
 
     /// The error for a `value` beyond `limit`.

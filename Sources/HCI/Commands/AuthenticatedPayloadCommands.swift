@@ -6,7 +6,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package static let definition = command(.readAuthenticatedPayloadTimeout, "handle", Self.init) {
         $0.connection
     }
-    /// 10 ms to 655.35 s.
+    /// The timeout, from 10 ms to 655.35 s.
     package typealias ReturnParameters = ReturnedForConnection<Centiseconds>
 
     package var connection: ConnectionHandle

@@ -38,11 +38,10 @@ package struct SetControllerToHostFlowControl: HCICommand {
         $0.kinds
     }
 
-    /// What a host counts.
+    /// The kinds of packets that the host acknowledges.
     package struct Kinds: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The kinds of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let acl = Kinds(rawValue: 1 << 0)
@@ -124,7 +123,6 @@ package struct ReadLEHostSupport: HCICommand {
 
     package init() {}
 
-    /// What was written to it.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("LE supported, unused", Self.init) {

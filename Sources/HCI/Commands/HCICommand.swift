@@ -8,7 +8,7 @@ package protocol HCICommand: HCIParameters {
     associatedtype ReturnParameters: HCIParameters = NoReturnParameters
     /// The opcode and the parameters in the order of the wire.
     static var definition: HCIDefinition<HCIOpcode, Self> { get }
-    /// How the controller answers.
+    /// Which event answers the command: Command Complete or Command Status.
     static var answer: HCIAnswer { get }
 }
 
@@ -39,7 +39,6 @@ extension HCICommand {
         HCIDefinition(code: opcode, layout: HCILayout(names, make, fields))
     }
 
-    /// The command with its header.
     package var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }
 
@@ -60,7 +59,7 @@ package struct Returned<Value: HCIField>: HCIParameters {
 
 /// What a command returns that concerns a connection.
 package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
-    /// The connection, then the value.
+    /// The connection handle, then the value.
     package static var layout: HCILayout<Self> {
         HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
     }

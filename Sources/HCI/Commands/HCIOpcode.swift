@@ -6,7 +6,7 @@ public struct HCIOpcode: HCICode {
     /// The group (OGF, 6 bits) and the command in it (OCF, 10 bits).
     public let rawValue: UInt16
 
-    /// The opcode of that number.
+    /// Creates an opcode: the OGF in the upper 6 bits and the OCF in the lower 10 (Vol 4, Part E, 5.4.1).
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The opcode of command `ocf` (10 bits) in group `ogf` (6 bits); bits beyond are cut off.

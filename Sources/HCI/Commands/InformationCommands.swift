@@ -7,7 +7,6 @@ package struct ReadLocalVersionInformation: HCICommand {
 
     package init() {}
 
-    /// The controller's version and maker.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -61,7 +60,7 @@ package struct ReadLocalExtendedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.4.
     package static let definition = command(.readLocalExtendedFeatures, "page", Self.init) { $0.page }
 
-    /// The page, from 0.
+    /// The number of the page, from 0.
     package var page: UInt8
 
     package init(page: UInt8) { self.page = page }
@@ -73,7 +72,6 @@ package struct ReadLocalExtendedFeatures: HCICommand {
         }
         package static let packetName = "extended features"
 
-        /// Which page it is.
         package var page: UInt8
         /// The last page that there is.
         package var lastPage: UInt8

@@ -16,12 +16,12 @@ package struct LESetAdvertisingParameters: HCICommand {
     package var intervalMax: Slots
     /// What kind of advertising it is.
     package var type: AdvertisingType
-    /// Whose address to use.
+    /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
     /// At whom directed advertising is directed, or whose keys make the own address.
     package var peer: HCIAddress
     package var channels: AdvertisingChannels
-    /// Whose requests to answer.
+    /// The devices whose scan and connection requests are answered.
     package var filterPolicy: AdvertisingFilterPolicy
 
     package init(
@@ -39,13 +39,13 @@ package struct LESetAdvertisingParameters: HCICommand {
 package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.6.
     package static let definition = command(.leReadAdvertisingPhysicalChannelTxPower, "", Self.init) { _ in }
-    /// dBm, -127 to 20.
+    /// The power in dBm, -127 to 20.
     package typealias ReturnParameters = Returned<Int8>
 
     package init() {}
 }
 
-/// Sets what advertising says.
+/// Sets the advertising data of legacy advertising.
 package struct LESetAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.7.
     package static let definition = command(.leSetAdvertisingData, "advertising data", Self.init) { $0.data }
@@ -64,11 +64,9 @@ package struct LESetScanResponseData: HCICommand {
 
     package var data: LegacyAdvertisingData
 
-    /// Answers scanners with `data`.
     package init(data: LegacyAdvertisingData) { self.data = data }
 }
 
-/// Starts or stops advertising.
 package struct LESetAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.9.
     package static let definition = command(.leSetAdvertisingEnable, "enable", Self.init) { $0.enable }

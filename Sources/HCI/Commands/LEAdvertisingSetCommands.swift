@@ -4,7 +4,7 @@ import BLECore
 package struct LEReadMaximumAdvertisingDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.57.
     package static let definition = command(.leReadMaximumAdvertisingDataLength, "", Self.init) { _ in }
-    /// Octets, 31 to 1,650.
+    /// The greatest length in octets, 31 to 1,650.
     package typealias ReturnParameters = Returned<UInt16>
 
     package init() {}
@@ -14,7 +14,7 @@ package struct LEReadMaximumAdvertisingDataLength: HCICommand {
 package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.58.
     package static let definition = command(.leReadNumberOfSupportedAdvertisingSets, "", Self.init) { _ in }
-    /// How many, 1 to 240.
+    /// The number of sets, 1 to 240.
     package typealias ReturnParameters = Returned<UInt8>
 
     package init() {}

@@ -9,12 +9,11 @@ package struct LEModifySleepClockAccuracy: HCICommand {
     package struct Action: HCICode {
         package let rawValue: UInt8
 
-        /// The action of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// To a more accurate clock.
+        /// Requests a change to a more accurate clock.
         package static let moreAccurate = Action(rawValue: 0x00)
-        /// To a less accurate clock.
+        /// Requests a change to a less accurate clock.
         package static let lessAccurate = Action(rawValue: 0x01)
     }
 
@@ -32,6 +31,5 @@ package struct LERequestPeerSCA: HCICommand {
 
     package var connection: ConnectionHandle
 
-    /// Asks the peer of `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }

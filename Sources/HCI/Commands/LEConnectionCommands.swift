@@ -20,7 +20,7 @@ package struct LECreateConnection: HCICommand {
     package var filterPolicy: InitiatorFilterPolicy
     /// The advertiser; not used with the accept list.
     package var peer: HCIAddress
-    /// Whose address to use.
+    /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
     /// What the connection should be like.
     package var parameters: LEConnectionParameters
@@ -53,7 +53,7 @@ package struct LEConnectionUpdate: HCICommand {
     package static let answer = HCIAnswer.status
 
     package var connection: ConnectionHandle
-    /// What it should be like.
+    /// The interval, latency and timeout that are requested.
     package var parameters: LEConnectionParameters
 
     package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {
@@ -71,7 +71,7 @@ package struct LESetHostChannelClassification: HCICommand {
     /// The channels not known to be bad, one at least.
     package var channels: ChannelMap
 
-    /// Leaves `channels` to be used.
+    /// Marks all other channels as bad.
     package init(channels: ChannelMap) { self.channels = channels }
 }
 
@@ -79,7 +79,6 @@ package struct LESetHostChannelClassification: HCICommand {
 package struct LEReadChannelMap: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.20.
     package static let definition = command(.leReadChannelMap, "handle", Self.init) { $0.connection }
-    /// The channels in use.
     package typealias ReturnParameters = ReturnedForConnection<ChannelMap>
 
     package var connection: ConnectionHandle
@@ -96,7 +95,6 @@ package struct LEReadRemoteFeatures: HCICommand {
 
     package var connection: ConnectionHandle
 
-    /// Asks the peer of `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
@@ -111,7 +109,7 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// What it should be like.
+    /// The interval, latency and timeout that are accepted.
     package var parameters: LEConnectionParameters
 
     package init(connection: ConnectionHandle, parameters: LEConnectionParameters) {

@@ -88,7 +88,6 @@ package struct LESetRandomAddress: HCICommand {
 
     package var address: DeviceAddress
 
-    /// Makes `address` the random address.
     package init(address: DeviceAddress) { self.address = address }
 }
 
@@ -112,7 +111,6 @@ package struct LEReadFilterAcceptListSize: HCICommand {
     package init() {}
 }
 
-/// Empties the filter accept list.
 package struct LEClearFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.15.
     package static let definition = command(.leClearFilterAcceptList, "", Self.init) { _ in }

@@ -43,17 +43,17 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// One can connect to it.
+        /// Connection requests are accepted.
         package static let connectable = Properties(rawValue: 1 << 0)
-        /// It answers scan requests.
+        /// Scan requests are answered.
         package static let scannable = Properties(rawValue: 1 << 1)
         /// It is directed at one device.
         package static let directed = Properties(rawValue: 1 << 2)
         /// It is directed and as fast as can be, for 1.28 s at most.
         package static let highDutyCycle = Properties(rawValue: 1 << 3)
-        /// It uses legacy packets.
+        /// The advertisement uses legacy packets.
         package static let legacy = Properties(rawValue: 1 << 4)
-        /// It hides the address.
+        /// The packets carry no advertiser address.
         package static let anonymous = Properties(rawValue: 1 << 5)
         /// It says how strong it is sent.
         package static let includesTxPower = Properties(rawValue: 1 << 6)
@@ -67,19 +67,19 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// The greatest time between advertising events.
     package var intervalMax: LongSlots
     package var channels: AdvertisingChannels
-    /// Whose address to use.
+    /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
     /// At whom directed advertising is directed, or whose keys make the own address.
     package var peer: HCIAddress
-    /// Whose requests to answer.
+    /// The devices whose scan and connection requests are answered.
     package var filterPolicy: AdvertisingFilterPolicy
     /// dBm at most, -127 to 20; 127 leaves it to the controller.
     package var txPower: Int8
-    /// LE 1M or LE Coded.
+    /// The PHY of the primary channels: LE 1M or LE Coded.
     package var primaryPHY: PHY
     /// How many advertising events may pass before the data are sent on the secondary channel.
     package var secondaryMaxSkip: UInt8
-    /// Where the data are sent.
+    /// The PHY of the auxiliary packets, which carry the data.
     package var secondaryPHY: PHY
     /// The number of the set for scanners, 0x00 to 0x0f.
     package var sid: UInt8
@@ -113,14 +113,13 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
     /// The most octets of data in one command.
     package static let capacity = 251
 
-    /// Which piece it is.
+    /// The position of a fragment in the data.
     package struct Operation: HCICode {
         package let rawValue: UInt8
 
-        /// The operation of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// One in the middle.
+        /// A fragment that is neither the first nor the last.
         package static let intermediate = Operation(rawValue: 0x00)
         /// The first of several pieces.
         package static let first = Operation(rawValue: 0x01)
@@ -136,7 +135,6 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
     package struct Preference: HCICode {
         package let rawValue: UInt8
 
-        /// The preference of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The controller may send the data in pieces of its own making.
@@ -146,7 +144,7 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
     }
 
     package let set: AdvertisingHandle
-    /// Which piece it is.
+    /// The fragment's position in the data.
     package let operation: Operation
     /// Whether the controller may cut it again.
     package let preference: Preference
@@ -192,11 +190,9 @@ package struct LESetExtendedScanResponseData: HCICommand {
     /// The data, or a piece of them.
     package var fragment: AdvertisingDataFragment
 
-    /// Answers scanners with `fragment`.
     package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
 }
 
-/// Starts or stops advertising sets.
 package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.56.
     package static let definition = command(.leSetExtendedAdvertisingEnable, "enable, sets", Self.init) {
@@ -228,7 +224,6 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// What to start or stop, at most 63; none stops all.
     package var sets: [Entry]
 
-    /// Starts or stops `sets`.
     package init(enable: HCIFlag, sets: [Entry] = []) { (self.enable, self.sets) = (enable, sets) }
 }
 

@@ -29,9 +29,8 @@ package struct LESetExtendedScanParameters: HCICommand {
         }
     }
 
-    /// Whose address scan requests carry.
+    /// The address that scan requests carry.
     package var ownAddressType: OwnAddressType
-    /// Which advertising packets to accept.
     package var filterPolicy: ScanFilterPolicy
     /// How to scan on LE 1M, LE Coded or both.
     package var phys: PerPHY<Scanning>
@@ -56,13 +55,12 @@ package struct LESetExtendedScanEnable: HCICommand {
     package struct DuplicateFilter: HCICode {
         package let rawValue: UInt8
 
-        /// The filter of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let off = DuplicateFilter(rawValue: 0x00)
         /// All repeated reports, across the scan periods.
         package static let on = DuplicateFilter(rawValue: 0x01)
-        /// All of one scan period.
+        /// Filters duplicates and starts afresh in each scan period.
         package static let eachPeriod = DuplicateFilter(rawValue: 0x02)
     }
 
@@ -117,9 +115,9 @@ package struct LEExtendedCreateConnection: HCICommand {
         }
     }
 
-    /// Whom to connect to.
+    /// Whether to use the filter accept list.
     package var filterPolicy: InitiatorFilterPolicy
-    /// Whose address to use.
+    /// The address that the connection request carries.
     package var ownAddressType: OwnAddressType
     /// The advertiser; not used with the accept list.
     package var peer: HCIAddress

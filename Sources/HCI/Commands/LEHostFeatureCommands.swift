@@ -9,7 +9,7 @@ package struct LESetHostFeature: HCICommand {
 
     /// The feature's bit in `LEFeatures`, one of those for host support, 0 to 63.
     package var bit: UInt8
-    /// Whether the host does it.
+    /// Whether the host supports the feature.
     package var value: HCIFlag
 
     /// Makes the feature of bit `bit` `value`.
@@ -25,11 +25,10 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
         ($0.set, $0.reasons)
     }
 
-    /// What changes the address.
+    /// The changes that make the controller generate a new address.
     package struct Reasons: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The reasons of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// A change of the advertising data.
@@ -40,7 +39,7 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
 
     /// The set; 0x00 for legacy advertising.
     package var set: AdvertisingHandle
-    /// What changes the address.
+    /// The changes that make the controller generate a new address.
     package var reasons: Reasons
 
     package init(set: AdvertisingHandle, reasons: Reasons) { (self.set, self.reasons) = (set, reasons) }

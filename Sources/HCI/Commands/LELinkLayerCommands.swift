@@ -9,7 +9,7 @@ package struct LESetDataLength: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// The greatest packets to send.
+    /// The greatest packets that this side may send.
     package var transmit: DataLength
 
     package init(connection: ConnectionHandle, transmit: DataLength) {
@@ -21,7 +21,7 @@ package struct LESetDataLength: HCICommand {
 package struct LEReadSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.34.
     package static let definition = command(.leReadSuggestedDefaultDataLength, "", Self.init) { _ in }
-    /// Of what is sent.
+    /// The suggested length and time of sent packets.
     package typealias ReturnParameters = DataLength
 
     package init() {}
@@ -34,7 +34,7 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
         $0.transmit
     }
 
-    /// Of what is sent.
+    /// The suggested length and time of sent packets.
     package var transmit: DataLength
 
     package init(transmit: DataLength) { self.transmit = transmit }
@@ -47,7 +47,6 @@ package struct LEReadMaximumDataLength: HCICommand {
 
     package init() {}
 
-    /// The limits of the controller.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
@@ -124,15 +123,14 @@ package struct LEReadTransmitPower: HCICommand {
 
     package init() {}
 
-    /// The limits of the controller.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
         package static let packetName = "transmit power"
 
-        /// dBm, -127 to 20.
+        /// The least power in dBm, -127 to 20.
         package var minimum: Int8
-        /// dBm, -127 to 20.
+        /// The greatest power in dBm, -127 to 20.
         package var maximum: Int8
 
         package init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
@@ -146,7 +144,6 @@ package struct LEReadAntennaInformation: HCICommand {
 
     package init() {}
 
-    /// What it can do.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(

@@ -51,7 +51,7 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     package static let capacity = 252
 
     package let set: AdvertisingHandle
-    /// Which piece it is.
+    /// The fragment's position in the data.
     package let operation: AdvertisingDataFragment.Operation
     package let data: [UInt8]
 
@@ -99,7 +99,6 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
     package struct Enable: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The choice of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The train is sent.
@@ -108,7 +107,6 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
         package static let includesADI = Enable(rawValue: 1 << 1)
     }
 
-    /// Whether to send the train.
     package var enable: Enable
     package var set: AdvertisingHandle
 

@@ -14,22 +14,21 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// LE Periodic Advertising Sync Established follows.
     package static let answer = HCIAnswer.status
 
-    /// Whose train, and what to report.
+    /// How the advertiser is chosen, and what is reported.
     package struct Options: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The options of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The train of anyone in the periodic advertiser list; the command's SID and address do not count.
+        /// The train of any advertiser in the periodic advertiser list; the command's SID and address do not count.
         package static let advertiserList = Options(rawValue: 1 << 0)
         /// No reports until LE Set Periodic Advertising Receive Enable.
         package static let withoutReports = Options(rawValue: 1 << 1)
-        /// Each data are reported once.
+        /// Reports the same data only once.
         package static let filterDuplicates = Options(rawValue: 1 << 2)
     }
 
-    /// Whose train, and what to report.
+    /// How the advertiser is chosen, and what is reported.
     package var options: Options
     /// The number of the advertising set, 0x00 to 0x0f.
     package var sid: UInt8
@@ -42,7 +41,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// The packets with which not to synchronize.
     package var excluded: ExcludedToneExtensions
 
-    /// Follows set `sid` of `advertiser`.
+    /// Synchronizes with set `sid` of `advertiser`.
     package init(
         options: Options = [], sid: UInt8, advertiser: HCIAddress, skip: UInt16 = 0, timeout: Centiseconds,
         excluded: ExcludedToneExtensions = []
@@ -70,7 +69,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
 
     package var sync: SyncHandle
 
-    /// Leaves the train `sync`.
+    /// Stops receiving the train `sync`.
     package init(sync: SyncHandle) { self.sync = sync }
 }
 
@@ -87,7 +86,6 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package struct Enable: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The choice of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The packets of the train are reported.
@@ -99,6 +97,5 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package var sync: SyncHandle
     package var enable: Enable
 
-    /// `enable` for the train `sync`.
     package init(sync: SyncHandle, enable: Enable) { (self.sync, self.enable) = (sync, enable) }
 }

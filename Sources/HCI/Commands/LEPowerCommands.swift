@@ -14,7 +14,7 @@ package struct RFPathCompensation: HCIParameters {
     /// Of what is received, in tenths of a dB, -1,280 to 1,280.
     package var receive: Int16
 
-    /// Those tenths of a dB.
+    /// Creates the compensation. The unit is 0.1 dB.
     package init(transmit: Int16, receive: Int16) { (self.transmit, self.receive) = (transmit, receive) }
 }
 
@@ -38,7 +38,6 @@ package struct LEWriteRFPathCompensation: HCICommand {
 
     package var compensation: RFPathCompensation
 
-    /// `compensation` from now on.
     package init(compensation: RFPathCompensation) { self.compensation = compensation }
 }
 
@@ -52,7 +51,6 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
     package var connection: ConnectionHandle
     package var phy: PHYAndCoding
 
-    /// Asks for `connection` and `phy`.
     package init(connection: ConnectionHandle, phy: PHYAndCoding) {
         (self.connection, self.phy) = (connection, phy)
     }

@@ -95,10 +95,9 @@ package struct LESetAddressResolutionEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.44.
     package static let definition = command(.leSetAddressResolutionEnable, "enable", Self.init) { $0.enable }
 
-    /// Whether to use it.
+    /// Whether the controller resolves addresses.
     package var enable: HCIFlag
 
-    /// Switches it on or off.
     package init(enable: HCIFlag) { self.enable = enable }
 }
 
@@ -112,7 +111,7 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     /// 1 to 3,600 s; 900 after a reset.
     package var seconds: UInt16
 
-    /// A new address every `seconds`.
+    /// Changes the address every `seconds`, from 1 to 3,600.
     package init(seconds: UInt16) { self.seconds = seconds }
 }
 
@@ -127,17 +126,16 @@ package struct LESetPrivacyMode: HCICommand {
     package struct Mode: HCICode {
         package let rawValue: UInt8
 
-        /// The mode of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Only the peer's private addresses.
+        /// The controller accepts only private addresses of this peer.
         package static let network = Mode(rawValue: 0x00)
-        /// The identity address as well.
+        /// The controller accepts the peer's identity address as well.
         package static let device = Mode(rawValue: 0x01)
     }
 
     package var peer: HCIAddress
-    /// What is taken from it.
+    /// Which addresses of the peer are accepted.
     package var mode: Mode
 
     package init(peer: HCIAddress, mode: Mode) { (self.peer, self.mode) = (peer, mode) }

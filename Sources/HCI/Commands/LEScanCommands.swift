@@ -15,9 +15,8 @@ package struct LESetScanParameters: HCICommand {
     package var interval: Slots
     /// How long to listen, at most `interval`.
     package var window: Slots
-    /// Whose address scan requests carry.
+    /// The address that scan requests carry.
     package var ownAddressType: OwnAddressType
-    /// Which advertising packets to accept.
     package var filterPolicy: ScanFilterPolicy
 
     package init(
@@ -29,7 +28,6 @@ package struct LESetScanParameters: HCICommand {
     }
 }
 
-/// Starts or stops scanning.
 package struct LESetScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.11.
     package static let definition = command(.leSetScanEnable, "enable, filter duplicates", Self.init) {

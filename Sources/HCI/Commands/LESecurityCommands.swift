@@ -1,6 +1,5 @@
 import BLECore
 
-/// Encrypts one block with AES-128.
 package struct LEEncrypt: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.22.
     package static let definition = command(.leEncrypt, "key, plaintext", Self.init) {
@@ -14,11 +13,10 @@ package struct LEEncrypt: HCICommand {
     /// The block; its most significant octet is in[0] of FIPS 197.
     package var plaintext: UInt128
 
-    /// Encrypts `plaintext` with `key`.
     package init(key: UInt128, plaintext: UInt128) { (self.key, self.plaintext) = (key, plaintext) }
 }
 
-/// Asks for random bits.
+/// Reads 64 random bits.
 package struct LERand: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.23.
     package static let definition = command(.leRand, "", Self.init) { _ in }
@@ -46,7 +44,6 @@ package struct LEEnableEncryption: HCICommand {
     /// The long term or short term key.
     package var key: UInt128
 
-    /// Encrypts `connection` with `key`.
     package init(connection: ConnectionHandle, random: UInt64 = 0, diversifier: UInt16 = 0, key: UInt128) {
         (self.connection, self.random, self.diversifier, self.key) = (connection, random, diversifier, key)
     }
@@ -78,7 +75,7 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
 
     package var connection: ConnectionHandle
 
-    /// Has no key for `connection`.
+    /// Refuses encryption, because this host has no key for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 

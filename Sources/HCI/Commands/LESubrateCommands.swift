@@ -52,7 +52,6 @@ package struct LESubrateRequest: HCICommand {
     package var connection: ConnectionHandle
     package var parameters: SubrateParameters
 
-    /// Wants `parameters` for `connection`.
     package init(connection: ConnectionHandle, parameters: SubrateParameters) {
         (self.connection, self.parameters) = (connection, parameters)
     }

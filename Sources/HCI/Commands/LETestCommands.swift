@@ -15,12 +15,11 @@ package struct LEReceiverTest: HCICommand {
 package struct ModulationIndex: HCICode {
     package let rawValue: UInt8
 
-    /// The index of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// As every transmitter does.
+    /// The receiver assumes a standard modulation index.
     package static let standard = ModulationIndex(rawValue: 0x00)
-    /// As a stable one does.
+    /// The receiver assumes a stable modulation index.
     package static let stable = ModulationIndex(rawValue: 0x01)
 }
 
@@ -140,7 +139,6 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
     package var length: UInt8
     package var payload: TestPayload
     package var phy: PHYAndCoding
-    /// What follows each packet.
     package var toneExtension: TestToneExtension
     /// The antennas in the order of their use, 2 to 75.
     package var antennas: [UInt8]
@@ -171,7 +169,6 @@ package struct LETransmitterTestV4: HCICommand {
     /// dBm, -127 to 20, of which the nearest is taken; `leastPower` or `greatestPower`.
     package var txPower: Int8
 
-    /// Sends `test` with `txPower`.
     package init(test: LETransmitterTestV3, txPower: Int8 = greatestPower) {
         (self.test, self.txPower) = (test, txPower)
     }
@@ -182,22 +179,21 @@ package struct LETransmitterTestV4: HCICommand {
 package struct TestPayload: HCICode {
     package let rawValue: UInt8
 
-    /// The payload of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The pseudo-random sequence PRBS9.
     package static let prbs9 = TestPayload(rawValue: 0x00)
-    /// 11110000 again and again.
+    /// The octet 11110000, repeated.
     package static let fourOnesFourZeros = TestPayload(rawValue: 0x01)
-    /// 10101010 again and again.
+    /// The octet 10101010, repeated.
     package static let oneZero = TestPayload(rawValue: 0x02)
     /// The pseudo-random sequence PRBS15.
     package static let prbs15 = TestPayload(rawValue: 0x03)
     package static let ones = TestPayload(rawValue: 0x04)
     package static let zeros = TestPayload(rawValue: 0x05)
-    /// 00001111 again and again.
+    /// The octet 00001111, repeated.
     package static let fourZerosFourOnes = TestPayload(rawValue: 0x06)
-    /// 01010101 again and again.
+    /// The octet 01010101, repeated.
     package static let zeroOne = TestPayload(rawValue: 0x07)
 }
 
@@ -212,6 +208,5 @@ package struct TestToneExtension: HCIParameters, HCIField {
     /// 0 AoA, 1 AoD with slots of 1 us, 2 AoD with slots of 2 us.
     package var type: UInt8
 
-    /// That extension; none by default.
     package init(length: UInt8 = 0, type: UInt8 = 0) { (self.length, self.type) = (length, type) }
 }

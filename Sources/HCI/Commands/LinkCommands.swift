@@ -29,7 +29,6 @@ package struct ReadRemoteVersionInformation: HCICommand {
 
     package var connection: ConnectionHandle
 
-    /// Asks the peer of `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
@@ -51,13 +50,12 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package static let definition = command(.readTransmitPowerLevel, "handle, kind", Self.init) {
         ($0.connection, $0.kind)
     }
-    /// dBm, -30 to 20.
+    /// The power in dBm, -30 to 20.
     package typealias ReturnParameters = ReturnedForConnection<Int8>
 
     package struct Kind: HCICode {
         package let rawValue: UInt8
 
-        /// The kind of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let current = Kind(rawValue: 0x00)

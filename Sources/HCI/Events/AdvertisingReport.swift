@@ -6,7 +6,7 @@ import BLECore
 /// try AdvertisingReport.forEach(in: event.parameters.span) { report in print(report) }
 /// ```
 package struct AdvertisingReport: Hashable, Sendable {
-    /// Who said it; nil for anonymous advertisers.
+    /// The address of the advertiser; nil for anonymous advertising.
     package var advertiser: HCIAddress?
     /// What kind of advertising it is, and whether `data` are all.
     package var type: AdvertisingEventType
@@ -16,7 +16,7 @@ package struct AdvertisingReport: Hashable, Sendable {
     package var rssi: Int8?
     /// How strong it was sent in dBm, where the advertiser says so.
     package var txPower: Int8?
-    /// Where it was announced.
+    /// The PHY of the primary channels.
     package var primaryPHY: PHY
     /// Where the data were, for extended advertising.
     package var secondaryPHY: PHY?
@@ -29,7 +29,7 @@ package struct AdvertisingReport: Hashable, Sendable {
 
     /// The advertiser's address, where it shows one.
     package var address: DeviceAddress? { advertiser?.deviceAddress }
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
 }
 
@@ -84,7 +84,7 @@ extension AdvertisingEventType {
 }
 
 extension AdvertisingReport {
-    /// Whether a packet in H4 form is an event with reports of what undirected scanning heard.
+    /// Whether a packet in H4 form is an event with advertising reports, other than those of directed advertising.
     package static func isEvent(_ packet: Span<UInt8>) -> Bool {
         guard packet.count > 3, packet[0] == HCIPacketType.event.rawValue,
             packet[1] == HCIEventCode.leMeta.rawValue

@@ -1,6 +1,6 @@
 import BLECore
 
-/// A command is done.
+/// The controller has executed a command.
 package struct CommandComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.14.
     package static let definition = event(
@@ -26,7 +26,7 @@ package struct CommandComplete: HCIEventParameters {
 }
 
 extension CommandComplete {
-    /// The success of a command.
+    /// Creates the event that reports a command's success.
     package init<Command: HCICommand>(
         _: Command.Type, credits: UInt8 = 1, returning parameters: Command.ReturnParameters
     ) {

@@ -29,7 +29,7 @@ package struct DataBufferOverflow: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.26.
     package static let definition = event(.dataBufferOverflow, "link type", Self.init) { $0.linkType }
 
-    /// Which data were too many.
+    /// The kind of data whose buffer overflowed.
     package struct LinkType: HCICode {
         package let rawValue: UInt8
 
@@ -40,7 +40,7 @@ package struct DataBufferOverflow: HCIEventParameters {
         package static let iso = LinkType(rawValue: 0x02)
     }
 
-    /// Which data were too many.
+    /// The kind of data whose buffer overflowed.
     package var linkType: LinkType
 
     /// Too many data of that type.

@@ -3,47 +3,45 @@ import BLECore
 /// An event, decoded (Core Specification 5.4, Vol 4, Part E, 7.7). Its bytes are those of an event packet:
 /// code, length, parameters.
 package enum HCIEvent: Hashable, Sendable {
-    /// A connection is gone.
+    /// A connection has ended.
     case disconnectionComplete(DisconnectionComplete)
     /// Encryption of a connection was switched on or off, or failed.
     case encryptionChange(EncryptionChange)
-    /// The same, with the length of the key.
+    /// Encryption was switched on or off, with the length of the key.
     case encryptionChangeV2(EncryptionChangeV2)
     /// An encrypted connection has a new key.
     case encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete)
     /// The version and maker of a peer's controller.
     case readRemoteVersionInformationComplete(ReadRemoteVersionInformationComplete)
-    /// A command is done.
+    /// The controller has executed a command.
     case commandComplete(CommandComplete)
     /// A command has begun, or was refused.
     case commandStatus(CommandStatus)
-    /// The controller has failed.
+    /// The controller reports a failure of its hardware.
     case hardwareError(HardwareError)
-    /// Packets left the controller's buffers.
+    /// The controller has sent packets, and their buffers are free.
     case numberOfCompletedPackets(NumberOfCompletedPackets)
     /// The host has sent more than the controller has buffers for.
     case dataBufferOverflow(DataBufferOverflow)
     /// No authenticated packet came for too long.
     case authenticatedPayloadTimeoutExpired(AuthenticatedPayloadTimeoutExpired)
-    /// An event of Low Energy.
+    /// An event of Low Energy, with its own subevent code.
     case leMeta(LEMetaEvent)
     /// One that has no type of its own here, kept as it came.
     case unknown(HCIEventCode, parameters: [UInt8])
 }
 
 extension HCIEvent {
-    /// The event of a packet.
+    /// Decodes the parameters by the packet's event code.
     package init(_ packet: HCIEventPacket) throws(DecodeError) {
         self = try Self.decode(packet.code, packet.parameters.span)
     }
 
-    /// Which event it is.
     package var code: HCIEventCode { content.code }
 
     /// The event parameters, without the event code and the length.
     package var parameters: any PacketCodable { content.parameters }
 
-    /// The event with its header.
     package var packet: HCIEventPacket {
         let (code, parameters) = content
         return HCIEventPacket(code: code, parameters: parameters.encoded)
@@ -101,7 +99,6 @@ extension HCIEvent: PacketCodable {
     /// The header's 2 octets and the parameters.
     package var encodedCount: Int { 2 + parameters.encodedCount }
 
-    /// Writes code, length and parameters.
     package func encode(into output: inout OutputSpan<UInt8>) {
         let (code, parameters) = content
         output.u8(code.rawValue)

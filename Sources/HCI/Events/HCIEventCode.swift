@@ -4,7 +4,6 @@ import BLECore
 package struct HCIEventCode: HCICode {
     package let rawValue: UInt8
 
-    /// The event of that code.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 

@@ -20,7 +20,6 @@ extension HCIEventParameters {
     package static var layout: HCILayout<Self> { definition.layout }
     /// What the specification calls the event.
     package static var packetName: String { code.description }
-    /// The event with its header.
     package var packet: HCIEventPacket { HCIEventPacket(code: Self.code, parameters: encoded) }
 }
 
@@ -44,7 +43,6 @@ extension LEEventParameters {
     package static var layout: HCILayout<Self> { definition.layout }
     /// What the specification calls the event.
     package static var packetName: String { subevent.description }
-    /// The event with its header.
     package var packet: HCIEventPacket {
         HCIEventPacket(code: .leMeta, parameters: [Self.subevent.rawValue] + encoded)
     }

@@ -51,7 +51,7 @@ package struct LEAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order heard.
+    /// In the order received.
     package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
@@ -70,7 +70,7 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
         }
         package static let packetName = "LE Directed Advertising Report"
 
-        /// What was heard: always directed advertising.
+        /// The type of the received packet: always directed advertising.
         package var type: LEAdvertisingReports.Report.Kind
         package var address: HCIAddress
         /// Direct_Address: the private address that the advertising is directed at.
@@ -86,7 +86,7 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order heard.
+    /// In the order received.
     package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
@@ -122,7 +122,7 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         package var type: AdvertisingEventType
         /// The address of the advertiser; its type is `.anonymous` when the advertiser is anonymous.
         package var address: HCIAddress
-        /// Where the advertising was announced.
+        /// The PHY of the primary channels.
         package var primaryPHY: PHY
         /// Where its data were; none for legacy advertising.
         package var secondaryPHY: PHY
@@ -151,7 +151,7 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order heard.
+    /// In the order received.
     package var reports: [Report]
 
     /// Those reports. No more may be given than fit into 253 octets.
@@ -179,12 +179,11 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
     /// Success when a connection was created; `.advertisingTimeout` or `.limitReached` else.
     package var status: HCIStatus
     package var set: AdvertisingHandle
-    /// The connection, after a success.
+    /// The connection that ended the advertising; valid if `status` is success.
     package var connection: ConnectionHandle
     /// How many extended advertising events were sent.
     package var completedEvents: UInt8
 
-    /// The end of `set`.
     package init(
         status: HCIStatus, set: AdvertisingHandle, connection: ConnectionHandle = ConnectionHandle(0),
         completedEvents: UInt8 = 0

@@ -17,7 +17,7 @@ package struct LEConnectionComplete: LEEventParameters {
     /// How it went; after a failure the rest means nothing.
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// Which side this device is.
+    /// The role of this device.
     package var role: ConnectionRole
     package var peer: HCIAddress
     package var interval: ConnectionInterval
@@ -69,7 +69,7 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
     /// How it went; after a failure the rest means nothing.
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// Which side this device is.
+    /// The role of this device.
     package var role: ConnectionRole
     /// The other side; an identity when the controller resolved its address.
     package var peer: HCIAddress
@@ -162,7 +162,7 @@ package struct LELongTermKeyRequest: LEEventParameters {
     }
 }
 
-/// A peer wants other parameters: yes or no?
+/// A peer requests other parameters, which the host accepts or rejects.
 package struct LERemoteConnectionParameterRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.6.
     package static let definition = event(
@@ -172,13 +172,13 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// The least interval that it wants.
+    /// The least interval that the peer requests.
     package var intervalMin: ConnectionInterval
-    /// The greatest interval that it wants.
+    /// The greatest interval that the peer requests.
     package var intervalMax: ConnectionInterval
-    /// The latency that it wants.
+    /// The requested latency, in connection events.
     package var latency: UInt16
-    /// The supervision timeout that it wants.
+    /// The supervision timeout that the peer requests.
     package var supervisionTimeout: Centiseconds
 
     package init(
@@ -198,9 +198,9 @@ package struct LEDataLengthChange: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// Of what this side sends.
+    /// The lengths and times of packets that this side sends.
     package var transmit: DataLength
-    /// Of what the peer sends.
+    /// The lengths and times of packets that the peer sends.
     package var receive: DataLength
 
     package init(connection: ConnectionHandle, transmit: DataLength, receive: DataLength) {

@@ -4,15 +4,15 @@ import BLECore
 package enum LEMetaEvent: Hashable, Sendable {
     /// A connection was made, or was not.
     case connectionComplete(LEConnectionComplete)
-    /// What legacy advertisers said.
+    /// Legacy advertising was received.
     case advertisingReports(LEAdvertisingReports)
-    /// A connection has other parameters.
+    /// The parameters of a connection have changed, or the change has failed.
     case connectionUpdateComplete(LEConnectionUpdateComplete)
     /// What a peer's controller can do.
     case readRemoteFeaturesComplete(LEReadRemoteFeaturesComplete)
-    /// A central wants to encrypt.
+    /// A central starts encryption, and the controller requests the key.
     case longTermKeyRequest(LELongTermKeyRequest)
-    /// A peer wants other parameters.
+    /// A peer requests other connection parameters.
     case remoteConnectionParameterRequest(LERemoteConnectionParameterRequest)
     /// The packets of a connection have another greatest length.
     case dataLengthChange(LEDataLengthChange)
@@ -24,7 +24,7 @@ package enum LEMetaEvent: Hashable, Sendable {
     case enhancedConnectionComplete(LEEnhancedConnectionComplete)
     /// Advertising directed at an unresolved address.
     case directedAdvertisingReports(LEDirectedAdvertisingReports)
-    /// A connection has other PHYs.
+    /// The PHYs of a connection have changed, or the change has failed.
     case phyUpdateComplete(LEPHYUpdateComplete)
     /// Reports of extended and legacy advertising, received by extended scanning.
     case extendedAdvertisingReports(LEExtendedAdvertisingReports)
@@ -34,7 +34,7 @@ package enum LEMetaEvent: Hashable, Sendable {
     case periodicAdvertisingReport(LEPeriodicAdvertisingReport)
     /// A train is followed no longer.
     case periodicAdvertisingSyncLost(LEPeriodicAdvertisingSyncLost)
-    /// A peer transferred a train.
+    /// A peer transferred the synchronization with a periodic train.
     case periodicAdvertisingSyncTransferReceived(LEPeriodicAdvertisingSyncTransferReceived)
     /// Scanning for a limited time is over.
     case scanTimeout(LEScanTimeout)
@@ -42,7 +42,7 @@ package enum LEMetaEvent: Hashable, Sendable {
     case advertisingSetTerminated(LEAdvertisingSetTerminated)
     /// A scanner asked for a scan response.
     case scanRequestReceived(LEScanRequestReceived)
-    /// How a connection hops.
+    /// The channel selection algorithm of a connection is known.
     case channelSelectionAlgorithm(LEChannelSelectionAlgorithm)
     /// How accurate a peer's sleep clock is.
     case requestPeerSCAComplete(LERequestPeerSCAComplete)
@@ -115,7 +115,6 @@ extension LEMetaEvent: PacketCodable {
         parameters.encode(into: &output)
     }
 
-    /// Which event it is.
     package var subevent: LESubevent { content.subevent }
 
     /// The event parameters after the subevent code.

@@ -43,7 +43,6 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
     /// The train; nothing in it counts unless it is followed.
     package var train: PeriodicTrain
 
-    /// How following `train` went.
     package init(status: HCIStatus = .success, train: PeriodicTrain) {
         (self.status, self.train) = (status, train)
     }
@@ -58,18 +57,17 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
         ($0.sync, $0.txPower, $0.rssi, $0.toneExtension, $0.dataStatus, $0.data)
     }
 
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package struct DataStatus: HCICode {
         package let rawValue: UInt8
 
-        /// The status of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// These are all, or the last.
         package static let complete = DataStatus(rawValue: 0x00)
         /// More follow in the next report.
         package static let moreToCome = DataStatus(rawValue: 0x01)
-        /// The controller lost the rest.
+        /// The controller could not receive or store the rest.
         package static let truncated = DataStatus(rawValue: 0x02)
     }
 
@@ -80,7 +78,7 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
     package var rssi: Int8
     /// The packet's constant tone extension: 0 AoA, 1 AoD with 1 us slots, 2 AoD with 2 us slots, 0xff none.
     package var toneExtension: UInt8
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package var dataStatus: DataStatus
     /// What it says, at most 247 octets a report.
     package var data: [UInt8]
@@ -101,7 +99,6 @@ package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
 
     package var sync: SyncHandle
 
-    /// The end of `sync`.
     package init(sync: SyncHandle) { self.sync = sync }
 }
 
@@ -123,7 +120,6 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
     /// The train; its handle does not count unless it is followed.
     package var train: PeriodicTrain
 
-    /// How following `train` went.
     package init(
         status: HCIStatus = .success, connection: ConnectionHandle, serviceData: UInt16, train: PeriodicTrain
     ) {

@@ -13,12 +13,11 @@ package struct LETransmitPowerReporting: LEEventParameters {
     package struct Reason: HCICode {
         package let rawValue: UInt8
 
-        /// The reason of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// This side has changed.
+        /// The power of this side has changed.
         package static let localChange = Reason(rawValue: 0x00)
-        /// The peer's side has changed.
+        /// The power of the peer has changed.
         package static let remoteChange = Reason(rawValue: 0x01)
         /// The peer answers LE Read Remote Transmit Power Level.
         package static let readRemote = Reason(rawValue: 0x02)
@@ -28,12 +27,11 @@ package struct LETransmitPowerReporting: LEEventParameters {
     package struct Flags: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The flags of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The controller is at its minimum power level.
         package static let least = Flags(rawValue: 1 << 0)
-        /// It is the greatest.
+        /// The power is at the greatest level.
         package static let greatest = Flags(rawValue: 1 << 1)
     }
 

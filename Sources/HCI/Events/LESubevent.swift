@@ -6,7 +6,6 @@ import BLECore
 package struct LESubevent: HCICode {
     package let rawValue: UInt8
 
-    /// The subevent of that code.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 

@@ -1,6 +1,6 @@
 import BLECore
 
-/// A connection is gone.
+/// A connection has ended.
 package struct DisconnectionComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.5.
     package static let definition = event(.disconnectionComplete, "status, handle, reason", Self.init) {
@@ -10,10 +10,9 @@ package struct DisconnectionComplete: HCIEventParameters {
     /// Success, or why the connection is still there.
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// Why it is gone.
+    /// Why the connection ended.
     package var reason: HCIStatus
 
-    /// The end of `connection`.
     package init(status: HCIStatus = .success, connection: ConnectionHandle, reason: HCIStatus) {
         (self.status, self.connection, self.reason) = (status, connection, reason)
     }
@@ -23,10 +22,8 @@ package struct DisconnectionComplete: HCIEventParameters {
 package struct EncryptionMode: HCICode {
     package let rawValue: UInt8
 
-    /// The mode of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The connection is not encrypted.
     package static let off = EncryptionMode(rawValue: 0x00)
     /// It is: with AES-CCM on Low Energy, with E0 on BR/EDR.
     package static let on = EncryptionMode(rawValue: 0x01)
@@ -85,7 +82,6 @@ package struct EncryptionKeyRefreshComplete: HCIEventParameters {
     package var status: HCIStatus
     package var connection: ConnectionHandle
 
-    /// A refresh on `connection`.
     package init(status: HCIStatus = .success, connection: ConnectionHandle) {
         (self.status, self.connection) = (status, connection)
     }
@@ -106,7 +102,7 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     package var version: CoreVersion
     /// The maker, by the SIG's company identifiers.
     package var company: UInt16
-    /// The maker's own number.
+    /// The version of the peer's controller, as its manufacturer counts.
     package var subversion: UInt16
 
     package init(
@@ -127,6 +123,5 @@ package struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
 
     package var connection: ConnectionHandle
 
-    /// A timeout on `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }

@@ -21,7 +21,7 @@ package struct ACLReassembler: Sendable {
     }
 
     private enum State {
-        /// No frame has begun.
+        /// No frame is incomplete.
         case idle
         /// A frame has begun and lacks octets.
         case collecting

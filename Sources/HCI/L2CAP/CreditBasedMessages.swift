@@ -4,12 +4,11 @@ import BLECore
 /// Vol 3, Part A, 4.23, 4.26). Reconfiguration has numbers of its own, see `ReconfigureResult`.
 package struct CreditBasedResult: HCICode {
     package let rawValue: UInt16
-    /// The result of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// All is as it was asked for.
     package static let success = CreditBasedResult(rawValue: 0x0000)
-    /// Nothing listens on that SPSM.
+    /// No service has this SPSM.
     package static let spsmNotSupported = CreditBasedResult(rawValue: 0x0002)
     package static let noResources = CreditBasedResult(rawValue: 0x0004)
     /// The link is not authenticated well enough.
@@ -28,19 +27,18 @@ package struct CreditBasedResult: HCICode {
     package static let unacceptableParameters = CreditBasedResult(rawValue: 0x000b)
 }
 
-/// How a reconfiguration ended (4.28).
+/// The result of a reconfiguration (4.28).
 package struct ReconfigureResult: HCICode {
     package let rawValue: UInt16
-    /// The result of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The channels have the new sizes.
     package static let success = ReconfigureResult(rawValue: 0x0000)
-    /// The MTU would shrink.
+    /// The new MTU is smaller than the old one.
     package static let mtuReduced = ReconfigureResult(rawValue: 0x0001)
     /// The MPS of several channels would shrink.
     package static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
-    /// A channel is not there.
+    /// A channel identifier is not in use.
     package static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
     /// Something else is out of range.
     package static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
@@ -55,7 +53,7 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
         ($0.spsm, $0.source, $0.mtu, $0.mps, $0.credits)
     }
 
-    /// The service asked for.
+    /// The number of the requested service.
     package var spsm: UInt16
     /// The asking side's number for the channel.
     package var source: L2CAPChannelID
@@ -90,7 +88,6 @@ package struct LECreditBasedConnectionResponse: LESignalingMessage {
     package var mps: UInt16
     /// Frames that it takes at first.
     package var credits: UInt16
-    /// Whether the channel is open.
     package var result: CreditBasedResult
 
     package init(
@@ -111,7 +108,7 @@ package struct FlowControlCredit: LESignalingMessage {
 
     /// The sender's number for the channel.
     package var channel: L2CAPChannelID
-    /// How many frames more.
+    /// How many further frames the peer may send.
     package var credits: UInt16
 
     package init(
@@ -130,7 +127,7 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
         ($0.spsm, $0.mtu, $0.mps, $0.credits, ChannelList($0.sources))
     }
 
-    /// The service asked for.
+    /// The number of the requested service.
     package var spsm: UInt16
     /// Octets of a service data unit that the asking side takes, from 64 on.
     package var mtu: UInt16
@@ -138,7 +135,7 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
     package var mps: UInt16
     /// Frames that it takes at first, on each channel.
     package var credits: UInt16
-    /// Its numbers for the channels.
+    /// The channel identifiers that the sender has allocated.
     package var sources: [L2CAPChannelID]
 
     package init(
@@ -152,7 +149,7 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
     }
 }
 
-/// The answer to it.
+/// The answer to `CreditBasedConnectionRequest`.
 package struct CreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.26.
     package static let definition = message(
@@ -167,7 +164,6 @@ package struct CreditBasedConnectionResponse: LESignalingMessage {
     package var mps: UInt16
     /// Frames that it takes at first, on each channel.
     package var credits: UInt16
-    /// Whether the channels are open.
     package var result: CreditBasedResult
     /// Its numbers for them, in the order of the request; 0 for one that is refused.
     package var destinations: [L2CAPChannelID]
@@ -214,7 +210,7 @@ package struct CreditBasedReconfigureRequest: LESignalingMessage {
     }
 }
 
-/// The answer to it.
+/// The answer to `CreditBasedReconfigureRequest`.
 package struct CreditBasedReconfigureResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.28.
     package static let definition = message(.creditBasedReconfigureResponse, "result", Self.init) {

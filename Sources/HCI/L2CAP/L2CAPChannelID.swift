@@ -4,7 +4,6 @@ import BLECore
 package struct L2CAPChannelID: HCICode {
     package let rawValue: UInt16
 
-    /// The channel of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The null identifier: the destination in a response that refuses a channel.

@@ -2,9 +2,9 @@ import BLECore
 
 /// A basic L2CAP frame, a B-frame: length, channel, payload (Core Specification 5.4, Vol 3, Part A, 3.1).
 package struct L2CAPFrame: Hashable, Sendable {
-    /// Octets before the payload.
+    /// Octets before the payload: length and channel.
     package static let headerLength = 4
-    /// The most octets of payload.
+    /// The greatest length of a payload, in octets.
     package static let maximumPayload = 0xffff
 
     /// The channel, by the receiver's number.

@@ -31,7 +31,7 @@ package struct LESignaling: Machine, Sendable {
     /// Responses that may wait for the transport.
     package static let responseLimit = 16
 
-    /// Our role on the link.
+    /// The role of this host on the link.
     package let role: LinkRole
     /// How long the peer has to answer a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
     package let timeLimit: Duration
@@ -144,7 +144,7 @@ extension LESignaling {
 // MARK: - Responses
 
 extension LESignaling {
-    /// The peripheral wants other parameters: the owner says, unless they are out of range.
+    /// Handles a peripheral's request for other parameters: the owner decides, unless they are out of range.
     private mutating func consider(_ packet: LESignalingPDU) throws(DecodeError) {
         let parameters = try ConnectionParameterUpdateRequest(packet.data).parameters
         guard parameters.isInRange else {

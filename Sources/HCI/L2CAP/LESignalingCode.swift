@@ -4,7 +4,6 @@ import BLECore
 package struct LESignalingCode: HCICode {
     package let rawValue: UInt8
 
-    /// The packet of that code.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The L2CAP_COMMAND_REJECT_RSP packet, section 4.1.

@@ -7,13 +7,11 @@ package struct CommandReject: LESignalingMessage {
         ($0.reason, Remainder($0.data))
     }
 
-    /// Why a request was rejected.
     package struct Reason: HCICode {
         package let rawValue: UInt16
-        /// The reason of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// Its code is unknown, or its data are not what the code wants.
+        /// Its code is unknown, or its data do not have the form of the code.
         package static let notUnderstood = Reason(rawValue: 0x0000)
         /// Its frame was longer than the signaling MTU.
         package static let mtuExceeded = Reason(rawValue: 0x0001)
@@ -106,7 +104,7 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
         (self.latency, self.supervisionTimeout) = (latency, supervisionTimeout)
     }
 
-    /// The same for LE Connection Update.
+    /// The parameters in the form that LE Connection Update takes.
     package var parameters: LEConnectionParameters {
         LEConnectionParameters(
             intervalMin: intervalMin, intervalMax: intervalMax, latency: latency,
@@ -124,10 +122,9 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// The central's decision on the requested parameters.
     package struct Result: HCICode {
         package let rawValue: UInt16
-        /// The result of that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// It will change the parameters.
+        /// The central accepts the parameters.
         package static let accepted = Result(rawValue: 0x0000)
         /// It will not change the parameters.
         package static let rejected = Result(rawValue: 0x0001)

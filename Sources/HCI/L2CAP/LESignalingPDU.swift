@@ -3,7 +3,7 @@ import BLECore
 /// A packet on the LE signaling channel: code, identifier, length, data. A frame holds exactly one (Core
 /// Specification 5.4, Vol 3, Part A, 4).
 package struct LESignalingPDU: Hashable, Sendable {
-    /// Octets before the data.
+    /// Octets before the data: code, identifier and length.
     package static let headerLength = 4
 
     package let code: LESignalingCode
@@ -18,7 +18,6 @@ package struct LESignalingPDU: Hashable, Sendable {
         (self.code, self.identifier, self.data) = (code, identifier, data)
     }
 
-    /// The packet of a message.
     package init<Message: LESignalingMessage>(_ message: Message, identifier: UInt8) {
         self.init(code: Message.code, identifier: identifier, data: message.encoded)
     }
@@ -29,7 +28,7 @@ package struct LESignalingPDU: Hashable, Sendable {
         return try type.init(data)
     }
 
-    /// All messages that LE has.
+    /// The messages of the LE signaling channel by code.
     package static let messages: [LESignalingCode: any LESignalingMessage.Type] = {
         let types: [any LESignalingMessage.Type] = [
             CommandReject.self, DisconnectionRequest.self, DisconnectionResponse.self,
@@ -60,7 +59,6 @@ extension LESignalingMessage {
     package static var code: LESignalingCode { definition.code }
     /// The fields in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }
-    /// What the packet is called.
     package static var packetName: String { code.description }
 }
 

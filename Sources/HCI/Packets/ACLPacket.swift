@@ -7,7 +7,7 @@ package struct ACLPacket: Hashable, Sendable {
     package enum Boundary: UInt8, Hashable, Sendable {
         /// The start of a frame that the controller must not flush; a host uses it on LE links.
         case firstNonFlushable = 0b00
-        /// The continuation of a frame.
+        /// A fragment that continues a frame.
         case continuing = 0b01
         /// The start of a frame that may be flushed; a controller uses it.
         case firstFlushable = 0b10
@@ -15,7 +15,7 @@ package struct ACLPacket: Hashable, Sendable {
         case complete = 0b11
     }
 
-    /// Whom the data are for. LE links know point-to-point only.
+    /// The receivers of the data. LE links use point-to-point only.
     package enum Broadcast: UInt8, Hashable, Sendable {
         /// The data are for the peer of the connection.
         case pointToPoint = 0b00
@@ -29,7 +29,7 @@ package struct ACLPacket: Hashable, Sendable {
     package let handle: ConnectionHandle
     /// Where in a frame the data lie.
     package let boundary: Boundary
-    /// Whom the data are for.
+    /// Always point-to-point on LE.
     package let broadcast: Broadcast
     /// At most 65,535 octets; the controller's buffer size is the real limit.
     package let data: [UInt8]
@@ -75,7 +75,7 @@ package struct ACLHeader: Hashable, Sendable {
     package let handle: ConnectionHandle
     /// Where in a frame the data lie.
     package let boundary: ACLPacket.Boundary
-    /// Whom the data are for.
+    /// Always point-to-point on LE.
     package let broadcast: ACLPacket.Broadcast
     /// How many octets of data follow.
     package let dataLength: Int

@@ -15,8 +15,8 @@ package struct HCICommandPacket: Hashable, Sendable {
 }
 
 extension HCICommandPacket {
-    /// Whether it does something to that connection, or asks about it: of the commands that begin with a connection handle
-    /// and that this library's host sends.
+    /// Whether it does something to that connection, or asks about it: of the commands that begin with a
+    /// connection handle and that this library's host sends.
     package func concerns(_ connection: ConnectionHandle) -> Bool {
         let opcodes: [HCIOpcode] = [
             .disconnect, .readRemoteVersionInformation, .readTransmitPowerLevel, .readRSSI,

@@ -3,23 +3,23 @@ import BLECore
 /// One packet between host and controller. Its bytes are those of the UART transport: a type octet, then
 /// the packet (Core Specification 5.4, Vol 4, Part A, 2).
 package enum HCIPacket: Hashable, Sendable {
-    /// From the host: do this.
+    /// A command of the host.
     case command(HCICommandPacket)
     /// Either way: data of an LE or BR/EDR connection.
     case acl(ACLPacket)
-    /// Either way: synchronous (voice) data.
+    /// Synchronous (voice) data, in either direction.
     case synchronous(SynchronousPacket)
-    /// From the controller: this happened.
+    /// An event of the controller.
     case event(HCIEventPacket)
-    /// Either way: isochronous data.
+    /// Isochronous data, in either direction.
     case iso(ISOPacket)
 }
 
 /// The octet before a packet on the UART transport (Core Specification 5.4, Vol 4, Part A, 2).
 public struct HCIPacketType: HCICode {
-    /// The octet before the packet.
+    /// The packet indicator: the octet before the packet on a serial line or a socket.
     public let rawValue: UInt8
-    /// The type of that octet.
+    /// Creates a type from its packet indicator (Vol 4, Part A, 2).
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let command = HCIPacketType(rawValue: 0x01)

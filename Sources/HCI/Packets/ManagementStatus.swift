@@ -4,7 +4,7 @@ import BLECore
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     /// The status octet of the kernel's management interface.
     public let rawValue: UInt8
-    /// The status with that number.
+    /// Creates a status from the number that the kernel reports.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let success = ManagementStatus(rawValue: 0x00)
@@ -14,7 +14,7 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     package static let authenticationFailed = ManagementStatus(rawValue: 0x05)
     /// The adapter is doing something else.
     package static let busy = ManagementStatus(rawValue: 0x0a)
-    /// There is no such adapter.
+    /// The adapter does not exist.
     package static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill holds the radio off.
     package static let rfkilled = ManagementStatus(rawValue: 0x12)

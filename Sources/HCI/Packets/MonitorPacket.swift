@@ -7,7 +7,7 @@ package struct MonitorPacket: PacketDecodable {
     package var opcode: MonitorOpcode
     /// The index of the adapter; 0xffff where it is about none.
     package var index: UInt16
-    /// What follows the header.
+    /// The octets after the header.
     package var body: [UInt8]
 
     /// Reads a header of 6 octets, all numbers little-endian, and as many octets as it says.
@@ -32,7 +32,7 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
 
     /// An adapter was registered.
     package static let newIndex = MonitorOpcode(rawValue: 0)
-    /// An adapter is gone.
+    /// An adapter was removed.
     package static let deleteIndex = MonitorOpcode(rawValue: 1)
     /// An HCI command of the host.
     package static let command = MonitorOpcode(rawValue: 2)
@@ -77,7 +77,7 @@ package struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         "Control Close", "Control Command", "Control Event", "ISO TX", "ISO RX",
     ]
 
-    /// Those that are HCI packets.
+    /// The opcodes that carry HCI packets.
     private static let packets: [(opcode: MonitorOpcode, direction: HCIDirection, type: HCIPacketType)] =
         [
             (.command, .hostToController, .command),

@@ -5,9 +5,9 @@ import DequeModule
 /// size that the controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
 /// 4.1).
 ///
-/// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to connections that
-/// hold none, so a link whose peer does not answer cannot stop the rest, and one that is alone with idle ones has the
-/// others.
+/// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to
+/// connections that hold none, so a link whose peer does not answer cannot stop the rest, and one that is
+/// alone with idle ones has the others.
 package struct ACLFlow: Sendable {
     /// The most octets of data that the controller takes in a packet.
     package private(set) var packetLength = 0
@@ -110,8 +110,8 @@ extension ACLFlow {
         connections[handle]?.unacknowledged ?? 0
     }
 
-    /// Frames of a connection that were queued and that the controller has not reported as completed, whole: those that were
-    /// queued as awaited, and the others.
+    /// Frames of a connection that were queued and that the controller has not reported as completed, whole:
+    /// those that were queued as awaited, and the others.
     package func unsentFrames(_ handle: ConnectionHandle) -> (awaited: Int, others: Int) {
         guard let connection = connections[handle] else { return (0, 0) }
         func count(_ kind: Kind) -> Int {
@@ -148,9 +148,9 @@ extension ACLFlow {
         queue(Frame(octets: octets), of: handle)
     }
 
-    /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no room in the queue
-    /// for one with `limit` octets, and `write` is not called then. `isAwaited` says by the first octet of the payload
-    /// whether the frame is awaited in `unsentFrames`.
+    /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no
+    /// room in the queue for one with `limit` octets, and `write` is not called then. `isAwaited` says by the
+    /// first octet of the payload whether the frame is awaited in `unsentFrames`.
     ///
     /// - Throws: when there is no such connection.
     package mutating func enqueue(
@@ -237,11 +237,10 @@ extension OutputSpan where Element == UInt8 {
 
 /// What can be wrong with what a flow is asked to send, or with what is reported as completed.
 package enum ACLFlowError: Error, Hashable, Sendable {
-    /// There is no such connection.
     case unknownConnection(ConnectionHandle)
     /// The payload is longer than a frame can carry.
     case tooLong(payload: Int, limit: Int)
-    /// So many octets wait on the connection already.
+    /// The connection's queue has `octets` octets, and `limit` is the greatest number.
     case queueFull(ConnectionHandle, octets: Int, limit: Int)
     /// The controller claims to have completed more packets than it had.
     case tooManyCompleted(ConnectionHandle, claimed: Int, sent: Int)

@@ -21,8 +21,8 @@ package struct CommandQueue: Machine, Sendable {
         /// This host's alone: it counts the controller's credits.
         case exclusive
         /// The kernel's, reached through a raw socket: the kernel counts the credits, and other processes' commands and
-        /// the answers to them pass by. The kernel has one command at the controller at a time and shows others' when it
-        /// sends them, so the answer that follows one of those is theirs.
+        /// the answers to them pass by. The kernel has one command at the controller at a time and shows
+        /// others' when it sends them, so the answer that follows one of those is theirs.
         case shared
     }
 
@@ -32,7 +32,7 @@ package struct CommandQueue: Machine, Sendable {
         fileprivate let number: UInt64
     }
 
-    /// What became of a command.
+    /// The result of a command.
     package enum Event: Hashable, Sendable {
         /// Command Complete came: the return parameters, the status first where the command has one. A
         /// command that should be answered by Command Status may get this too.
@@ -41,10 +41,10 @@ package struct CommandQueue: Machine, Sendable {
         case accepted(Ticket)
         /// Command Status came with an error, or a Reset overtook the command.
         case failed(Ticket, HCIStatus)
-        /// No answer came in time.
+        /// The controller did not answer within the time limit.
         case timedOut(Ticket)
-        /// A command of another program or of the kernel, from its opcode on, was answered with that status: it has been
-        /// carried out, or refused.
+        /// A command of another program or of the kernel, from its opcode on, was answered with that status:
+        /// it has been carried out, or refused.
         case foreign([UInt8], HCIStatus)
         /// An answer could not be read.
         case malformed(DecodeError)
@@ -57,7 +57,7 @@ package struct CommandQueue: Machine, Sendable {
     package let ownership: Ownership
     /// Answers that belonged to no command of this queue, or to one that no caller waited for any more.
     package private(set) var unsolicitedCount = 0
-    /// Commands that are not sent.
+    /// The number of commands that are not sent yet.
     package var waitingCount: Int { waiting.count }
 
     private struct Waiting {
@@ -82,7 +82,7 @@ package struct CommandQueue: Machine, Sendable {
     private var allowance = 1
     private var lastNumber: UInt64 = 0
     private struct Foreign {
-        /// From the opcode on.
+        /// The command from its opcode on.
         let octets: [UInt8]
         /// Until when it may be answered.
         let deadline: Instant

@@ -12,7 +12,7 @@ import BLECore
 /// host sends Reset until the stream contains the octets of its Command Complete event,
 /// `04 0e 04 nn 03 0c 00`, and frames from behind them on (Vol 4, Part A, 4 leaves the method open).
 package struct H4Framer: Sendable {
-    /// The types that may occur.
+    /// The packet types that the framer accepts.
     package let types: Set<HCIPacketType>
     /// The most octets of a packet, its type octet included.
     package let maximumLength: Int

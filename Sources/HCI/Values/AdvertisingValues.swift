@@ -23,7 +23,7 @@ public struct AdvertisingChannels: OptionSet, HCICode {
     /// A bit for each channel: bit 0 for channel 37, 1 for 38, 2 for 39.
     public let rawValue: UInt8
 
-    /// The channels of those bits.
+    /// Creates a set from its bits: bit 0 is channel 37, bit 2 is channel 39.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Channel 37, at 2,402 MHz.
@@ -32,15 +32,14 @@ public struct AdvertisingChannels: OptionSet, HCICode {
     public static let channel38 = AdvertisingChannels(rawValue: 1 << 1)
     /// Channel 39, at 2,480 MHz.
     public static let channel39 = AdvertisingChannels(rawValue: 1 << 2)
-    /// All three of the channels.
+    /// All three advertising channels; the default.
     public static let all: AdvertisingChannels = [.channel37, .channel38, .channel39]
 }
 
-/// Whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+/// The devices whose requests an advertiser answers (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct AdvertisingFilterPolicy: OptionSet, HCICode {
     package let rawValue: UInt8
 
-    /// The policy of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Scan requests only of devices in the filter accept list.
@@ -65,7 +64,6 @@ package struct ScanType: HCICode {
 package struct ScanFilterPolicy: OptionSet, HCICode {
     package let rawValue: UInt8
 
-    /// The policy of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Only devices in the filter accept list.
@@ -78,7 +76,6 @@ package struct ScanFilterPolicy: OptionSet, HCICode {
 package struct InitiatorFilterPolicy: HCICode {
     package let rawValue: UInt8
 
-    /// The policy of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The peer that the command names.
@@ -90,7 +87,7 @@ package struct InitiatorFilterPolicy: HCICode {
 /// Legacy advertising or scan response data: a length and always 31 octets, of which that many count (Core
 /// Specification 5.4, Vol 4, Part E, 7.8.7).
 package struct LegacyAdvertisingData: HCIField {
-    /// The most that fit.
+    /// The greatest number of octets.
     package static let capacity = 31
     /// How many octets count. Beyond 31 the controller refuses the command.
     package let length: UInt8

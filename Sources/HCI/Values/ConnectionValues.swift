@@ -24,7 +24,6 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
     /// The greatest length of a connection event, for the controller's information.
     package var eventMax: Slots
 
-    /// Parameters of these values.
     package init(
         intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16 = 0,
         supervisionTimeout: Centiseconds, eventMin: Slots = Slots(rawValue: 0),
@@ -39,10 +38,9 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
 package struct ConnectionRole: HCICode {
     package let rawValue: UInt8
 
-    /// The role of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It initiated the connection.
+    /// The device initiated the connection.
     package static let central = ConnectionRole(rawValue: 0x00)
     /// It advertised, and accepted the connection.
     package static let peripheral = ConnectionRole(rawValue: 0x01)
@@ -117,10 +115,8 @@ package struct CompletedPackets: HCIParameters, HCIField {
     package static let packetName = "completed packets"
 
     package var connection: ConnectionHandle
-    /// The number of packets.
     package var count: UInt16
 
-    /// `count` packets of `connection`.
     package init(connection: ConnectionHandle, count: UInt16) {
         (self.connection, self.count) = (connection, count)
     }

@@ -5,7 +5,7 @@ public struct CoreVersion: HCICode, Comparable {
     /// The number of the version in the SIG's Assigned Numbers.
     public let rawValue: UInt8
 
-    /// The version of that number.
+    /// Creates a version from the number that controllers report: 9 is 5.0, 13 is 5.4.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// 4.0, the first with Low Energy.

@@ -2,7 +2,7 @@
 package protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue == UInt64 {
     /// The codes that the bits stand for.
     associatedtype Code: HCICode where Code.RawValue == UInt8
-    /// The code of bit 0.
+    /// The event code that bit 0 stands for.
     static var firstCode: UInt8 { get }
 }
 
@@ -13,7 +13,7 @@ extension EventMask {
         self.init(rawValue: codes.reduce(0) { $0 | Self.bit(of: $1) })
     }
 
-    /// The mask of those events.
+    /// Creates the mask that enables `codes`.
     package init(arrayLiteral codes: Code...) { self.init(codes) }
 
     /// Whether the controller may send such an event.
@@ -26,11 +26,10 @@ extension EventMask {
 
 /// The mask of Set Event Mask (Core Specification 5.4, Vol 4, Part E, 7.3.1).
 package struct HCIEventMask: EventMask {
-    /// Bit 0 is Inquiry Complete.
+    /// The code of Inquiry Complete.
     package static let firstCode: UInt8 = 0x01
     package let rawValue: UInt64
 
-    /// The mask of those bits.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// After a reset: no LE Meta, for one.
@@ -46,7 +45,6 @@ package struct HCIEventMaskPage2: EventMask {
     package static let firstCode: UInt8 = 0x40
     package let rawValue: UInt64
 
-    /// The mask of those bits.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The events that bits stand for.
@@ -59,7 +57,6 @@ package struct LEEventMask: EventMask {
     package static let firstCode: UInt8 = 0x01
     package let rawValue: UInt64
 
-    /// The mask of those bits.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// After a reset: the five events of Core Specification 4.0.

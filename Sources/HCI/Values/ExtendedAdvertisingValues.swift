@@ -4,7 +4,6 @@ import BLECore
 package struct AdvertisingHandle: HCICode {
     package let rawValue: UInt8
 
-    /// The set of that number.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -13,32 +12,30 @@ package struct AdvertisingEventType: OptionSet, HCICode {
     /// The bits; 5 and 6 are the data status.
     package let rawValue: UInt16
 
-    /// The type of those bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// One can connect to the advertiser.
     package static let connectable = AdvertisingEventType(rawValue: 1 << 0)
-    /// The advertiser answers scan requests.
     package static let scannable = AdvertisingEventType(rawValue: 1 << 1)
     /// It is directed at one device.
     package static let directed = AdvertisingEventType(rawValue: 1 << 2)
-    /// It is a scan response.
+    /// The report is of a scan response.
     package static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
     /// It came in a legacy advertising packet.
     package static let legacy = AdvertisingEventType(rawValue: 1 << 4)
 
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package enum DataStatus: UInt8, Hashable, Sendable {
         /// These are all, or the last.
         case complete = 0b00
         /// More follow in the next report.
         case moreToCome = 0b01
-        /// The controller lost the rest.
+        /// The controller could not receive or store the rest.
         case truncated = 0b10
         case reserved = 0b11
     }
 
-    /// How complete the data are.
+    /// Whether more data follow, or are lost.
     package var dataStatus: DataStatus {
         switch rawValue >> 5 & 0b11 {
         case 0b00: .complete

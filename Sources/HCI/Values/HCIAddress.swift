@@ -6,9 +6,7 @@ package struct HCIAddressType: HCICode {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A public device address.
     package static let `public` = HCIAddressType(rawValue: 0x00)
-    /// A random device address.
     package static let random = HCIAddressType(rawValue: 0x01)
     /// A public identity address: the controller resolved a private address to it.
     package static let publicIdentity = HCIAddressType(rawValue: 0x02)
@@ -20,7 +18,7 @@ package struct HCIAddressType: HCICode {
     package static let anonymous = HCIAddressType(rawValue: 0xff)
 }
 
-/// Whose address a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+/// The kind of address that a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
 package struct OwnAddressType: HCICode {
     package let rawValue: UInt8
 
@@ -65,7 +63,7 @@ package struct HCIAddress: HCIField {
     /// Whether the controller resolved a private address, so that this is not the one on air.
     package var isResolved: Bool { type == .publicIdentity || type == .randomIdentity }
 
-    /// Reads type and address.
+    /// Reads the type, then the address.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         type = try HCIAddressType(reading: &reader)
         value = try reader.u48("")
@@ -73,7 +71,7 @@ package struct HCIAddress: HCIField {
 
     package var fieldWidth: Int { 7 }
 
-    /// Writes type and address.
+    /// Writes the type, then the address.
     package func write(into output: inout OutputSpan<UInt8>) {
         type.write(into: &output)
         output.u48(value)

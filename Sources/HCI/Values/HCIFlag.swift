@@ -4,7 +4,6 @@ import BLECore
 package struct HCIFlag: HCICode, ExpressibleByBooleanLiteral {
     package let rawValue: UInt8
 
-    /// The flag of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// 1 for true, 0 for false.

@@ -2,7 +2,7 @@ import BLECore
 
 /// A time that HCI counts in steps.
 package protocol HCITime: HCICode, Comparable {
-    /// The length of one step.
+    /// The duration of one unit.
     static var step: Duration { get }
 }
 

@@ -3,7 +3,7 @@ public struct LEFeatures: OptionSet, HCICode {
     /// The bits of the feature set.
     public let rawValue: UInt64
 
-    /// The features of those bits.
+    /// Creates a set from the feature bits of the Link Layer (Vol 6, Part B, 4.6).
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -16,7 +16,7 @@ package struct LMPFeatures: OptionSet, HCICode {
 
     /// BR/EDR is not supported: this is a Low Energy controller only.
     package static let brEDRNotSupported = LMPFeatures(rawValue: 1 << 37)
-    /// Low Energy is supported.
+    /// Low Energy is supported by the controller.
     package static let leSupported = LMPFeatures(rawValue: 1 << 38)
     /// Low Energy and BR/EDR to the same device at the same time.
     package static let simultaneousLEAndBREDR = LMPFeatures(rawValue: 1 << 49)
@@ -30,17 +30,14 @@ extension LEFeatures {
     package static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
     package static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
     package static let ping = LEFeatures(rawValue: 1 << 4)
-    /// LE Data Packet Length Extension.
+    /// Packets of up to 251 octets; without it the greatest is 27 (Vol 6, Part B, 4.6).
     public static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
     /// LL Privacy: the controller resolves private addresses.
     public static let privacy = LEFeatures(rawValue: 1 << 6)
-    /// Extended Scanning Filter Policies.
     package static let extendedScanningFilterPolicies = LEFeatures(rawValue: 1 << 7)
-    /// LE 2M PHY, 2 Mbit/s.
+    /// The LE 2M PHY, with 2 Mbit/s (Vol 6, Part B, 4.6).
     public static let le2MPHY = LEFeatures(rawValue: 1 << 8)
-    /// Stable Modulation Index - Transmitter.
     package static let stableModulationIndexTransmitter = LEFeatures(rawValue: 1 << 9)
-    /// Stable Modulation Index - Receiver.
     package static let stableModulationIndexReceiver = LEFeatures(rawValue: 1 << 10)
     /// LE Coded PHY, for long range.
     public static let leCodedPHY = LEFeatures(rawValue: 1 << 11)
@@ -48,9 +45,7 @@ extension LEFeatures {
     public static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
     /// LE Periodic Advertising: trains of packets at fixed intervals.
     public static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
-    /// Channel Selection Algorithm #2.
     package static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)
-    /// LE Power Class 1.
     package static let powerClass1 = LEFeatures(rawValue: 1 << 15)
     /// Minimum Number of Used Channels Procedure.
     package static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
@@ -62,19 +57,14 @@ extension LEFeatures {
     package static let antennaSwitchingTransmission = LEFeatures(rawValue: 1 << 21)
     /// Antenna Switching During CTE Reception (AoA).
     package static let antennaSwitchingReception = LEFeatures(rawValue: 1 << 22)
-    /// Receiving Constant Tone Extensions.
     package static let receivingConstantToneExtensions = LEFeatures(rawValue: 1 << 23)
     /// Periodic Advertising Sync Transfer - Sender.
     package static let periodicAdvertisingSyncTransferSender = LEFeatures(rawValue: 1 << 24)
     /// Periodic Advertising Sync Transfer - Recipient.
     package static let periodicAdvertisingSyncTransferRecipient = LEFeatures(rawValue: 1 << 25)
-    /// Sleep Clock Accuracy Updates.
     package static let sleepClockAccuracyUpdates = LEFeatures(rawValue: 1 << 26)
-    /// Remote Public Key Validation.
     package static let remotePublicKeyValidation = LEFeatures(rawValue: 1 << 27)
-    /// Connected Isochronous Stream - Central.
     package static let connectedIsochronousStreamCentral = LEFeatures(rawValue: 1 << 28)
-    /// Connected Isochronous Stream - Peripheral.
     package static let connectedIsochronousStreamPeripheral = LEFeatures(rawValue: 1 << 29)
     package static let isochronousBroadcaster = LEFeatures(rawValue: 1 << 30)
     package static let synchronizedReceiver = LEFeatures(rawValue: 1 << 31)
@@ -82,9 +72,7 @@ extension LEFeatures {
     package static let connectedIsochronousStreamHost = LEFeatures(rawValue: 1 << 32)
     /// LE Power Control Request; bit 34 is always the same.
     public static let powerControlRequest = LEFeatures(rawValue: 1 << 33)
-    /// LE Path Loss Monitoring.
     package static let pathLossMonitoring = LEFeatures(rawValue: 1 << 35)
-    /// Periodic Advertising ADI support.
     package static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
     package static let connectionSubrating = LEFeatures(rawValue: 1 << 37)
     /// Connection Subrating (Host Support).

@@ -5,10 +5,10 @@ public struct PHY: HCICode {
     /// The number of the PHY in HCI.
     public let rawValue: UInt8
 
-    /// The PHY of that octet.
+    /// Creates a PHY from its number in HCI: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// No packets, in advertising reports.
+    /// In advertising reports: no packets on the secondary channels.
     package static let none = PHY(rawValue: 0x00)
     /// LE 1M, 1 Mbit/s, which every device has.
     public static let le1M = PHY(rawValue: 0x01)
@@ -40,7 +40,6 @@ extension Set<PHY> {
 package struct PHYSet: OptionSet, HCICode {
     package let rawValue: UInt8
 
-    /// The PHYs of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let le1M = PHYSet(rawValue: 1 << 0)
@@ -50,7 +49,6 @@ package struct PHYSet: OptionSet, HCICode {
     /// The set of those; a number that is no PHY is left out.
     package init(_ phys: Set<PHY>) { self = phys.reduce(into: []) { $0.formUnion(PHYSet($1)) } }
 
-    /// The PHYs of the set.
     package var phys: Set<PHY> { Set([.le1M, .le2M, .leCoded].filter { contains(PHYSet($0)) }) }
 
     /// The set of that one; empty for a number that is no PHY.
@@ -70,7 +68,6 @@ package struct PHYPreference: HCIParameters, HCIField {
     package struct Indifference: OptionSet, HCICode {
         package let rawValue: UInt8
 
-        /// The directions of those bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Any PHY will do for sending.

@@ -2,7 +2,6 @@
 package struct PHYAndCoding: HCICode {
     package let rawValue: UInt8
 
-    /// The PHY of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let le1M = PHYAndCoding(rawValue: 0x01)
@@ -18,7 +17,7 @@ public struct PHYCoding: HCICode {
     /// The two octets of the parameter.
     public let rawValue: UInt16
 
-    /// The coding of those octets.
+    /// Creates a coding from the `PHY_Options` of LE Set PHY (Vol 4, Part E, 7.8.49).
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The host has no preferred coding, so the controller chooses.
@@ -33,14 +32,13 @@ public struct PHYCoding: HCICode {
 package struct AdvertisingCoding: HCICode {
     package let rawValue: UInt8
 
-    /// The coding of that octet.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// As the controller likes.
+    /// The controller chooses the coding.
     package static let any = AdvertisingCoding(rawValue: 0x00)
-    /// S=2 where it can be.
+    /// The controller prefers S=2.
     package static let prefersS2 = AdvertisingCoding(rawValue: 0x01)
-    /// S=8 where it can be.
+    /// The controller prefers S=8.
     package static let prefersS8 = AdvertisingCoding(rawValue: 0x02)
     /// The host requires S=2 coding, at 500 kbit/s.
     package static let requiresS2 = AdvertisingCoding(rawValue: 0x03)

@@ -4,7 +4,6 @@ import BLECore
 package struct SyncHandle: HCICode {
     package let rawValue: UInt16
 
-    /// The train of that number.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
@@ -13,16 +12,15 @@ package struct SyncHandle: HCICode {
 package struct ExcludedToneExtensions: OptionSet, HCICode {
     package let rawValue: UInt8
 
-    /// The exclusions of those bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Those with an AoA extension.
+    /// Packets with an AoA constant tone extension.
     package static let angleOfArrival = ExcludedToneExtensions(rawValue: 1 << 0)
-    /// Those with an AoD extension of 1 us slots.
+    /// Packets with an AoD extension of 1 µs slots.
     package static let angleOfDeparture1us = ExcludedToneExtensions(rawValue: 1 << 1)
-    /// Those with an AoD extension of 2 us slots.
+    /// Packets with an AoD extension of 2 µs slots.
     package static let angleOfDeparture2us = ExcludedToneExtensions(rawValue: 1 << 2)
-    /// Those with an extension of type 3, which is reserved.
+    /// Packets with an extension of type 3, which is reserved.
     package static let type3 = ExcludedToneExtensions(rawValue: 1 << 3)
     /// The packets without a constant tone extension.
     package static let none = ExcludedToneExtensions(rawValue: 1 << 4)
@@ -57,20 +55,19 @@ package struct SyncTransferParameters: HCIParameters, HCIField {
     package struct Mode: HCICode {
         package let rawValue: UInt8
 
-        /// The mode of that octet.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Not to follow it, nor to report the transfer.
         package static let ignore = Mode(rawValue: 0x00)
-        /// To follow it without reports.
+        /// Synchronizes without reports to the host.
         package static let withoutReports = Mode(rawValue: 0x01)
-        /// To follow and report it.
+        /// Synchronizes and reports to the host.
         package static let withReports = Mode(rawValue: 0x02)
         /// To follow and report it, each data once.
         package static let filteringDuplicates = Mode(rawValue: 0x03)
     }
 
-    /// Whether to follow the train.
+    /// Whether to synchronize, and whether to report.
     package var mode: Mode
     /// How many packets may be skipped after each one received, 0 to 499.
     package var skip: UInt16

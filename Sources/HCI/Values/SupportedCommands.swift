@@ -8,7 +8,6 @@ package struct SupportedCommands: HCIParameters, HCIField {
 
     package let octets: FixedOctets<64>
 
-    /// The set of those bits.
     package init(octets: FixedOctets<64>) { self.octets = octets }
 
     /// The set of those commands; what has no bit, as a vendor's command, is left out.

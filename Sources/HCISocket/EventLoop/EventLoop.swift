@@ -26,7 +26,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The clock that a loop's times are of.
     public enum Clock: Sendable {
-        /// CLOCK_MONOTONIC, as epoll counts.
+        /// CLOCK_MONOTONIC, which stands still while the system is suspended.
         case monotonic
         /// Time that starts at zero and jumps to the next deadline when nothing else is left to do. For
         /// tests: hours pass in milliseconds, in the same order on every run. Work that is under way on
@@ -257,7 +257,7 @@ extension EventLoop {
 
 /// What waits for values and lives elsewhere, on another thread perhaps.
 package protocol Wakeable: AnyObject, Sendable {
-    /// Hands over what there is.
+    /// Delivers what has been queued.
     func wake()
 }
 
@@ -265,8 +265,8 @@ extension EventLoop {
     /// After so many rounds a turn wakes who waits for values: a busy loop does not keep them waiting.
     private static let roundsBeforeWaking = 16
 
-    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a packet, so
-    /// that is done once for all the values of a burst. Only on the loop.
+    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a
+    /// packet, so that is done once for all the values of a burst. Only on the loop.
     package func wakeSoon(_ sleeper: any Wakeable) {
         checkIsolated()
         sleepers.append(sleeper)

@@ -19,7 +19,7 @@ package final class FolderWatch: Sendable {
         UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         | UInt32(IN_ONLYDIR)
 
-    /// A watch of nothing yet.
+    /// Creates a watch that watches no folder yet.
     package init(on loop: EventLoop) throws(PortError) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         guard descriptor >= 0 else { throw .system(.current, during: "inotify_init") }

@@ -7,7 +7,7 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-    /// A lock around `state`.
+    /// Creates a lock that guards `state`.
     package init(_ state: consuming sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)

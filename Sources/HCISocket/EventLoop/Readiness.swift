@@ -4,10 +4,10 @@ import SystemPackage
 
 /// What a descriptor is ready for.
 public struct Readiness: OptionSet, Sendable {
-    /// The bits of epoll(7).
+    /// The event bits of epoll(7).
     public let rawValue: UInt32
 
-    /// The readiness with those bits.
+    /// Creates a set from the event bits of epoll(7).
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     init(_ bits: UInt32) { rawValue = bits }
@@ -18,7 +18,7 @@ public struct Readiness: OptionSet, Sendable {
     public static let write = Readiness(CLINUX_EPOLLOUT)
     /// The descriptor has a pending error.
     package static let error = Readiness(CLINUX_EPOLLERR)
-    /// The other side is gone.
+    /// The other side has closed the connection (EPOLLHUP).
     package static let hangUp = Readiness(CLINUX_EPOLLHUP)
     /// An option of a watch: each change is reported once, not for as long as it lasts.
     static let edge = Readiness(CLINUX_EPOLLET)

@@ -147,8 +147,8 @@ extension SignalWatch {
     }
     static let others = Lock(Others())
 
-    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or the watch's end. Without a watch they
-    /// do what they do by default.
+    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or the watch's end. Without a
+    /// watch they do what they do by default.
     package static func watch(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }

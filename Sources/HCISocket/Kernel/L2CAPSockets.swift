@@ -11,7 +11,6 @@ package struct L2CAPChannel: Sendable {
     /// The device at the other end.
     package let peer: DeviceAddress
 
-    /// A channel to `peer`.
     package init(port: any L2CAPSocket, peer: DeviceAddress) {
         self.port = port
         self.peer = peer
@@ -112,7 +111,7 @@ extension PacketSocket: L2CAPSocket {
         return (SecurityLevel(rawValue: value.level), Int(value.key_size))
     }
 
-    /// Asks the kernel for more.
+    /// Requires a security level of the kernel, which raises the link's if necessary.
     package func require(_ level: SecurityLevel) throws(PortError) {
         // Two octets: one is EINVAL.
         let value = bt_security(level: level.rawValue, key_size: 0)

@@ -45,10 +45,8 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
         self.random = random
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { inner.isWritable && going.packets.count < Self.highWater }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         timer = LoopTimer(on: loop) { [weak self] in self?.move() }

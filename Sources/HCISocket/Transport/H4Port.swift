@@ -5,7 +5,7 @@ import HCI
 import SystemPackage
 
 /// HCI packets over a byte stream, in H4 form: TCP, Unix sockets, UARTs. The stream carries nothing but
-/// packets, so a type octet that is none means that both sides have lost each other.
+/// packets, so an octet that is no packet type means that both sides have lost each other.
 ///
 /// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the port sends Reset
 /// until the controller answers, discards what comes before, and calls `PacketPortHandlers.wasReset`.
@@ -52,12 +52,10 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         self.recovers = recovers
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool {
         socket.isOpen && search == nil && output.count - written < Self.highWater
     }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         timer = LoopTimer(on: socket.loop) { [weak self] in self?.expire() }

@@ -23,10 +23,8 @@ package final class LossyPort: PacketPort, @unchecked Sendable {
         self.isLosable = isLosable
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { inner.isWritable }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
         mine.receive = { [weak self] packet in

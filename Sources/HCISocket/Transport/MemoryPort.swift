@@ -8,7 +8,7 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
     private weak var other: MemoryPort?
     private var handlers: PacketPortHandlers?
     private var waiting: [[UInt8]] = []
-    /// The octets in `waiting`.
+    /// The number of octets in `waiting`.
     private var waitingCount = 0
     private var ended = false
 
@@ -29,10 +29,8 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
         return (left, right)
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { !ended && !isFull(other) }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         loop.execute { self.deliver() }

@@ -7,7 +7,7 @@ import SystemPackage
 struct PacketBatch: ~Copyable {
     /// The most packets that one system call takes.
     let capacity: Int
-    /// The most octets of one.
+    /// The greatest size of a packet, in octets.
     let maximumPacket: Int
     // Allocated here and freed in deinit; the kernel writes where `headers` and `vectors` point, which is
     // into `octets`, and the three never move.

@@ -21,8 +21,8 @@ public protocol PacketPort: AnyObject, Sendable {
     /// The most octets of a packet that `send` takes.
     var maximumSent: Int { get }
 
-    /// Hands out the packets that have come already, from within this call, but not from within a handler's; of a port that
-    /// keeps none, nothing.
+    /// Hands out the packets that have come already, from within this call, but not from within a handler's;
+    /// of a port that keeps none, nothing.
     func readNow()
 
     /// Ends the port; no handler is called afterwards. More calls do nothing.
@@ -33,7 +33,7 @@ public protocol PacketPort: AnyObject, Sendable {
 }
 
 extension PacketPort {
-    /// The port sets no limit.
+    /// No limit by default: `Int.max` octets.
     public var maximumSent: Int { .max }
 
     /// Does nothing: the port keeps no packets.
@@ -47,7 +47,7 @@ extension PacketPort {
 public struct PacketPortHandlers: Sendable {
     /// One whole packet, valid during the call.
     public var receive: @Sendable (Span<UInt8>) -> Void
-    /// The port takes packets again.
+    /// Called when `send` accepts packets again.
     public var writable: @Sendable () -> Void
     /// The port ended by itself; called once, and nothing after it.
     public var closed: @Sendable (PortError) -> Void
@@ -55,7 +55,7 @@ public struct PacketPortHandlers: Sendable {
     /// configured with is lost.
     public var wasReset: @Sendable () -> Void
 
-    /// Creates the handlers for `start`.
+    /// Creates the handlers for `start`. The event loop calls them.
     public init(
         receive: @escaping @Sendable (Span<UInt8>) -> Void,
         writable: @escaping @Sendable () -> Void,
@@ -71,9 +71,9 @@ public struct PacketPortHandlers: Sendable {
 
 /// Why a port could not be opened, or ended.
 public enum PortError: Error, Hashable, Sendable {
-    /// The other side closed it.
+    /// The other side closed the connection.
     case ended
-    /// A system call failed.
+    /// A system call failed with this errno.
     case system(Errno, during: String)
     /// A host's name that is no IP address; names are not looked up.
     case unresolved(String)

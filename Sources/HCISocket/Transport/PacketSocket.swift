@@ -41,13 +41,11 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     /// The descriptor, for socket options. It stays this port's.
     package var descriptor: CInt { socket.descriptor }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
 
     /// The most octets of a packet that `send` takes.
     package let maximumSent: Int
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         self.handlers = handlers
         if pace != nil { rest = LoopTimer(on: socket.loop) { [weak self] in self?.endRest() } }
@@ -193,8 +191,8 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
 
 extension PacketSocket {
     /// How many of the packets that were sent the kernel still keeps, and the one that it has not taken. It charges a
-    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a packet that the
-    /// kernel has cut into fragments counts as several.
+    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a
+    /// packet that the kernel has cut into fragments counts as several.
     package var unsentPackets: Int {
         guard socket.isOpen else { return 0 }
         let kept = kept == nil ? 0 : 1
@@ -205,8 +203,8 @@ extension PacketSocket {
         return max(1, charge / max(packet, 1)) + kept
     }
 
-    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its room is taken;
-    /// until the port is closed, or this is called with nil.
+    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its
+    /// room is taken; until the port is closed, or this is called with nil.
     package func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
         departures?.close()
         departures = nil

@@ -7,7 +7,7 @@ public enum StreamAddress: Hashable, Sendable {
     /// A TCP port. The host is an IPv4 or IPv6 address, or `localhost`: names are not looked up, since
     /// that blocks.
     case tcp(host: String, port: UInt16)
-    /// A Unix domain socket.
+    /// The path of a Unix domain socket.
     case unix(path: String)
 }
 
@@ -21,7 +21,7 @@ extension StreamAddress: CustomStringConvertible {
     }
 }
 
-/// Stream sockets, for H4.
+/// Creates stream sockets for the H4 transport.
 package enum StreamSockets {
     /// A socket that listens at `address`, and where: with the port that a TCP port 0 became. A Unix
     /// socket's file that no process serves any more is replaced; one that is still served is EADDRINUSE.

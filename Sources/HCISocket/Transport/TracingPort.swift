@@ -13,10 +13,8 @@ package final class TracingPort: PacketPort {
         self.trace = trace
     }
 
-    /// Whether `send` may be called.
     package var isWritable: Bool { inner.isWritable }
 
-    /// Starts to deliver to `handlers`.
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
         var mine = handlers
         mine.receive = { [trace] packet in

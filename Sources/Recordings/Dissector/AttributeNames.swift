@@ -10,7 +10,7 @@ struct AttributeNames: Sendable {
     private var characteristics: [AttributeHandle: BluetoothUUID] = [:]
     private var characteristicStarts: [AttributeHandle] = []
 
-    /// How many attributes are known.
+    /// The number of known attributes.
     var count: Int { types.count }
 
     /// Learns from an answer to a request.

@@ -8,11 +8,11 @@ import SMP
 package struct DecodedLayer: Sendable {
     /// The protocols that have names here.
     package enum Layer: String, Hashable, Sendable, CaseIterable {
-        /// Between host and controller.
+        /// HCI packets: commands, events and data.
         case hci
         /// A frame on one of a connection's channels.
         case l2cap
-        /// L2CAP's own messages on LE.
+        /// The signaling channel of L2CAP on LE.
         case signaling
         case att
         case smp
@@ -24,7 +24,7 @@ package struct DecodedLayer: Sendable {
         case mgmt
     }
 
-    /// What the octets are.
+    /// The content of the octets.
     enum Content: Sendable {
         /// Octets that could not be decoded.
         case octets
@@ -45,7 +45,7 @@ package struct DecodedLayer: Sendable {
     /// What the specification calls the message; its number where it has no name.
     package var name: String
     package var bytes: [UInt8]
-    /// What is wrong with it.
+    /// The error that decoding found; nil: none.
     package var problem: String?
     var content: Content
 

@@ -7,9 +7,8 @@ import SMP
 package struct DecodedPacket: Sendable {
     /// Its number in the recording, from 1 on.
     package var frame: Int
-    /// When it was recorded.
+    /// The time at which the packet was recorded.
     package var time: RecordingTime
-    /// The index of the adapter.
     package var adapter: UInt16
     /// Which way it went; nil for what is no packet.
     package var direction: Record.Direction?
@@ -19,7 +18,7 @@ package struct DecodedPacket: Sendable {
     package var peer: DeviceAddress?
     /// The attribute that an ATT PDU is about: itself, or the request that it answers.
     package var attribute: DecodedAttribute?
-    /// What this packet answers.
+    /// The request that this packet answers.
     package var request: AnsweredRequest?
     /// The outermost layer, which is the whole record.
     package var outer: DecodedLayer
@@ -27,7 +26,6 @@ package struct DecodedPacket: Sendable {
     /// continues a frame, and for what is no data.
     package var inner: [DecodedLayer] = []
 
-    /// All layers, the outermost first.
     package var layers: [DecodedLayer] { [outer] + inner }
 
     /// What the packet is about: the innermost layer.
@@ -36,11 +34,11 @@ package struct DecodedPacket: Sendable {
 
 /// A request that a packet answers.
 package struct AnsweredRequest: Hashable, Sendable {
-    /// Its number in the recording.
+    /// The frame number of the request, from 1.
     package var frame: Int
     /// Microseconds from the request to the answer; negative where the recording's clock was set back.
     package var latency: Int64
-    /// What it was called.
+    /// The name of the request.
     package var name: String
 
     package init(frame: Int, latency: Int64, name: String) {

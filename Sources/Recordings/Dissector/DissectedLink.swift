@@ -6,7 +6,7 @@ import HCI
 struct DissectedLink: Sendable {
     /// A side of the connection, and whose database it has.
     enum Owner: Hashable, Sendable {
-        /// The recorded side's adapter.
+        /// The adapter of the recorded host.
         case host(UInt16)
         /// A peer; one without a known address is known by its connection alone.
         case peer(DeviceAddress)
@@ -55,7 +55,7 @@ struct DissectedLink: Sendable {
         return direction
     }
 
-    /// Whose attributes a PDU is about.
+    /// Returns the device whose attributes a PDU is about.
     func owner(of pdu: ATTPDU, _ direction: HCIDirection) -> Owner {
         let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         return fromClient == (direction == .hostToController) ? remote : host

@@ -34,7 +34,7 @@ package struct Dissector: Sendable {
     /// A dissector at the start of a recording.
     package init() {}
 
-    /// Explains the next record.
+    /// Decodes the next record, with what the earlier ones established.
     package mutating func dissect(_ record: Record) -> DecodedPacket {
         frame += 1
         switch record.content {

@@ -11,7 +11,7 @@ package indirect enum FieldValue: Hashable, Sendable {
     /// A text; octets and numbers that are too large for `number` are hexadecimal digits.
     case text(String)
     case list([FieldValue])
-    /// Fields of its own.
+    /// A group of fields with names.
     case fields(DecodedFields)
     /// A value that people read otherwise: 12 steps of 1.25 ms as "15 ms", a number of an enumeration by its name, and
     /// what stands for no value as "none".
@@ -19,13 +19,13 @@ package indirect enum FieldValue: Hashable, Sendable {
 }
 
 extension FieldValue {
-    /// Octets as hexadecimal digits.
+    /// Returns octets as hexadecimal digits.
     static func octets(_ octets: some Sequence<UInt8>) -> FieldValue { .text(octets.hex) }
 
-    /// The number of an attribute.
+    /// Returns the number of a handle.
     static func handle(_ handle: AttributeHandle) -> FieldValue { .number(Int(handle.rawValue)) }
 
-    /// The words for something.
+    /// Returns the text of a value.
     static func name(_ value: some CustomStringConvertible) -> FieldValue { .text(value.description) }
 
     /// 128 bits, most significant digit first.
@@ -34,7 +34,7 @@ extension FieldValue {
 
 /// The fields of a decoded packet, in order.
 package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
-    /// A name and its value.
+    /// A field: its name and value.
     package struct Field: Hashable, Sendable {
         /// The name, like a Swift property's.
         package var name: String
@@ -43,7 +43,7 @@ package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral
 
     package private(set) var all: [Field]
 
-    /// These fields, in this order.
+    /// Creates the fields in this order.
     package init(dictionaryLiteral elements: (String, FieldValue)...) {
         all = elements.map { Field(name: $0.0, value: $0.1) }
     }
@@ -54,7 +54,6 @@ package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral
     /// Adds a field after the others.
     mutating func append(_ name: String, _ value: FieldValue) { all.append(Field(name: name, value: value)) }
 
-    /// Adds fields after the others.
     mutating func append(_ fields: DecodedFields) { all += fields.all }
 }
 

@@ -6,7 +6,7 @@ struct Pcap: RecordFormat {
     var nanoseconds: Bool
     var linkType: PcapLinkType
 
-    /// Octets of the file's header.
+    /// The length of the file header, in octets.
     static let fileHeaderCount = 24
 
     var headerCount: Int { 16 }

@@ -3,14 +3,14 @@ import HCI
 
 /// The link types of pcap and pcapng files that hold HCI packets (tcpdump.org, "Link-layer header types").
 enum PcapLinkType: UInt32 {
-    /// H4 without a direction.
+    /// H4 packets without a direction.
     case h4 = 187
     /// H4 after four octets that give the direction.
     case h4WithDirection = 201
     /// The Linux monitor channel: adapter and opcode, then the rest.
     case monitor = 254
 
-    /// Octets that every packet has.
+    /// The least length of a packet, in octets.
     var leastBody: Int {
         switch self {
         case .h4: 1

@@ -60,7 +60,7 @@ struct PcapngOption {
     /// The code of epb_flags, an option of packet blocks.
     static let flags: UInt16 = 2
 
-    /// The value as a number.
+    /// The value as an integer of up to 64 bits, in the file's byte order.
     var number: UInt64 {
         (bigEndian ? value : value.reversed()).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

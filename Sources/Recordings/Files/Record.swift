@@ -3,7 +3,7 @@ import HCI
 
 /// One record of a recording, whatever the file's format.
 package struct Record: Hashable, Sendable {
-    /// Which way a packet went.
+    /// The direction of a packet.
     package typealias Direction = HCIDirection
 
     package enum Content: Hashable, Sendable {
@@ -26,7 +26,6 @@ package struct Record: Hashable, Sendable {
     /// Packets that the recorder had lost by then, since the recording began.
     package var drops: UInt32
 
-    /// A record of `content`.
     package init(
         time: RecordingTime, adapter: UInt16 = 0, content: Content, missing: Int = 0, drops: UInt32 = 0,
         isDirectionGuessed: Bool = false

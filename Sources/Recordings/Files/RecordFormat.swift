@@ -2,7 +2,7 @@ import BLECore
 
 /// A file format made of records: a header that gives the body's length, then the body.
 protocol RecordFormat: Sendable {
-    /// Octets of a record's header.
+    /// The length of a record header, in octets.
     var headerCount: Int { get }
     /// Whether records can be notes, and of several adapters.
     var isOfMonitor: Bool { get }
@@ -63,7 +63,7 @@ struct RecordHeader {
 }
 
 extension ByteReader {
-    /// Four octets, most significant first.
+    /// Reads four octets, the most significant first.
     mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 { try u32(field).byteSwapped }
 
     /// Four octets in the byte order of a file.

@@ -12,7 +12,7 @@ package enum RecordingError: Error, Hashable, Sendable {
 }
 
 extension RecordingError: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what is wrong.
     package var description: String {
         switch self {
         case .unknownFormat([]): "an empty file is no recording"
@@ -29,12 +29,12 @@ package struct RecordingDamage: Hashable, Sendable {
     package var offset: Int
     /// Octets from there to the next good record, or to the end.
     package var skipped: Int
-    /// What was wrong at `offset`.
+    /// The error found at `offset`.
     package var reason: DecodeError
 }
 
 extension RecordingDamage: CustomStringConvertible {
-    /// One line for a person.
+    /// Says in one line what is wrong.
     package var description: String { "damaged at octet \(offset), \(skipped) octets skipped: \(reason)" }
 }
 

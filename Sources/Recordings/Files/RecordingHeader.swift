@@ -1,10 +1,10 @@
 import BLECore
 
-/// What a file begins with.
+/// The header of a recording's file.
 struct RecordingHeader {
     /// The format of the records that follow.
     var format: any RecordFormat
-    /// Octets of the file's header.
+    /// The length of the file header, in octets.
     var count: Int
 
     /// Reads the header; nil when more octets are needed. `whole` says that no more will come.

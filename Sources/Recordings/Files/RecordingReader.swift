@@ -25,7 +25,7 @@ package struct RecordingReader: Sendable {
     /// A reader at the start of a file.
     package init() {}
 
-    /// Takes the next chunk.
+    /// Appends the next octets of the file.
     package mutating func receive(_ chunk: Span<UInt8>) {
         buffer.removeFirst(head)
         head = 0
@@ -111,7 +111,7 @@ extension RecordingReader {
     }
 
     private enum Look {
-        /// More octets are needed.
+        /// More octets are needed first.
         case wait
         /// The file ends at this position.
         case end

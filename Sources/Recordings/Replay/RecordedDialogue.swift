@@ -4,9 +4,9 @@ import HCI
 
 /// What a server and its clients said over ATT, in the order of the recording.
 package struct RecordedDialogue: Sendable {
-    /// Whose database was used.
+    /// The device whose database was used.
     package enum Server: Hashable, Sendable {
-        /// The side that was recorded.
+        /// The host that was recorded.
         case host
         /// Its peer; nil where the recording lacks the connection's beginning.
         case peer(DeviceAddress?)
@@ -14,17 +14,17 @@ package struct RecordedDialogue: Sendable {
 
     /// What happened on a link. Links are numbered through the recording.
     package enum Turn: Sendable {
-        /// The client said something.
+        /// A PDU of the client.
         case client(ATTPDU, link: Int)
-        /// The server said something.
+        /// A PDU of the server.
         case server(ATTPDU, link: Int)
         /// The link was encrypted, or no longer is.
         case encryption(Bool, link: Int)
-        /// The link was lost.
+        /// The link has ended.
         case end(link: Int)
     }
 
-    /// Whose database was used.
+    /// The device whose database was used.
     package let server: Server
     /// What happened on all links, in the order of the recording.
     package fileprivate(set) var turns: [Turn] = []

@@ -19,13 +19,13 @@ package struct Replay {
         package let ours: [UInt8]
     }
 
-    /// Responses that were compared.
+    /// The number of compared responses.
     package private(set) var answers = 0
     /// Notifications and indications that were compared.
     package private(set) var notifications = 0
-    /// Those that this server would not have sent, since the client had not subscribed: how many, by handle.
+    /// The number of values, by handle, that this server would not have sent, since the client had not subscribed.
     package private(set) var unsubscribed: [AttributeHandle: Int] = [:]
-    /// The same as differences, for those who take them for such.
+    /// `unsubscribed` as differences, for callers that count them as such.
     package private(set) var unsubscribedNotifications: [Difference] = []
     /// Requests that the recording shows no answer to.
     package private(set) var unanswered = 0
@@ -40,9 +40,10 @@ package struct Replay {
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
-    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU` is how much the
-    /// server takes on a link. `security` is that of a link once it is encrypted, which the recording does not
-    /// contain. A value that this server has no attribute for is not sent, which is a difference.
+    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU`
+    /// is how much the server takes on a link. `security` is that of a link once it is encrypted, which the
+    /// recording does not contain. A value that this server has no attribute for is not sent, which is a
+    /// difference.
     package init(
         _ dialogue: RecordedDialogue, on server: GATTServer, storesNotifications: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
@@ -149,7 +150,7 @@ package struct Replay {
 }
 
 extension ATTUnsolicited {
-    /// The values that it carries.
+    /// The values that the PDU carries.
     fileprivate var values: [(AttributeHandle, [UInt8])] {
         switch self {
         case .notification(let handle, let value), .indication(let handle, let value): [(handle, value)]

@@ -4,7 +4,7 @@ import HCI
 
 /// What a connection of a recording came to.
 package struct ConnectionStatistics: Sendable {
-    /// Traffic in one direction.
+    /// The traffic in one direction.
     package struct Traffic: Hashable, Sendable {
         /// The number of ACL data packets.
         package var packets = 0
@@ -18,7 +18,7 @@ package struct ConnectionStatistics: Sendable {
 
     /// A set of parameters that held from some time on.
     package struct Parameters: Hashable, Sendable {
-        /// Microseconds between connection events.
+        /// The connection interval in microseconds.
         package var interval: Int64
         /// Events that the peripheral may leave out.
         package var latency: Int
@@ -30,20 +30,20 @@ package struct ConnectionStatistics: Sendable {
         }
     }
 
-    /// Which adapter it was on.
+    /// The index of the adapter.
     package var adapter: UInt16
     package var handle: ConnectionHandle
     /// The address of the peer; nil where the recording lacks the connection's beginning.
     package var peer: DeviceAddress?
-    /// What the recorded side was.
+    /// The role of the recorded host; nil: not known.
     package var role: ConnectionRole?
     /// Its first packet or its beginning.
     package var begin: RecordingTime
     /// Its last packet or its end.
     package var end: RecordingTime
-    /// What the host sent.
+    /// The traffic from host to controller.
     package var sent = Traffic()
-    /// What the host received.
+    /// The traffic from controller to host.
     package var received = Traffic()
     /// Its parameters, one after another; the first 16.
     package var parameters: [Parameters] = []

@@ -1,7 +1,7 @@
 /// How long answers took, in memory that does not grow: one count for every eighth of an octave, which is within
 /// 9 percent.
 package struct LatencyHistogram: Hashable, Sendable {
-    /// How many answers there were.
+    /// The number of measured answers.
     package private(set) var count = 0
     /// The shortest time, in microseconds.
     package private(set) var minimum = Int64.max
@@ -21,7 +21,7 @@ package struct LatencyHistogram: Hashable, Sendable {
         counts[Self.index(latency)] += 1
     }
 
-    /// The mean, in microseconds.
+    /// The mean time in microseconds; 0 without answers.
     package var mean: Int64 { count > 0 ? sum / Int64(count) : 0 }
 
     /// The time that this part of the answers took at most, 0 to 1, in microseconds.

@@ -3,7 +3,7 @@ import HCI
 
 /// What the packets of a recording come to. It takes memory for names and connections, and none for packets.
 package struct RecordingStatistics: Sendable {
-    /// How many packets there were.
+    /// The number of packets added.
     package private(set) var packets = 0
     /// The time of the first packet.
     package private(set) var begin: RecordingTime?
@@ -32,7 +32,7 @@ package struct RecordingStatistics: Sendable {
 
     package init() {}
 
-    /// Adds the next packet.
+    /// Counts the packet and its times.
     package mutating func add(_ packet: DecodedPacket) {
         packets += 1
         begin = begin ?? packet.time
@@ -49,7 +49,7 @@ package struct RecordingStatistics: Sendable {
         if let handle = packet.connection { add(packet, handle) }
     }
 
-    /// Says that no packet follows.
+    /// Ends the statistics: no packet follows.
     package mutating func finish() { open = [:] }
 
     private mutating func add(_ packet: DecodedPacket, _ handle: ConnectionHandle) {

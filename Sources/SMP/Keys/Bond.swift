@@ -6,7 +6,7 @@ public struct Bond: Hashable, Sendable {
     public var peer: DeviceAddress
     /// The identity that this host had.
     public var local: DeviceAddress
-    /// What the pairing was worth.
+    /// The strength of the pairing that made the bond.
     public var strength: PairingStrength
 
     /// What this host, as central, encrypts with: the key that the peer has distributed, or the one of LE Secure
@@ -22,7 +22,6 @@ public struct Bond: Hashable, Sendable {
     /// What this host signs its writes to the peer with.
     package var localSigningKey: UInt128?
 
-    /// A bond without keys.
     package init(with peer: DeviceAddress, as local: DeviceAddress, _ strength: PairingStrength) {
         self.peer = peer
         self.local = local

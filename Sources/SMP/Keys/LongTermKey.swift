@@ -6,7 +6,7 @@ package struct LongTermKey: Hashable, Sendable {
     package var ediv: UInt16
     /// The other half of that name; 0 after LE Secure Connections.
     package var random: UInt64
-    /// Its octets, 7 to 16.
+    /// The size of the key in octets, 7 to 16.
     package var size: Int
 
     /// A key of so many octets.
@@ -27,7 +27,6 @@ public struct PairingStrength: Hashable, Sendable {
     /// Octets of the key, 7 to 16.
     public var keySize: Int
 
-    /// The worth of a pairing.
     package init(isAuthenticated: Bool, isSecureConnections: Bool, keySize: Int = 16) {
         self.isAuthenticated = isAuthenticated
         self.isSecureConnections = isSecureConnections

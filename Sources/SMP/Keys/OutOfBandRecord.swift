@@ -12,7 +12,7 @@ public struct OutOfBandRecord: Hashable, Sendable {
     /// What its peer has to know.
     public var data: OutOfBandData
 
-    /// Creates a record of `data`.
+    /// Creates a record of `data`, with the address and role of its device if they are known.
     public init(_ data: OutOfBandData, of address: DeviceAddress? = nil, role: LERole? = nil) {
         self.data = data
         self.address = address
@@ -44,7 +44,7 @@ public struct OutOfBandRecord: Hashable, Sendable {
         }
     }
 
-    /// The record as AD structures.
+    /// The record as the AD structures that OOB transports carry.
     public var advertisingData: AdvertisingData {
         var fields: [AdvertisingField] = []
         if let address { fields.append(.deviceAddress(LEDeviceAddress(address))) }

@@ -2,10 +2,10 @@ import BLECore
 
 /// Why a pairing failed (Core Specification 5.4, Vol 3, Part H, 3.5.5, Table 3.7).
 public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
-    /// The octet of Pairing Failed.
+    /// The octet of Pairing Failed (Core Specification 5.4, Vol 3, Part H, 3.5.5).
     public let rawValue: UInt8
 
-    /// The reason with that code.
+    /// Creates a reason from its octet; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The user cancelled, or entered nothing.
@@ -16,13 +16,13 @@ public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
     public static let authenticationRequirements = PairingFailureReason(rawValue: 0x03)
     /// The confirm value is not the one calculated here.
     public static let confirmValueFailed = PairingFailureReason(rawValue: 0x04)
-    /// The device does not pair.
+    /// The device does not support pairing (0x05).
     public static let pairingNotSupported = PairingFailureReason(rawValue: 0x05)
     /// The key would be too short.
     public static let encryptionKeySize = PairingFailureReason(rawValue: 0x06)
     /// The device does not know the command.
     public static let commandNotSupported = PairingFailureReason(rawValue: 0x07)
-    /// None of the other reasons.
+    /// The device gives no other reason (0x08).
     public static let unspecifiedReason = PairingFailureReason(rawValue: 0x08)
     /// Too little time has passed since the last attempt.
     public static let repeatedAttempts = PairingFailureReason(rawValue: 0x09)
@@ -38,7 +38,7 @@ public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
     public static let crossTransportKeyDerivationNotAllowed = PairingFailureReason(rawValue: 0x0e)
     /// The device does not take a key that was distributed.
     public static let keyRejected = PairingFailureReason(rawValue: 0x0f)
-    /// The device cannot pair now.
+    /// The device cannot pair at present (0x10).
     public static let busy = PairingFailureReason(rawValue: 0x10)
 
     private static let names = [

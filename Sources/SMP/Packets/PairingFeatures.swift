@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a device can do and wants when it pairs: the body of Pairing Request and Pairing Response (Core
+/// What a device can do and requires when it pairs: the body of Pairing Request and Pairing Response (Core
 /// Specification 5.4, Vol 3, Part H, 3.5.1 and 3.5.2). Values out of range are kept as they came; judging
 /// them is the pairing's business, since each has its own reason to fail with.
 package struct PairingFeatures: Hashable, Sendable {
@@ -17,7 +17,6 @@ package struct PairingFeatures: Hashable, Sendable {
     /// Keys that the responder shall distribute.
     package var responderKeys: KeyDistribution
 
-    /// Features with these values.
     package init(
         ioCapability: IOCapability, oobData: OOBData = .notPresent,
         authentication: AuthenticationRequirements,
@@ -35,7 +34,7 @@ package struct PairingFeatures: Hashable, Sendable {
 extension PairingFeatures: PacketCodable {
     package static var packetName: String { "Pairing features" }
 
-    /// Reads the six octets.
+    /// Reads the six octets after the code.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         ioCapability = IOCapability(rawValue: try reader.u8("IO capability"))
         oobData = OOBData(rawValue: try reader.u8("OOB data flag"))
@@ -47,7 +46,7 @@ extension PairingFeatures: PacketCodable {
 
     package var encodedCount: Int { 6 }
 
-    /// Writes the six octets.
+    /// Writes the six octets after the code.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.u8(ioCapability.rawValue)
         output.u8(oobData.rawValue)
@@ -63,7 +62,7 @@ public struct IOCapability: RawRepresentable, Hashable, Sendable {
     /// The octet of Pairing Request and Pairing Response.
     public let rawValue: UInt8
 
-    /// The capability with that value.
+    /// Creates a capability from its octet; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device can show six digits.
@@ -93,7 +92,6 @@ extension IOCapability: CustomStringConvertible {
 package struct OOBData: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
-    /// The flag with that value.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let notPresent = OOBData(rawValue: 0x00)
@@ -105,7 +103,6 @@ package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     /// All eight bits, reserved ones included.
     package let rawValue: UInt8
 
-    /// The requirements with these bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device keeps the keys after the pairing.
@@ -131,7 +128,7 @@ package struct KeyDistribution: OptionSet, Hashable, Sendable {
     package static let encryption = KeyDistribution(rawValue: 0x01)
     /// The identity resolving key and the identity address.
     package static let identity = KeyDistribution(rawValue: 0x02)
-    /// The connection signature resolving key.
+    /// The connection signature resolving key (CSRK).
     package static let signing = KeyDistribution(rawValue: 0x04)
     /// The BR/EDR link key derived from the long term key.
     package static let link = KeyDistribution(rawValue: 0x08)

@@ -10,7 +10,6 @@ package struct PairingPublicKey: Hashable, Sendable {
         /// The least significant half.
         package var low: UInt128
 
-        /// A coordinate of two halves.
         package init(high: UInt128, low: UInt128) {
             self.high = high
             self.low = low
@@ -20,7 +19,6 @@ package struct PairingPublicKey: Hashable, Sendable {
     package var x: Coordinate
     package var y: Coordinate
 
-    /// The key at that point.
     package init(x: Coordinate, y: Coordinate) {
         self.x = x
         self.y = y
@@ -38,7 +36,7 @@ extension PairingPublicKey: PacketCodable {
 
     package var encodedCount: Int { 64 }
 
-    /// Writes the 64 octets.
+    /// Writes the 64 octets of both coordinates.
     package func encode(into output: inout OutputSpan<UInt8>) {
         x.encode(into: &output)
         y.encode(into: &output)

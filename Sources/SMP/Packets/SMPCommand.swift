@@ -5,13 +5,13 @@ import BLECore
 package enum SMPCommand: Hashable, Sendable {
     /// Asks the peripheral to pair (3.5.1).
     case pairingRequest(PairingFeatures)
-    /// Agrees to pair (3.5.2).
+    /// The responder's features, which accept the pairing (3.5.2).
     case pairingResponse(PairingFeatures)
     /// Commits to a random number (3.5.3).
     case pairingConfirm(UInt128)
-    /// Opens that commitment (3.5.4).
+    /// The nonce that the confirm value committed to (3.5.4).
     case pairingRandom(UInt128)
-    /// Ends the pairing (3.5.5).
+    /// The pairing has failed, for this reason (3.5.5).
     case pairingFailed(PairingFailureReason)
     /// The long term key, in legacy pairing (3.6.2).
     case encryptionInformation(longTermKey: UInt128)
@@ -34,7 +34,7 @@ package enum SMPCommand: Hashable, Sendable {
 }
 
 extension SMPCommand {
-    /// The code on the wire.
+    /// The code of the PDU.
     package var code: SMPCode {
         switch self {
         case .pairingRequest: .pairingRequest

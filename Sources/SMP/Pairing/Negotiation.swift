@@ -5,7 +5,7 @@ struct Negotiation: Sendable {
         case outOfBand
         /// The owner is asked whether the peer may pair.
         case acceptance
-        /// The peer has Pairing Request.
+        /// Pairing Request is sent, and Pairing Response is due.
         case response
     }
 
@@ -13,7 +13,7 @@ struct Negotiation: Sendable {
     /// As it was when the pairing began: what the owner changes holds for the next one.
     let policy: PairingPolicy
     let demand: PairingStrength
-    /// What has gone or come.
+    /// The initiator's features, sent or received.
     var request: PairingFeatures?
     var outOfBandData: OutOfBandData?
 

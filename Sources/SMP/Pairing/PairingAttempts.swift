@@ -7,7 +7,7 @@ import BLECore
 /// The count rises when a pairing begins and falls to none when one succeeds, so that a peer cannot spare
 /// itself the wait by leaving.
 package struct PairingAttempts: Hashable, Sendable {
-    /// Attempts that have not succeeded.
+    /// The number of attempts without a success since.
     package private(set) var count = 0
     private var latest = Instant.zero
 
@@ -27,7 +27,7 @@ package struct PairingAttempts: Hashable, Sendable {
         latest = now
     }
 
-    /// A pairing has succeeded.
+    /// Notes a success, after which no waiting is required.
     package mutating func succeed() { count = 0 }
 
     private static let maximumDoublings = 10

@@ -2,11 +2,11 @@ import BLECore
 
 /// How a pairing ended that made no keys.
 public enum PairingFailure: Error, Hashable, Sendable {
-    /// The peer has ended it.
+    /// The peer has ended the pairing, for this reason.
     case peer(PairingFailureReason)
     /// This host has ended it, and sent the peer the reason.
     case local(PairingFailureReason)
-    /// The owner has cancelled it.
+    /// The owner has cancelled the pairing.
     case cancelled
     /// The controller could not encrypt the link with the new key.
     case encryption
@@ -17,7 +17,7 @@ public enum PairingFailure: Error, Hashable, Sendable {
 
 /// Why a pairing cannot begin.
 public enum PairingImpossible: Error, Hashable, Sendable {
-    /// There is one already.
+    /// A pairing is already in progress.
     case busy
     /// One ran out of time on this link, so only a new link pairs.
     case timedOut
@@ -25,7 +25,7 @@ public enum PairingImpossible: Error, Hashable, Sendable {
     case repeatedAttempts(until: Instant)
     /// Neither this host's user nor its policy can do what is wanted.
     case requirements
-    /// This build has no toolbox.
+    /// This build has no cryptographic toolbox.
     case unsupported
 }
 

@@ -11,7 +11,7 @@ package enum PairingMethod: Hashable, Sendable {
     case passkeyShown(by: LinkRole)
     /// Both users type the same six digits.
     case passkeyEnteredByBoth
-    /// By another way than Bluetooth.
+    /// Pairing data is exchanged over another medium.
     case outOfBand
 
     /// What two ends' features come to (Tables 2.6 to 2.8).

@@ -1,8 +1,8 @@
 /// Whether a host pairs by LE Secure Connections.
 public enum SecureConnectionsUse: Hashable, Sendable {
-    /// Only LE legacy pairing.
+    /// Only LE legacy pairing is used.
     case off
-    /// With peers that have it.
+    /// With peers that support it, otherwise legacy pairing.
     case preferred
     /// Peers without it are refused, and so are keys under 16 octets. GAP's Secure Connections Only mode (Core
     /// Specification 5.4, Vol 3, Part C, 10.2.4) also refuses Just Works: here that is for the permissions of values to
@@ -37,7 +37,7 @@ package struct PairingPolicy: Hashable, Sendable {
 
     /// Keys that this host distributes when it bonds.
     package var keysToSend: KeyDistribution = [.encryption, .identity, .signing]
-    /// Keys that it takes then.
+    /// The keys that this host accepts from the peer when it bonds.
     package var keysToTake: KeyDistribution = [.encryption, .identity, .signing]
 
     /// A passkey to show in place of a random one, until a pairing has failed with it.
@@ -55,7 +55,7 @@ package struct PairingPolicy: Hashable, Sendable {
     package init(ioCapability: IOCapability) { self.ioCapability = ioCapability }
 }
 
-/// What a caller wants of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
+/// What a caller requires of one pairing, beyond the policy: the levels of GAP's security mode 1 (Vol 3, Part C,
 /// 10.2.1).
 package struct PairingRequirements: Hashable, Sendable {
     /// Whether third parties are kept out.
@@ -68,7 +68,7 @@ package struct PairingRequirements: Hashable, Sendable {
         self.isSecureConnections = isSecureConnections
     }
 
-    /// Level 2: any key.
+    /// Level 2: any key, authenticated or not.
     package static let encryption = PairingRequirements()
     /// Level 3: third parties are kept out.
     package static let authenticated = PairingRequirements(isAuthenticated: true)

@@ -33,7 +33,7 @@ package struct SecurityManager: Machine, Sendable {
     package var passkeyFailures: [Passkey: Int] = [:]
     /// Whether the fixed passkey has been part of an attempt that failed on this link.
     private var hasFailedWithFixedPasskey = false
-    /// How often that may be.
+    /// The number of failures after which a passkey is not used any more.
     package static let passkeyFailureLimit = 3
 
     private let own: DeviceAddress
@@ -98,7 +98,6 @@ package struct SecurityManager: Machine, Sendable {
         end(.timeout)
     }
 
-    /// Writes the next packet.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let command = outbox.popFirst() else { return refusal.nextFrame(into: &output, at: now) }
         command.encode(into: &output)
@@ -106,7 +105,6 @@ package struct SecurityManager: Machine, Sendable {
         return true
     }
 
-    /// Returns the next event.
     package mutating func nextEvent() -> Event? {
         if let event = events.popFirst() { return event }
         guard case .refused(let code, let reason) = refusal.nextEvent() else { return nil }
@@ -169,9 +167,9 @@ extension SecurityManager {
 extension SecurityManager {
     /// What the machine reports to its owner. Events after which it waits for an `answer` name it.
     package enum Event: Hashable, Sendable {
-        /// Central: the peripheral wants this. Encrypt with the key of the bond, `begin`, or `.refuse`.
+        /// Central: the peripheral requests this. Encrypt with the key of the bond, `begin`, or `.refuse`.
         case securityRequested(AuthenticationRequirements)
-        /// Peripheral: the central wants to pair. Nothing happens before `.accept` or `.refuse`; a peer that
+        /// Peripheral: the central requests pairing. Nothing happens before `.accept` or `.refuse`; a peer that
         /// has a bond has lost it, or is another one that says so.
         case pairingRequested(PairingFeatures)
         /// Central: it comes to Just Works. `.accept` or `.refuse`.
@@ -185,7 +183,7 @@ extension SecurityManager {
         case compare(Passkey)
         /// What is known of the peer by another way: `.outOfBand`.
         case outOfBandWanted
-        /// The peer's user types.
+        /// The peer's user is entering a passkey.
         case keypress(KeypressNotification)
         /// Central: start encryption with this key, then say `encryptionChanged`.
         case encrypt(LongTermKey)
@@ -196,7 +194,7 @@ extension SecurityManager {
         /// is: a bond of more worth with that identity, which the policy did not name as `existing`, must not
         /// give way.
         case paired(Bond, isBonding: Bool)
-        /// It has come to nothing.
+        /// The pairing has failed with this error.
         case failed(PairingFailure)
         /// A packet of this code began nothing and was answered with that reason: there is no toolbox, the
         /// peer must wait after failed attempts, or no pairing is under way to which it belongs.
@@ -327,7 +325,7 @@ extension SecurityManager {
     }
 
     /// A packet that does not belong here ends a pairing; without one it is answered, so that the peer
-    /// does not wait in vain.
+    /// does not wait for its time limit.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason, at now: Instant) {
         if isPairing { fail(reason, at: now) } else { refusal.refuse(code, reason) }
     }
@@ -407,7 +405,7 @@ extension SecurityManager {
         }
     }
 
-    /// Both ends know each other.
+    /// Continues when both sides know each other's features.
     mutating func agree(
         _ request: PairingFeatures, _ response: PairingFeatures, _ negotiation: Negotiation, at now: Instant
     ) {
@@ -582,6 +580,38 @@ extension SecurityManager {
     }
 }
 
+<<<<<<< HEAD
+=======
+extension Pairing {
+    /// LE Secure Connections without a passkey: the responder's commitment alone keeps the initiator's number
+    /// from being chosen.
+    fileprivate var onlyResponderCommits: Bool {
+        isSecureConnections && (method == .justWorks || method == .numericComparison)
+    }
+
+    /// Whether an end's random number was preceded by its confirm value.
+    fileprivate func isCommitted(_ role: LinkRole) -> Bool {
+        if isSecureConnections, method == .outOfBand { return false }
+        return role == .peripheral || !onlyResponderCommits
+    }
+
+    /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
+    /// nothing. Nil while the user types.
+    fileprivate var committedBit: UInt8? {
+        guard hasPasskey else { return 0 }
+        return passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0.value >> UInt32(round) & 1) }
+    }
+
+    /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
+    fileprivate var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
+
+    /// Whether the user has not entered the passkey yet.
+    fileprivate var waitsForPasskey: Bool { hasPasskey && passkey == nil }
+
+    private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
+}
+
+>>>>>>> docs
 /// The user's part in passkey entry, of both kinds of pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.3
 /// and 2.3.5.6.3).
 extension SecurityManager {
@@ -609,8 +639,9 @@ extension SecurityManager {
         commit(at: now)
     }
 
-    /// The pairing that is under way ends without success, also by the end of its link. That counts for its passkey if the peer
-    /// could learn something of it: from the peer's commitment on, what is sent next depends on its bits.
+    /// The pairing that is under way ends without success, also by the end of its link. That counts for its
+    /// passkey if the peer could learn something of it: from the peer's commitment on, what is sent next
+    /// depends on its bits.
     package mutating func countPasskeyFailure() {
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }
@@ -663,7 +694,7 @@ extension SecurityManager {
         events.append(.compare(Passkey(lowestDigitsOf: toolbox.g2(first, second, initiator, responder))))
     }
 
-    /// The initiator's check goes first.
+    /// Sends the initiator's DHKey check, which goes first.
     private mutating func exchangeChecks(at now: Instant) {
         guard let toolbox, let pairing else { return }
         self.pairing?.step = .dhKeyCheck
@@ -708,6 +739,24 @@ extension SecurityManager {
     }
 }
 
+<<<<<<< HEAD
+=======
+extension Pairing {
+    /// The number that this host shares with the peer apart from Diffie-Hellman, and that the peer must prove
+    /// to know: the passkey, or what this host has given out of band if the peer has it.
+    fileprivate var ownNumber: UInt128 {
+        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
+        return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
+    }
+
+    /// The peer's number for its DHKey check: the passkey or out-of-band value, else 0.
+    fileprivate var peerNumber: UInt128 {
+        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
+        return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
+    }
+}
+
+>>>>>>> docs
 /// Phase 2 of LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 extension SecurityManager {
     /// The initiator sends its confirm value as soon as it has the temporary key; the responder waits for
@@ -829,7 +878,7 @@ private struct Pairing: Sendable {
         case confirm
         /// The peer's Pairing Random is to come.
         case random
-        /// The user compares numbers.
+        /// The user compares the numbers on both displays.
         case comparison
         /// The peer's Pairing DHKey Check is to come.
         case dhKeyCheck
@@ -852,7 +901,7 @@ private struct Pairing: Sendable {
 
     /// The passkey, once it is known here; no passkey in methods without one.
     var passkey: Passkey?
-    /// Of the round that runs.
+    /// The own nonce of the present round.
     var ownRandom: UInt128 = 0
     var ownConfirm: UInt128?
     var peerConfirm: UInt128?

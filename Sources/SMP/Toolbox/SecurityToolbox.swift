@@ -4,7 +4,7 @@ import BLECore
 /// 7.6). Numbers have their most significant octet where the specification prints it first. The functions of
 /// pairing itself, `c1` to `h7`, are built on these four.
 package protocol SecurityToolbox: Sendable {
-    /// AES-128 of one block.
+    /// Encrypts one block with AES-128.
     func aes128(_ block: UInt128, key: UInt128) -> UInt128
 
     /// AES-CMAC of a message (RFC 4493).
@@ -21,7 +21,7 @@ package protocol SecurityToolbox: Sendable {
 
 /// A private key and the public key that goes with it.
 package struct PairingKeyPair: Hashable, Sendable {
-    /// The number that stays here.
+    /// The private key, which must not leave this host.
     package var privateKey: PairingPublicKey.Coordinate
     /// The point that is sent to the peer.
     package var publicKey: PairingPublicKey
@@ -62,7 +62,7 @@ extension PairingPublicKey {
 /// The functions of LE legacy pairing, under the specification's names (Core Specification 5.4, Vol 3, Part
 /// H, 2.2).
 extension SecurityToolbox {
-    /// The security function (2.2.1).
+    /// The security function e: AES-128 (2.2.1).
     package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(plaintext, key: key) }
 
     /// The random address hash function: 24 bits (2.2.2).

@@ -53,7 +53,7 @@ struct AirAgenda: Sendable {
     mutating func nextSender() -> VirtualController.ID? { senders.next() }
     mutating func nextTalker() -> VirtualController.ID? { talkers.next() }
 
-    /// Notes what a controller wants now.
+    /// Notes what a controller needs now.
     mutating func note(_ id: VirtualController.ID, _ wants: VirtualController.Wants) {
         let due = wants.deadline
         if deadlines[id] != due {
@@ -66,7 +66,6 @@ struct AirAgenda: Sendable {
         listen(id, wants.toListen)
     }
 
-    /// A controller is gone.
     mutating func forget(_ id: VirtualController.ID) {
         deadlines[id] = nil
         prune()

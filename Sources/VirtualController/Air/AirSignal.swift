@@ -13,22 +13,21 @@ package enum AirSignal: Hashable, Sendable {
     case scanResponse(Advertising)
     /// A connection request: CONNECT_IND or AUX_CONNECT_REQ.
     case connectionRequest(ConnectionRequest)
-    /// AUX_SYNC_IND with its chain.
+    /// AUX_SYNC_IND with its chain of AUX_CHAIN_IND.
     case train(TrainPacket)
-    /// Something on a connection.
+    /// A signal between the ends of a connection.
     case link(AirLinkID, LinkSignal)
 
-    /// A request for a connection.
     package struct ConnectionRequest: Hashable, Sendable {
-        /// The connection that it makes.
+        /// The identifier of the new connection.
         package var link: AirLinkID
         package var initiator: DeviceAddress
         package var advertiser: DeviceAddress
-        /// Which of the advertiser's sets.
+        /// The advertising set that the request is for.
         package var set: AdvertisingHandle?
-        /// How it keeps time.
+        /// The interval, latency and timeout of the connection.
         package var timing: LinkTiming
-        /// The channels that it uses.
+        /// The data channels that the connection uses.
         package var channels: ChannelMap
         /// The PHY both ways in the beginning.
         package var phy: PHY
@@ -44,7 +43,7 @@ package struct AirLinkID: Hashable, Sendable {
     package let serial: UInt64
 }
 
-/// How a connection keeps time.
+/// The interval, latency and timeout of a connection.
 package struct LinkTiming: Hashable, Sendable {
     package var interval: ConnectionInterval
     /// How many connection events the peripheral may skip.
@@ -69,7 +68,7 @@ package enum LinkSignal: Hashable, Sendable {
     case updated(LinkTiming)
     /// LL_CONNECTION_PARAM_REQ with the parameters that the sender requests.
     case parameterRequest(LEConnectionParameters)
-    /// LL_REJECT_EXT_IND or LL_UNKNOWN_RSP for that.
+    /// LL_REJECT_EXT_IND or LL_UNKNOWN_RSP in answer to it.
     case parametersRejected(HCIStatus)
     /// LL_CHANNEL_MAP_IND with the new channel map.
     case channels(ChannelMap)
@@ -87,11 +86,11 @@ package enum LinkSignal: Hashable, Sendable {
     case lengths(transmit: DataLength, receive: DataLength)
     /// LL_PHY_REQ: what the sender likes to send and to receive on.
     case phyRequest(PHYPreference)
-    /// LL_PHY_RSP of a peripheral.
+    /// LL_PHY_RSP: the preference of a peripheral.
     case phyResponse(PHYPreference)
     /// LL_PHY_UPDATE_IND: what central and peripheral send on from now on.
     case phys(central: PHY, peripheral: PHY)
-    /// LL_UNKNOWN_RSP that answers an LL_PHY_REQ.
+    /// LL_UNKNOWN_RSP in answer to LL_PHY_REQ.
     case physUnknown
     /// What starts, pauses and refuses encryption.
     case encryption(EncryptionSignal)
@@ -140,7 +139,7 @@ extension ChainedSignal {
 package enum EncryptionSignal: Hashable, Sendable {
     /// LL_ENC_REQ: what names the key, and the central's half of the session key diversifier.
     case request(random: UInt64, diversifier: UInt16, half: UInt64)
-    /// LL_ENC_RSP: the peripheral's half.
+    /// LL_ENC_RSP: the peripheral's half of the session key diversifier.
     case response(half: UInt64)
     /// LL_START_ENC_REQ, sent by the peripheral once its host has given the key.
     case start
@@ -150,7 +149,7 @@ package enum EncryptionSignal: Hashable, Sendable {
     case pause
     /// LL_PAUSE_ENC_RSP, sent by the peripheral and then by the central.
     case paused
-    /// LL_REJECT_EXT_IND or LL_REJECT_IND for LL_ENC_REQ.
+    /// LL_REJECT_EXT_IND or LL_REJECT_IND in answer to LL_ENC_REQ.
     case rejected(HCIStatus)
 }
 
@@ -181,7 +180,7 @@ extension AirSignal {
         package var sid: UInt8?
         /// Differs when the data differ; zero in legacy packets.
         package var dataID: UInt16
-        /// Where it is announced.
+        /// The PHY of the primary channels.
         package var primaryPHY: PHY
         /// Where the data are; none for legacy packets.
         package var secondaryPHY: PHY
@@ -206,7 +205,7 @@ extension AirSignal {
     package struct ScanRequest: Hashable, Sendable {
         package var scanner: DeviceAddress
         package var advertiser: DeviceAddress
-        /// Which of the advertiser's sets.
+        /// The advertising set that the request is for.
         package var set: AdvertisingHandle?
     }
 }
@@ -230,11 +229,11 @@ extension AirSignal {
         package let id: AirTrainID
         /// The time from packet to packet.
         package let interval: ConnectionInterval
-        /// Where it is sent.
+        /// The PHY that the train is sent on.
         package let phy: PHY
     }
 
-    /// AUX_SYNC_IND with its chain.
+    /// AUX_SYNC_IND with its chain of AUX_CHAIN_IND.
     package struct TrainPacket: Hashable, Sendable {
         package var train: AirTrainID
         /// Counts the packets of the train.

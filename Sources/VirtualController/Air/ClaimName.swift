@@ -38,14 +38,12 @@ package struct ClaimName: Hashable, Sendable {
         /// The process that has the name, when it is in use and the process is known; else 0.
         package var holder: UInt32
 
-        /// An answer of these values.
         package init(
             status: HCIStatus, address: DeviceAddress = DeviceAddress(0, type: .random), holder: UInt32 = 0
         ) {
             (self.status, self.address, self.holder) = (status, address, holder)
         }
 
-        /// Reads the three fields.
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
             status = HCIStatus(rawValue: try reader.u8("status"))
             address = DeviceAddress(try reader.u48("address"), type: .random)
@@ -54,7 +52,6 @@ package struct ClaimName: Hashable, Sendable {
 
         package var encodedCount: Int { 11 }
 
-        /// Writes the three fields.
         package func encode(into output: inout OutputSpan<UInt8>) {
             output.u8(status.rawValue)
             output.u48(address.value)

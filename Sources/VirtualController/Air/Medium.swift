@@ -12,7 +12,7 @@ struct Medium: Sendable {
         var power: Int8
     }
 
-    /// What becomes of a signal.
+    /// The fate of a signal that was sent.
     enum Fate {
         /// It arrives at once, perhaps without the end of its chain.
         case arrives(AirSignal)
@@ -28,7 +28,6 @@ struct Medium: Sendable {
         var due: Instant
     }
 
-    /// Two controllers, in either order.
     private struct Pair: Hashable {
         let low, high: VirtualController.ID
 
@@ -56,7 +55,6 @@ struct Medium: Sendable {
         flights.removeAll { $0.sender == id || $0.arrival.receiver == id }
     }
 
-    /// When the next signal arrives.
     var deadline: Instant? { flights.first?.due }
 
     /// The next signal that arrives by `now`, and who sent it.
@@ -111,7 +109,7 @@ extension Int8 {
 }
 
 extension VirtualAir.Conditions {
-    /// Whether a packet is lost.
+    /// Draws whether a packet is lost.
     fileprivate func loses(_ random: inout SplitMix64) -> Bool {
         loss > 0 && Double.random(in: 0..<1, using: &random) < loss
     }

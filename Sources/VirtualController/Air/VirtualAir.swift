@@ -42,7 +42,6 @@ public struct VirtualAir: Sendable {
             self.packetsPerConnectionEvent = packetsPerConnectionEvent.map { max($0, 1) }
         }
 
-        /// Whether all signals are lost.
         var isDead: Bool { loss >= 1 }
     }
 
@@ -86,7 +85,7 @@ public struct VirtualAir: Sendable {
 // MARK: - Controllers
 
 extension VirtualAir {
-    /// The controllers, oldest first.
+    /// The controllers in the order in which they joined.
     package var controllers: [ControllerID] { seats.map(\.controller.id) }
 
     /// A controller as it is now.
@@ -191,13 +190,13 @@ extension VirtualAir {
         return index < seats.count && seats[index].controller.id == id ? index : nil
     }
 
-    /// Does something to a controller, and notes what it wants then.
+    /// Calls `body` with a controller, and notes what it needs then.
     private mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
         body(&seats[index].controller, now)
         note(index)
     }
 
-    /// Notes what a controller wants after something was done to it.
+    /// Notes what a controller needs after a change.
     private mutating func note(_ index: Int) {
         let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
         agenda.note(id, wants)
@@ -217,8 +216,8 @@ extension VirtualAir {
         advance(to: now)
     }
 
-    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a host has taken
-    /// are acknowledged to their sender. When one that took none does so again, call `resume`.
+    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a
+    /// host has taken are acknowledged to their sender. When one that took none does so again, call `resume`.
     package mutating func nextPacket(
         where hostTakes: (ControllerID) -> Bool = { _ in true }
     ) -> (ControllerID, [UInt8])? {
@@ -250,7 +249,7 @@ extension VirtualAir {
 // MARK: - Time
 
 extension VirtualAir {
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
 
     /// Lets everything happen that is due by `now`, in its order.
@@ -316,8 +315,13 @@ extension Instant {
 }
 
 extension VirtualAir {
+<<<<<<< HEAD
     /// Answers a Claim Name command; false when the packet is none.
     private mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
+=======
+    /// Answers a Claim Name command. Returns false when the packet is another one.
+    mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
+>>>>>>> docs
         guard packet.count >= 3, packet[0] == HCIPacketType.command.rawValue,
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode
         else { return false }

@@ -94,7 +94,7 @@ extension VirtualController {
     private var advertisingSetLimit: Int { Int(configuration.extended?.advertisingSets ?? 0) }
     var advertisingDataLimit: Int { Int(configuration.extended?.advertisingDataLength ?? 0) }
 
-    /// The power that is nearest to what the host wants; 127 means no preference.
+    /// The power that is nearest to what the host requests; 127 means no preference.
     private func power(_ wanted: Int8) -> Int8 {
         let most = configuration.transmitPower
         return wanted == 127 ? most : max(min(wanted, most), min(configuration.minimumTransmitPower, most))
@@ -118,7 +118,7 @@ extension VirtualController {
         } else {
             try Self.check(!properties.isSuperset(of: [.connectable, .scannable]))
             try Self.check(!properties.contains(.highDutyCycle))
-            // Who wants an answer must show an address (Vol 6, Part B, 2.3.1).
+            // A device that expects answers must show an address (Vol 6, Part B, 2.3.1).
             try Self.check(
                 !properties.contains(.anonymous) || properties.isDisjoint(with: [.connectable, .scannable]))
             try Self.check(Self.phys.contains(command.secondaryPHY))
@@ -142,7 +142,7 @@ extension VirtualController {
         _ = try Self.value(of: command.notifiesScanRequests)
     }
 
-    /// Table 7.2 of 7.8.53.
+    /// The properties that legacy packets allow (7.8.53, Table 7.2).
     private static let legacyProperties: Set<Advertiser.Parameters.Properties> = [
         [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
         [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],

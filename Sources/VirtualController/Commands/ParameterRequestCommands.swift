@@ -23,7 +23,7 @@ extension VirtualController {
         },
     ]
 
-    /// Asks the host what it thinks of what the peripheral wants, if it wants to be asked.
+    /// Asks the host about the parameters that the peripheral requests, if the host enables the event.
     mutating func hearParameterRequest(
         _ wanted: LEConnectionParameters, on index: Int, at now: Instant
     ) {

@@ -20,7 +20,7 @@ struct Advertiser: Sendable {
     /// The periodic train that goes with the set.
     var train: TrainSender?
 
-    /// The own address, while advertising.
+    /// The own address; nil unless advertising is enabled.
     private(set) var address: DeviceAddress?
     /// The private address of the last event, if it had one.
     fileprivate(set) var privateAddress: DeviceAddress?
@@ -228,7 +228,7 @@ extension VirtualController {
 /// Advertising or scan response data, as a host builds them.
 struct AdvertisingPayload: Sendable {
     private(set) var octets: [UInt8] = []
-    /// Whether more pieces must come.
+    /// Whether further fragments must arrive first.
     private(set) var isPartial = false
 
     var isEmpty: Bool { octets.isEmpty }
@@ -247,7 +247,7 @@ struct AdvertisingPayload: Sendable {
         isPartial = operation == .first || operation == .intermediate
     }
 
-    /// Takes all at once.
+    /// Replaces the payload with complete data.
     mutating func set(_ octets: [UInt8]) { self = AdvertisingPayload(octets: octets) }
 
     mutating func discard() { self = AdvertisingPayload() }

@@ -20,7 +20,7 @@ extension VirtualController {
         /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer's
         /// request to encrypt is rejected with Unsupported Remote Feature.
         public var encrypts = true
-        /// The most connections at once.
+        /// The greatest number of simultaneous connections, 32 by default.
         public var maximumConnections = 32
         /// How many advertisers the duplicate filter remembers. When it receives more, the oldest
         /// are forgotten, and reported again.

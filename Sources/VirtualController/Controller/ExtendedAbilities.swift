@@ -33,7 +33,7 @@ extension VirtualController {
     /// with extended advertising must have.
     var isExtended: Bool { configuration.extended != nil }
 
-    /// The PHYs that it has.
+    /// The PHYs that the controller supports.
     var phys: PHYSet { configuration.extended.map { PHYSet($0.phys) } ?? .le1M }
 
     /// What it can do (Core Specification 5.4, Vol 6, Part B, 4.6).

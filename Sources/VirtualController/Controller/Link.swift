@@ -2,12 +2,11 @@ import BLECore
 import DequeModule
 import HCI
 
-/// One end of a connection.
 struct Link: Sendable {
     let id: AirLinkID
     let handle: ConnectionHandle
     let role: ConnectionRole
-    /// The other end's controller.
+    /// The controller at the other end.
     let peer: VirtualController.ID
     /// The other end's address: its identity, if that is known.
     let peerAddress: DeviceAddress
@@ -18,7 +17,7 @@ struct Link: Sendable {
     /// What the host likes to send and to receive on.
     var phyPreference: PHYPreference
     var rssi: Int8
-    /// What the host wants to send, and what goes each way.
+    /// The data length that the host requests, and those in use in each direction.
     var wantedLength: DataLength
     var transmitLength = DataLength.minimum
     var receiveLength = DataLength.minimum
@@ -32,7 +31,7 @@ struct Link: Sendable {
     var connectionEvent: Instant?
     /// What waits until the peer can be reached.
     var held: Deque<LinkSignal> = []
-    /// What the host waits for.
+    /// The procedures whose events the host expects.
     var pending: Set<Procedure> = []
 
     /// When the first packet of the peer must have come; nil when it has.
@@ -48,7 +47,7 @@ struct Link: Sendable {
     var encryption = LinkEncryption()
     var payload = AuthenticatedPayload()
 
-    /// Until when the host must say what it thinks of the parameters that the peer wants, if it was asked.
+    /// Until when the host must accept or reject the parameters that the peer requests, if it was asked.
     var question: Instant?
 
     /// A procedure that ends with an event.
@@ -244,10 +243,10 @@ extension LinkSignal {
 /// Part B, 5.4). Pings are not simulated: a peer in range always sends one in time.
 struct AuthenticatedPayload: Sendable {
     var timeout = Centiseconds(rawValue: 3000)
-    /// When the time began anew.
+    /// The start of the time limit.
     private var start = Instant.zero
 
-    /// The time begins anew.
+    /// Starts the time limit anew.
     mutating func restart(at now: Instant) { start = now }
 
     /// When a silence must be reported to the host.

@@ -6,7 +6,7 @@ import HCI
 struct LinkEncryption: Sendable {
     /// Whether it is, as reported to the hosts.
     var isOn = false
-    /// The change that goes on.
+    /// The encryption procedure in progress.
     var procedure: Procedure?
     /// What waits until it is over: no data are sent meanwhile.
     var waiting: Deque<LinkSignal> = []
@@ -17,10 +17,10 @@ struct LinkEncryption: Sendable {
         private(set) var step: Step
         /// Whether the link was encrypted before.
         let isRefresh: Bool
-        /// When it counts as failed.
+        /// When the procedure fails for lack of an answer.
         private(set) var end: Instant
         var key: UInt128 = 0
-        /// What names the key.
+        /// The number that identifies the key.
         var random: UInt64 = 0
         var diversifier: UInt16 = 0
         /// The halves of the session key diversifier.
@@ -53,13 +53,13 @@ struct LinkEncryption: Sendable {
     enum Step: Sendable {
         /// By either end: LL_PAUSE_ENC_RSP of the peer.
         case pause
-        /// By the peripheral: LL_ENC_REQ.
+        /// The peripheral waits for LL_ENC_REQ.
         case request
-        /// By the central: LL_ENC_RSP.
+        /// The central waits for LL_ENC_RSP.
         case response
         /// The peripheral's host has to give the key.
         case key
-        /// By the central: LL_START_ENC_REQ.
+        /// The central waits for LL_START_ENC_REQ.
         case start
         /// By either end: LL_START_ENC_RSP of the peer.
         case started

@@ -13,7 +13,7 @@ extension VirtualController {
     /// Asks for what the host likes now.
     mutating func sendPHYRequest(on index: Int) { send(.phyRequest(wish(on: index)), on: index) }
 
-    /// Handles the peer's request.
+    /// Handles LL_PHY_REQ of the peer.
     mutating func hearPHYRequest(_ wish: PHYPreference, on index: Int) {
         guard isExtended else { return send(.physUnknown, on: index) }
         if links[index].role == .central {
@@ -29,7 +29,7 @@ extension VirtualController {
         decidePHYs(with: wish, on: index, isWaiting: isWaiting)
     }
 
-    /// Takes the central's decision.
+    /// Handles LL_PHY_UPDATE_IND of the central.
     mutating func hearPHYs(central: PHY, peripheral: PHY, on index: Int) {
         let isWaiting = links[index].pending.remove(.phys) != nil
         use(LinkPHYs(transmit: peripheral, receive: central), on: index, isWaiting: isWaiting)

@@ -6,7 +6,7 @@ import HCI
 struct ScanTiming: Sendable {
     var interval: Slots
     var window: Slots
-    /// The start of a window.
+    /// The start of a window; the next ones follow at `interval`.
     var start: Instant
 
     /// Whether a window is open at `now`: always when windows fill the intervals, else by phase.
@@ -17,7 +17,7 @@ struct ScanTiming: Sendable {
     }
 }
 
-/// What a controller scans for.
+/// The parameters and state of scanning.
 struct Scanner: Sendable {
     typealias Parameters = LESetExtendedScanParameters
 
@@ -25,7 +25,7 @@ struct Scanner: Sendable {
     var parameters = Parameters(
         phys: PerPHY(
             le1M: .init(type: .passive, interval: Slots(rawValue: 0x0010), window: Slots(rawValue: 0x0010))))
-    /// The own address, while scanning.
+    /// The own address; nil unless scanning is enabled.
     private(set) var address: DeviceAddress?
     private var start = Instant.zero
     private var duration = Duration.zero
@@ -45,7 +45,7 @@ struct Scanner: Sendable {
 
     var isEnabled: Bool { address != nil }
 
-    /// When scanning ends by itself.
+    /// When scanning ends, if it has a duration and no period.
     var deadline: Instant? {
         isEnabled && duration > .zero && period == .zero ? start + duration : nil
     }

@@ -10,9 +10,9 @@ import HCI
 /// the Core Specification names, and no bytes from its host can trap it.
 ///
 /// Some things are simpler than in a radio, which a host can notice only by measuring time:
-/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them. Where connection
-///   events are simulated, data wait for them. `Number Of Completed Packets` comes when the peer's host has taken the
-///   packet, so a host that does not read holds its peer back.
+/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them.
+///   Where connection events are simulated, data wait for them. `Number Of Completed Packets` comes when the
+///   peer's host has taken the packet, so a host that does not read holds its peer back.
 /// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
 ///   Then the supervision timeout begins.
 /// - An advertising event is on all its channels at once, and a scanner receives it when its window is open.
@@ -27,16 +27,23 @@ import HCI
 /// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
 ///   length is; the flags that a controller uses distinguish start and continuation.
 public struct VirtualController: Sendable {
-    /// What it is and has.
+    /// The capacities and features of the controller.
     package let configuration: Configuration
-    /// Its name on the air.
+    /// The identifier on the virtual air.
     package let id: ID
 
     /// How long signals take to others and back.
+<<<<<<< HEAD
     private(set) var roundTrip = Duration.zero
     /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
     /// once.
     private(set) var packetsPerConnectionEvent: Int?
+=======
+    package var roundTrip = Duration.zero
+    /// How many packets of data a connection event carries each way; nil: there are no connection events, and
+    /// data go at once.
+    package var packetsPerConnectionEvent: Int?
+>>>>>>> docs
     /// Advertising reports that were dropped because the host did not take them.
     package private(set) var droppedReports = 0
 
@@ -47,15 +54,20 @@ public struct VirtualController: Sendable {
         var leEventMask = LEEventMask.default
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
+<<<<<<< HEAD
         var family: CommandFamily?
         /// Nil stands for anonymous advertisers.
+=======
+        var family: AdvertisingFamily?
+        /// The filter accept list; nil is any anonymous advertiser.
+>>>>>>> docs
         var acceptList: [DeviceAddress?] = []
         var resolvingList = ResolvingList()
         /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
         var advertisers = [Advertiser()]
         var scanner = Scanner()
         var initiator: Initiator?
-        /// The trains that it follows or is about to, and what the host wants to follow next.
+        /// The trains that it follows or is about to, and the one that the host has asked to follow next.
         var followers: [TrainFollower] = []
         var syncWish: SyncWish?
         var periodicList: [ListedAdvertiser] = []
@@ -112,7 +124,7 @@ public struct VirtualController: Sendable {
 // MARK: - Time
 
 extension VirtualController {
-    /// When `expire(at:)` wants to be called, if nothing else happens before.
+    /// When `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
@@ -143,8 +155,13 @@ extension VirtualController {
 
 // MARK: - The host's port
 
+<<<<<<< HEAD
 /// What waits for the host.
 private enum HostPacket: Sendable {
+=======
+/// The packets that wait for the host.
+enum HostPacket: Sendable {
+>>>>>>> docs
     /// A Command Complete or Command Status event.
     case answer([UInt8])
     /// An event that is neither an answer nor an advertising report.
@@ -189,14 +206,14 @@ extension VirtualController {
         return nil
     }
 
-    /// Queues an event, if the host wants such events.
+    /// Queues an event, if the host's mask enables it.
     mutating func emit(_ event: some HCIEventParameters) {
         let code = type(of: event).code
         guard settings.eventMask.contains(code) || settings.eventMaskPage2.contains(code) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
-    /// Queues an LE event, if the host wants such events.
+    /// Queues an LE event, if the host's mask enables it.
     mutating func emit(_ event: some LEEventParameters) {
         guard wants(type(of: event).subevent) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
@@ -359,7 +376,6 @@ extension VirtualController {
         /// Counts the controllers of an air from 1.
         package let number: UInt64
 
-        /// The controller of that number.
         package init(number: UInt64) { self.number = number }
     }
 }

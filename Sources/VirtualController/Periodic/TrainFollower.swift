@@ -39,7 +39,7 @@ struct TrainFollower: Sendable {
     }
 }
 
-/// What a host wants to follow.
+/// The train that a host has asked to follow.
 struct SyncWish: Sendable {
     /// The advertiser and its set; nil for any on the periodic advertiser list.
     let advertiser: DeviceAddress?
@@ -58,7 +58,7 @@ struct ListedAdvertiser: Hashable, Sendable {
 }
 
 extension VirtualController {
-    /// Begins to follow the train of an advertiser, if the host wants that one and the scanner receives it.
+    /// Begins to follow the train of an advertiser, if the host asked for it and the scanner receives it.
     mutating func synchronize(
         with advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
     ) {
@@ -131,7 +131,7 @@ extension VirtualController {
                     interval: follower?.train.interval ?? ConnectionInterval(rawValue: 0))))
     }
 
-    /// Reports a packet to the host, if it wants that and as far as there is room for reports.
+    /// Reports a packet to the host, if reports are enabled and as far as there is room for reports.
     private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
         let follower = settings.followers[index]
         guard follower.reports.contains(.reports), wants(.periodicAdvertisingReport) else { return }

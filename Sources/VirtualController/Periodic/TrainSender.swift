@@ -8,7 +8,7 @@ struct TrainSender: Sendable {
     var parameters: Parameters
     var data = AdvertisingPayload()
     var dataID: UInt16 = 0
-    /// Whether the host wants it. It begins when the set advertises, and then goes on by itself.
+    /// Whether the host has enabled the train. It begins when the set advertises, and then goes on by itself.
     private(set) var isEnabled = false
     private(set) var includesADI = false
     /// The train, while it is sent.
@@ -53,7 +53,7 @@ extension VirtualController {
     /// Whether it sends periodic trains and follows others'.
     var hasPeriodic: Bool { (configuration.extended?.periodicSyncs ?? 0) > 0 }
 
-    /// Begins to send the train of a set, if the host wants one and the set announces it.
+    /// Begins to send the train of a set, if the host has enabled one and the set announces it.
     mutating func beginTrain(of index: Int, at now: Instant) {
         let own = settings.advertisers[index]
         guard let train = own.train, train.isEnabled, train.train == nil, own.isEnabled else { return }

@@ -10,7 +10,7 @@ extension OwnAddressType {
 }
 
 extension VirtualController {
-    /// Whether it has LL Privacy.
+    /// Whether the controller supports LL Privacy.
     var hasPrivacy: Bool { configuration.resolvingListSize > 0 }
 
     /// Refuses unknown address types, and those that need a resolving list (7.8.5).
@@ -38,7 +38,7 @@ extension VirtualController {
         return try ownAddress(type)
     }
 
-    /// The private address to use towards a peer at `now`, if the type wants one and the list has a key.
+    /// The private address to use towards a peer at `now`, if the type requires one and the list has a key.
     mutating func privateAddress(
         _ type: OwnAddressType, towards peer: DeviceAddress?, at now: Instant
     ) -> DeviceAddress? {

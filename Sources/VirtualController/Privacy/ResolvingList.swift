@@ -50,7 +50,7 @@ struct ResolvingList: Sendable {
     /// How long an address is used.
     var timeout = Duration.seconds(900)
 
-    /// The place of a peer.
+    /// Returns the index of a peer's entry.
     func index(of identity: DeviceAddress) -> Int? { entries.firstIndex { $0.identity == identity } }
 
     mutating func append(_ entry: Entry) { entries.append(entry) }
@@ -113,7 +113,7 @@ struct AirPeer: Sendable {
     /// What lists and hosts know it by.
     var address: DeviceAddress { identity ?? onAir }
 
-    /// How events name it.
+    /// The address that events report: the identity if it is known.
     var reported: HCIAddress { identity.map { HCIAddress(identity: $0) } ?? HCIAddress(onAir) }
 }
 

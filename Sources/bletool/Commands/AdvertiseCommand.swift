@@ -151,7 +151,7 @@ extension AdvertiseSettings {
 }
 
 extension AdvertisingContent.Field {
-    /// The option that says it.
+    /// The option that sets the field.
     fileprivate var option: String {
         switch self {
         case .flags: "--flags"

@@ -4,7 +4,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What `advertise` says and how.
+/// The advertising data and parameters of `advertise`.
 struct AdvertiseOptions: ParsableArguments {
     @Option(help: "The name.")
     var name: String?
@@ -245,7 +245,7 @@ func reading<Value>(
     return values
 }
 
-/// The same, each once, in the order in which they come first.
+/// Reads the values of an option, each once, in the order in which they come first.
 private func reading<Value: Hashable>(
     _ option: String, distinct texts: [String], _ read: (String) throws -> Value
 ) throws(Failure) -> [Value] {

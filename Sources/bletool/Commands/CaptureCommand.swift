@@ -80,7 +80,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     private enum Source {
         /// The kernel's adapters, or one of them.
         case monitor(AdapterSpecification.KernelAdapter?)
-        /// An adapter of our own.
+        /// An adapter that this process opens.
         case radio(AdapterSpecification)
 
         init(_ specification: AdapterSpecification?) {
@@ -219,7 +219,7 @@ struct CaptureCommand: ToolCommand, Sendable {
 enum CaptureEvent: Event {
     /// Packets are recorded from now on.
     case began(file: String, adapter: String)
-    /// All are in the file.
+    /// All records are in the file.
     case ended(file: String, records: Int, files: Int)
 
     var json: JSONValue {
@@ -267,7 +267,7 @@ final class CaptureEnd: Sendable {
         continuation.yield(nil)
     }
 
-    /// It cannot go on.
+    /// Ends the capture with a failure.
     func fail(_ failure: Failure) { continuation.yield(failure) }
 
     /// Waits for the end; gives why it failed, where it did.

@@ -4,7 +4,7 @@ import BLE
 import BLECore
 import HCISocket
 
-/// `bletool gatt DEVICE VERB …`. ArgumentParser wants the verb first, so `BLETool` moves it there.
+/// `bletool gatt DEVICE VERB …`. ArgumentParser requires the verb first, so `BLETool` moves it there.
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt", abstract: "Use a device's GATT server: see what it has, read, write, listen.",
@@ -68,7 +68,7 @@ extension GATTVerb {
 
     func run(_ radio: Radio) async throws(Failure) { try await runOnce(radio) }
 
-    /// Does it on one connection.
+    /// Connects, runs the verb once, and disconnects.
     func runOnce(_ radio: Radio) async throws(Failure) {
         try await options.pairing.outOfBand.writeOffer(of: radio)
         let peripheral = try await connect(radio)

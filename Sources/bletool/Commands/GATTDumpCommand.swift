@@ -74,9 +74,9 @@ struct GATTDumpCommand: GATTVerb {
 
 /// `gatt … dump`: the configuration, or where it is.
 struct DumpEvent: Event {
-    /// What the device showed.
+    /// The attributes and values that were read.
     var image: DeviceImage
-    /// What became of it.
+    /// The configuration that was written.
     var clone: ClonedConfiguration
     /// Where it was written; nil for stdout.
     var file: String?

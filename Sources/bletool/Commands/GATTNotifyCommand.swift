@@ -128,8 +128,8 @@ struct GATTNotifyCommand: GATTVerb {
         try checkCount(shown, ended, limit)
     }
 
-    /// Listens on a link, and anew whenever the server's database has changed; false when the link was lost before there
-    /// were enough values.
+    /// Listens on a link, and anew whenever the server's database has changed; false when the link was lost
+    /// before there were enough values.
     private func hasEnded(_ device: ConnectedDevice, _ shown: Counter) async throws(Failure) -> Bool {
         // A server that never lets a client know its database is given up.
         var attempts = 0
@@ -164,7 +164,7 @@ struct GATTNotifyCommand: GATTVerb {
     }
 }
 
-/// A characteristic to listen to.
+/// A characteristic whose values are printed.
 private struct Listener: Sendable {
     let characteristic: RemoteCharacteristic
     let format: ValueFormat

@@ -40,7 +40,7 @@ struct GATTTreeCommand: GATTVerb {
             (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
                 + characteristic.descriptors.map(\.handle)
         }
-        // Who could not be asked for a passkey once is not asked again for each value.
+        // A user who could not be asked for a passkey once is not asked again for each value.
         var raising = true
         for handle in handles {
             let (value, isSecure) = try await device.attempt("\(handle)") {

@@ -115,7 +115,7 @@ struct GATTWriteCommand: GATTVerb {
             hint: "\(attribute.handle) instead of its name is written all the same")
     }
 
-    /// A command is one packet.
+    /// Refuses a value that does not fit into one command.
     private func checkRoom(for value: [UInt8], _ device: ConnectedDevice) async throws(Failure) {
         let room = try await device.attempt(attribute) {
             [peripheral = device.peripheral] () throws(BLEError) in

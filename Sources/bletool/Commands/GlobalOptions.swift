@@ -16,13 +16,14 @@ extension GlobalOptions {
     ]
 }
 
-/// What a command takes that uses no radio and waits for nothing. The other options of all commands are refused in words.
+/// What a command takes that uses no radio and waits for nothing. The other options of all commands are
+/// refused in words.
 struct PlainOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup(visibility: .hidden) var radio: RadioOptions
     @OptionGroup(visibility: .hidden) var time: TimeLimitOptions
 
-    /// Refuses what would be ignored.
+    /// Refuses options that the command would ignore.
     func refuse(for command: String) throws(Failure) {
         try radio.refuse(for: command)
         // Scripts give all commands a time limit; one that waits for nothing keeps any.
@@ -30,7 +31,7 @@ struct PlainOptions: ParsableArguments {
     }
 }
 
-/// The same for a command that a time limit ends.
+/// The global options of a command that a time limit ends.
 struct TimedOptions: ParsableArguments {
     @OptionGroup var time: TimeLimitOptions
     @OptionGroup var output: OutputOptions
@@ -44,7 +45,7 @@ extension Failure {
     }
 }
 
-/// How a command speaks.
+/// The format of a command's output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON objects, one a line, on stdout.")
     var json = false
@@ -57,7 +58,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension OutputOptions {
-    /// Where the command speaks.
+    /// The output of the command.
     var console: Console { Console(isJSON: json, color: color) }
 }
 

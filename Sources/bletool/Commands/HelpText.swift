@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The help of a command, as it is shown: the options that every command takes are one line there, and have a page of their
-/// own.
+/// The help of a command, as it is shown: the options that every command takes are one line there, and have a
+/// page of their own.
 struct HelpText {
     private let lines: [Substring]
 

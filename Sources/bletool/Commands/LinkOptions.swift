@@ -110,7 +110,7 @@ extension SecurityLevel: ExpressibleByArgument {
 
     /// The words, for help and completion; as a number it would be the kernel's.
     public static var allValueStrings: [String] { allCases.map(\.kernelName) }
-    /// The words need no descriptions.
+    /// No descriptions: the words explain themselves.
     public static var allValueDescriptions: [String: String] { [:] }
 
     /// The word, where help names a default.

@@ -91,7 +91,7 @@ enum AssignedNumberEvent: Event {
     case company(UInt16, String)
     /// A UUID and its assigned name.
     case uuid(BluetoothUUID, String)
-    /// What a device looks like.
+    /// The number and name of an appearance.
     case appearance(UInt16, String)
     /// The first digits of public addresses.
     case oui(String, String)

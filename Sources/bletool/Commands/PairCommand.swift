@@ -69,7 +69,7 @@ struct PairCommand: RadioCommand {
 /// Two devices are paired, or were already.
 struct PairedEvent: Event {
     var peer: DeviceAddress
-    /// What their link is worth.
+    /// The security of the link after pairing.
     var security: LinkSecurity
 
     var json: JSONValue {

@@ -65,7 +65,7 @@ extension RadioOptions {
         for (option, isGiven) in given where isGiven { throw .meaningless(option, to: command) }
     }
 
-    /// Whether the address is hidden.
+    /// Reads the options about private addresses.
     func privacyOptions() throws(Failure) -> PrivacyOptions {
         var options = PrivacyOptions(isEnabled: privacy)
         guard let addressLifetime else { return options }

@@ -107,7 +107,7 @@ extension ScanArguments {
         return options
     }
 
-    /// The keys of sensors.
+    /// Reads the keys of encrypted sensors.
     func keys() throws(Failure) -> BindKeys {
         try reading("--bindkey") { try BindKeys(texts: bindkeys) }
     }
@@ -175,7 +175,7 @@ extension AddressFilter {
 }
 
 extension ScanOptions.Repeats {
-    /// `once`, `change`, `all` or `every=DURATION`.
+    /// Parses `once`, `change`, `all` or `every=DURATION`.
     init(text: String) throws(BadInput) {
         switch text {
         case "once": self = .once

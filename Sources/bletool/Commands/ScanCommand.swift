@@ -82,7 +82,7 @@ struct ScanCommand: RadioCommand {
                 ending.withLock { $0 = chosen }
             }
         }
-        // Who ends it by a key has seen them.
+        // A user who ends the table by a key has seen the devices.
         await table?.finish(leavingDevices: ending.withLock { $0 == nil })
         LastScan().keep(connectable.withLock { $0 })
         let loss = ScanLossEvent(
@@ -118,7 +118,7 @@ struct ScanCommand: RadioCommand {
 }
 
 extension AdvertisementEvent {
-    /// What was heard, as the contract shows it.
+    /// The received advertisement, in the form of the contract.
     init(_ heard: Advertisement, keys: BindKeys = BindKeys()) {
         let report = heard.report
         self.init(

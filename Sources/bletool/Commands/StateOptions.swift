@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import Glibc
 
-/// Where bonds are kept.
+/// The folder where bonds are kept.
 struct StateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,7 +24,7 @@ extension StateOptions {
         }
         // systemd gives several with a colon between them where a unit asks for several.
         if let first = environment("STATE_DIRECTORY")?.split(separator: ":").first { return String(first) }
-        // The XDG specification wants relative paths to be ignored.
+        // The XDG specification requires relative paths to be ignored.
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/bletool" }
         guard let home = environment("HOME") ?? home() else {
             throw Failure(

@@ -139,7 +139,7 @@ struct SyncCommand: RadioCommand {
     }
 }
 
-/// What a search for a periodic train has heard of the device, for the message when it finds none.
+/// What a search for a periodic train has received of the device, for the message when it finds no train.
 struct TrainSightings {
     private var wasHeard = false
     private var sets: Set<UInt8> = []

@@ -2,7 +2,7 @@
 struct SourcePosition: Hashable, Sendable {
     /// The number of the line, from 1.
     var line: Int
-    /// From 1, in characters.
+    /// The column in characters, from 1.
     var column: Int
 }
 
@@ -15,7 +15,6 @@ struct ConfigurationError: Error, Hashable, Sendable {
     /// What to do, where there is something to do.
     var hint: String?
 
-    /// A problem at a place.
     init(_ position: SourcePosition?, _ reason: String, hint: String? = nil) {
         self.position = position
         self.reason = reason

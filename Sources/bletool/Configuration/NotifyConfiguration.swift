@@ -9,9 +9,9 @@ enum NotifyConfiguration: Hashable, Sendable {
     /// What a file holds, whenever that has changed. Without a format the value is its octets.
     case file(String, ValueFormat?)
 
-    /// What makes one value.
+    /// The source of the values.
     enum Source: Hashable, Sendable {
-        /// What a program prints.
+        /// The lines that a program prints.
         case command(Program)
         /// A number that counts up from 0, of so many octets.
         case counter(octets: Int)
@@ -22,7 +22,7 @@ extension NotifyConfiguration {
     private enum Key: String, CaseIterable { case every, exec, counter, lines, file, format }
     private enum Counter: String, CaseIterable { case u8, u16, u32 }
 
-    /// The source of `notify:`.
+    /// Reads the mapping under `notify:`.
     init(_ node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
         let fields = try YAMLFields<Key>(node, "notify")
         let given = [Key.exec, .counter, .lines, .file].filter { fields[$0] != nil }

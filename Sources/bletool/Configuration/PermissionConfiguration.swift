@@ -1,6 +1,6 @@
 import BLECore
 
-/// Who may read and write an attribute.
+/// The security that reading and writing an attribute require.
 struct PermissionConfiguration: Hashable, Sendable {
     /// What the link must be to read; nil: no link will do.
     var read: SecurityLevel?

@@ -1,6 +1,6 @@
 /// A program that the server runs. Nothing that a central sends is ever part of it.
 enum Program: Hashable, Sendable {
-    /// A line for `/bin/sh -c`.
+    /// A command line for `/bin/sh -c`.
     case shell(String)
     /// A program and its arguments, without a shell.
     case arguments([String])
@@ -40,7 +40,7 @@ extension Program {
 }
 
 extension YAMLNode {
-    /// The program of `{exec: …}`.
+    /// Reads the program of `{exec: …}`.
     func program(of what: String, _ context: ConfigurationContext) throws(ConfigurationError) -> Program {
         let fields = try YAMLFields<Program.Key>(self, what)
         return try Program(fields.required(.exec), context)

@@ -19,7 +19,7 @@ struct ServeConfiguration: Hashable, Sendable {
     var prepareQueue = 64
     /// Whether the GAP and GATT services are added.
     var hasStandardServices = true
-    /// The services, by their handles.
+    /// The services in the order of their handles.
     var services: [ServiceConfiguration] = []
     /// What contradicts itself in the file, which `strict: false` lets run as it is written.
     var warnings: [ConfigurationError] = []
@@ -46,7 +46,7 @@ struct SecurityConfiguration: Hashable, Sendable {
     enum InputOutput: String, Hashable, Sendable, CaseIterable {
         /// Neither: pairing is by Just Works, which does not authenticate the peer.
         case none
-        /// Can show a passkey.
+        /// The device can display a passkey.
         case display
         /// Can show one and be asked whether two are equal.
         case displayYesNo
@@ -58,7 +58,7 @@ struct SecurityConfiguration: Hashable, Sendable {
 
     /// What the device can show and what can be entered.
     var io = InputOutput.none
-    /// Whether keys are kept.
+    /// Whether pairing makes a bond.
     var isBonding = true
     /// Whether legacy pairing is refused.
     var isSecureConnectionsOnly = false
@@ -70,9 +70,8 @@ struct ServiceConfiguration: Hashable, Sendable {
     var isPrimary = true
     var handle: AttributeHandle
     var endHandle: AttributeHandle
-    /// The services that it includes.
     var includes: [Include] = []
-    /// What it consists of.
+    /// The characteristics in the order of their handles.
     var characteristics: [CharacteristicConfiguration] = []
     /// Whether nothing of it may contradict itself.
     var isStrict = true
@@ -91,9 +90,9 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var valueHandle: AttributeHandle
     /// What can be done with it.
     var properties: Set<CharacteristicProperty>
-    /// Who may do so.
+    /// The security that reading and writing need.
     var permissions: PermissionConfiguration
-    /// The value and its length.
+    /// The first value and the allowed lengths.
     var value: StoredValue
     /// Makes a fresh value for each read.
     var read: Program?
@@ -105,19 +104,18 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var descriptors: [DescriptorConfiguration] = []
 }
 
-/// A descriptor of a characteristic.
 struct DescriptorConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     var handle: AttributeHandle
-    /// Who may read and write it; nil for what its kind implies.
+    /// The permissions of the descriptor; nil for what its kind implies.
     var permissions: PermissionConfiguration?
-    /// The value and its length.
+    /// The first value and the allowed lengths.
     var value: StoredValue
 }
 
 /// A value that the server keeps.
 struct StoredValue: Hashable, Sendable {
-    /// The value at the beginning.
+    /// The value when the server starts.
     var octets: [UInt8] = []
     /// The most octets that it may have, up to 512 (Core Specification 5.4, Vol 3, Part F, 3.2.9).
     var maximum = Self.limit
@@ -257,7 +255,7 @@ extension ServeConfiguration {
         }
     }
 
-    /// What messages call the file.
+    /// Returns the file's name in messages.
     private static func file(_ path: String) -> String { path == "-" ? "stdin" : path }
 }
 
@@ -278,7 +276,6 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
     /// Indicates to those whose link is encrypted.
     case indicateEncryptionRequired
 
-    /// Whether centrals can subscribe.
     var isSubscribable: Bool {
         switch self {
         case .notify, .indicate, .notifyEncryptionRequired, .indicateEncryptionRequired: true
@@ -286,6 +283,5 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether centrals can write.
     var isWritable: Bool { [.write, .writeWithoutResponse, .signedWrite].contains(self) }
 }

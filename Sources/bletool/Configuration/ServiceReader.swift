@@ -35,7 +35,7 @@ struct ServiceReader {
     private enum ServiceKey: String, CaseIterable { case uuid, primary, handle, includes, characteristics }
     private enum IncludeKey: String, CaseIterable { case handle, uuid }
 
-    /// The services of a list.
+    /// Reads a list of services.
     mutating func read(_ node: YAMLNode) throws(ConfigurationError) -> [ServiceConfiguration] {
         for node in try node.list(of: "services") { services.append(try service(node)) }
         for include in includes {
@@ -186,7 +186,7 @@ extension ServiceReader {
         return properties
     }
 
-    /// The UUID of a characteristic or descriptor, which is none of those that declare them.
+    /// Returns the UUID of a characteristic or descriptor; refuses the UUIDs of declarations.
     private func attributeUUID(
         _ node: YAMLNode, _ kind: AssignedNumbers.UUIDKind
     ) throws(ConfigurationError) -> BluetoothUUID {
@@ -292,6 +292,6 @@ extension ServiceReader {
 }
 
 extension StoredValue {
-    /// Two zeros, always two octets.
+    /// A value of two zeros, always two octets.
     fileprivate static let twoOctets = StoredValue(octets: [0, 0], maximum: 2, isFixed: true)
 }

@@ -31,7 +31,7 @@ extension StoredValue {
         }
     }
 
-    /// The octets of `value:`.
+    /// Reads the octets of `value:`.
     private static func octets(
         _ node: YAMLNode, _ context: ConfigurationContext
     ) throws(ConfigurationError) -> [UInt8] {

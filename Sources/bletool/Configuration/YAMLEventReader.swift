@@ -4,9 +4,9 @@ import CYAML
 enum YAMLEvent: Hashable {
     /// A scalar; `tag` only where the file gives one.
     case scalar(String, isPlain: Bool, YAMLProperties)
-    /// The begin of a list.
+    /// A list begins, in blocks or brackets.
     case sequence(YAMLProperties)
-    /// The begin of a mapping.
+    /// A mapping begins, in blocks or braces.
     case mapping(YAMLProperties)
     /// The end of the innermost list or mapping.
     case end
@@ -14,7 +14,7 @@ enum YAMLEvent: Hashable {
     case alias(String)
     /// The start of a document; its end is no event.
     case document
-    /// There is no more.
+    /// The stream has no more events.
     case endOfStream
 }
 

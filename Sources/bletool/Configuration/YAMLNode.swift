@@ -8,7 +8,6 @@ struct YAMLNode: Hashable, Sendable {
     var position: SourcePosition
     var content: Content
 
-    /// What a node is.
     enum Content: Hashable, Sendable {
         /// Text; `isPlain` when it has no quotes and is no block.
         case scalar(String, isPlain: Bool)
@@ -17,10 +16,9 @@ struct YAMLNode: Hashable, Sendable {
         case mapping([Entry])
     }
 
-    /// A key and its value.
     struct Entry: Hashable, Sendable {
         var key: String
-        /// Where the key begins.
+        /// The position of the key.
         var position: SourcePosition
         var value: YAMLNode
     }
@@ -31,7 +29,7 @@ struct YAMLNode: Hashable, Sendable {
         return ["", "~", "null"].contains(text)
     }
 
-    /// What it is, for messages.
+    /// The kind of node, for messages.
     var kind: String {
         switch content {
         case _ where isNull: "nothing"
@@ -49,7 +47,7 @@ struct YAMLNode: Hashable, Sendable {
 
 /// What nodes hold. Each method says what should be there when it is something else.
 extension YAMLNode {
-    /// Text, quoted or not.
+    /// Returns the text of a scalar; throws for anything else.
     func text(_ wanted: String = "text") throws(ConfigurationError) -> String {
         guard case .scalar(let text, _) = content, !isNull else { throw isNot(wanted) }
         return text
@@ -86,7 +84,8 @@ extension YAMLNode {
         return word
     }
 
-    /// Returns the nodes of a list; throws `ConfigurationError` for a node that is no list. `what` names the list in it.
+    /// Returns the nodes of a list; throws `ConfigurationError` for a node that is no list. `what` names the
+    /// list in it.
     func list(of what: String) throws(ConfigurationError) -> [YAMLNode] {
         guard case .sequence(let nodes) = content else { throw isNot("a list of \(what)") }
         return nodes
@@ -117,7 +116,7 @@ extension YAMLNode {
         return try located { try BluetoothUUID(text: text, kind: kind, names: names) }
     }
 
-    /// The UUIDs of a list.
+    /// Reads a list of UUIDs.
     func uuids(_ names: UUIDNames) throws(ConfigurationError) -> [BluetoothUUID] {
         var uuids: [BluetoothUUID] = []
         for node in try list(of: "UUIDs") { uuids.append(try node.uuid(.service, names)) }

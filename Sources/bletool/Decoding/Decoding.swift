@@ -5,15 +5,15 @@ import Recordings
 /// `decode` of a recording: one pass, in memory that does not grow with it.
 struct Decoding: Sendable {
     enum Output: Sendable {
-        /// A line for each packet.
+        /// One line for each packet.
         case lines
-        /// All of each packet.
+        /// All layers and fields of each packet.
         case tree
-        /// What the packets come to.
+        /// Counts and times of all packets.
         case statistics
         /// A picture of the packets, in this file.
         case diagram(String)
-        /// The packets, in this recording.
+        /// A recording with the chosen packets.
         case recording(RecordingTarget)
 
         /// Whether all of each packet is shown.
@@ -22,10 +22,10 @@ struct Decoding: Sendable {
 
     let console: Console
     let filter: PacketFilter
-    /// How many packets are shown.
+    /// The number of packets to show; nil: all.
     let limit: Int?
     let output: Output
-    /// Which time the lines have.
+    /// The kind of time that lines begin with.
     var time = LineTime.relative
 
     /// Decodes all that there is: recordings that go on where the one before ends.

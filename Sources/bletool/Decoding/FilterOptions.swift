@@ -70,7 +70,7 @@ struct FilterOptions: ParsableArguments {
 }
 
 extension FilterOptions {
-    /// The options that were given.
+    /// The names of the options that were given.
     var given: [String] {
         let lists = [
             ("--layer", layers), ("--name", names), ("--connection", connections), ("--address", addresses),
@@ -83,7 +83,7 @@ extension FilterOptions {
         return lists.filter { !$0.1.isEmpty }.map(\.0) + others.filter(\.1).map(\.0)
     }
 
-    /// What the options choose.
+    /// Makes a filter of the options.
     func filter() throws(Failure) -> PacketFilter {
         var filter = PacketFilter()
         filter.layers = Set(
@@ -148,7 +148,7 @@ extension FilterOptions {
         return values
     }
 
-    /// `12`, `12-40`, `12-` or `-40`.
+    /// Parses `12`, `12-40`, `12-` or `-40`.
     private static func range(_ text: String) throws(BadInput) -> ClosedRange<Int> {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let ends = parts.map { Int.number($0) }

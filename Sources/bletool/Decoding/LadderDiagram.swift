@@ -9,7 +9,7 @@ struct LadderDiagram {
     /// Peers with a line of their own; further ones share the last.
     static let peerLimit = 6
 
-    /// Whom an arrow goes from or to.
+    /// The begin or the end of an arrow.
     enum Party: Hashable {
         case host
         case controller
@@ -95,7 +95,7 @@ extension LadderDiagram {
     private static let left = 110
     private static let gap = 330
 
-    /// The picture as SVG.
+    /// Draws the diagram as an SVG image.
     func svg(title: String) -> String {
         let columns = 2 + peers.count
         let height = Self.top + Self.step * (rows.count + 1)

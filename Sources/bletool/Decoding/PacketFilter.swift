@@ -5,7 +5,7 @@ import Recordings
 
 /// Which packets of a recording are shown.
 struct PacketFilter {
-    /// A moment of a recording.
+    /// A point in time of a recording.
     enum Moment: Hashable {
         /// Microseconds since 1970-01-01 00:00 UTC.
         case absolute(Int64)
@@ -25,7 +25,7 @@ struct PacketFilter {
     var frames: ClosedRange<Int> = 0...Int.max
     var since: Moment?
     var until: Moment?
-    /// Only what went wrong.
+    /// Whether only packets with errors pass.
     var isOfErrors = false
 
     /// Whether a packet is shown. `start` is the time of the recording's first packet.

@@ -62,7 +62,7 @@ struct PacketJSON {
         return .object(members)
     }
 
-    /// What describes a layer.
+    /// Returns the JSON members that describe a layer.
     static func members(_ layer: DecodedLayer) -> [JSONValue.Member] {
         [
             .init("layer", .string(layer.layer.rawValue)), .init("name", .string(layer.name)),
@@ -72,7 +72,7 @@ struct PacketJSON {
 }
 
 extension JSONValue {
-    /// What a packet says.
+    /// Converts a field's value to JSON.
     init(_ value: FieldValue) {
         switch value {
         case .null: self = .null

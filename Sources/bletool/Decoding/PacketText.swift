@@ -12,14 +12,12 @@ enum LineTime: String, CaseIterable, ExpressibleByArgument {
     case absolute
 }
 
-/// Packets as lines for people.
 struct PacketText {
-    /// Whether lines carry colors.
     let isColored: Bool
-    /// Which time lines have.
+    /// The kind of time that lines begin with.
     let time: LineTime
     private var clock = RecordingClock()
-    /// Names are looked up once.
+    /// The names of UUIDs, each looked up once.
     private var labels: [BluetoothUUID: String] = [:]
 
     init(isColored: Bool, time: LineTime = .relative) { (self.isColored, self.time) = (isColored, time) }

@@ -20,7 +20,6 @@ extension PacketText {
         appendDump(packet.outer.bytes, to: &text)
     }
 
-    /// Adds the lines of layers.
     func appendLayers(_ layers: [DecodedLayer], to text: inout String) {
         for layer in layers {
             text += "  \(Style.dim(layer.layer.rawValue, when: isColored)) "
@@ -92,7 +91,7 @@ extension FieldText {
         return isHandle(name) ? "0x\(short.hex)" : "\(number)"
     }
 
-    /// The name of a UUID.
+    /// Returns the name of a UUID in parentheses; empty if there is none.
     static func note(_ text: String, named name: String) -> String {
         guard ["uuid", "type", "services", "solicited"].contains(name), let uuid = try? BluetoothUUID(text),
             let meaning = AssignedNumbers.name(of: uuid)
@@ -102,6 +101,6 @@ extension FieldText {
 }
 
 extension Record.Direction {
-    /// As the contract writes it.
+    /// The direction as JSON output writes it.
     var text: String { self == .hostToController ? "host→controller" : "controller→host" }
 }

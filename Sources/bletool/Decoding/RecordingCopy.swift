@@ -100,7 +100,7 @@ struct RecordingCopy {
 
 /// A new recording that `decode --write` makes.
 final class RecordingTarget: Sendable {
-    /// Its path; `-` is stdout.
+    /// The path of the file; `-` is stdout.
     let path: String
     private let descriptor: CInt
 

@@ -4,11 +4,11 @@ import HCISocket
 
 /// What `doctor` makes of a diagnosis: checks with their fixes, and what this process may do.
 struct DoctorReport: Hashable, Sendable {
-    /// How a check came out.
+    /// The result of a check.
     enum Status: String, Hashable, Sendable {
-        /// As it should be.
+        /// The check found no problem.
         case ok
-        /// Worth knowing; nothing is missing.
+        /// A remark; no feature is missing.
         case note
         case problem
     }
@@ -19,7 +19,7 @@ struct DoctorReport: Hashable, Sendable {
         var name: String
         /// Which one, where there are several: `hci0`.
         var subject: String?
-        /// How it came out.
+        /// The result of the check.
         var status: Status
         var message: String
         /// The command, or what else, that mends it.
@@ -50,7 +50,7 @@ struct DoctorReport: Hashable, Sendable {
 }
 
 extension DoctorReport {
-    /// What a diagnosis means.
+    /// Makes checks of a diagnosis.
     init(_ diagnosis: Diagnosis) {
         checks = [Self.sockets(diagnosis), Self.capabilities(diagnosis)]
         checks += diagnosis.switches.map(Self.check)

@@ -5,7 +5,7 @@ import GATTServer
 
 /// A configuration that makes `serve` look like a device, as nearly as it can.
 struct ClonedConfiguration: Sendable {
-    /// How near it comes.
+    /// How far the copy equals the device.
     enum Fidelity: Hashable, Sendable {
         /// The same attributes at the same handles; the GAP and GATT services are those that `serve` adds.
         case standard
@@ -45,7 +45,7 @@ struct ClonedConfiguration: Sendable {
         }
     }
 
-    /// The lines of the file.
+    /// The lines of the configuration file.
     var yaml: [String] {
         [
             "# What `bletool gatt` found of a device, for `bletool serve`. What writing needs does not show, nor what it",

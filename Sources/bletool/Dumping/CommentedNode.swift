@@ -26,7 +26,6 @@ indirect enum CommentedNode: Hashable, Sendable {
         /// The YAML comment of this field; JSON has none.
         var comment: String?
 
-        /// A key and its value.
         init(_ key: String, _ value: CommentedNode, _ comment: String? = nil) {
             self.key = key
             self.value = value
@@ -34,7 +33,6 @@ indirect enum CommentedNode: Hashable, Sendable {
         }
     }
 
-    /// An entry of a list.
     struct Item: Hashable, Sendable {
         /// The entry; nil where only a comment is left of it.
         var node: CommentedNode?
@@ -58,7 +56,7 @@ extension CommentedNode {
         }
     }
 
-    /// The lines of YAML.
+    /// The lines as YAML.
     var yaml: [String] {
         switch self {
         case .mapping(let fields): fields.flatMap(\.yaml)
@@ -67,7 +65,7 @@ extension CommentedNode {
         }
     }
 
-    /// What stands on one line.
+    /// The node as YAML on one line.
     fileprivate var line: String {
         switch self {
         case .word(let text): text

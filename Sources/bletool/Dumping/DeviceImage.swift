@@ -5,25 +5,25 @@ import GATTClient
 
 /// What a device shows of its server.
 struct DeviceImage: Sendable {
-    /// What an attribute shows.
+    /// The value that an attribute was found to have.
     struct Shown: Hashable, Sendable {
         /// The value; nil when it could not be read.
         var value: [UInt8]?
-        /// Why there is none.
+        /// Why the value was not read.
         var reason: String?
         /// What the link had to be for it.
         var level = SecurityLevel.open
         /// Whether only a longer key would do.
         var needsLongKey = false
-        /// Whether reading is never permitted.
+        /// Whether the server never permits reading.
         var isUnreadable = false
     }
 
     /// What the device advertises that takes connections.
     struct Advertised: Hashable, Sendable {
-        /// The payload of its advertisement.
+        /// The advertising data, as octets.
         var data: [UInt8]
-        /// That of its scan response; nil when it has none.
+        /// The data of the scan response; nil when there is none.
         var scanResponse: [UInt8]?
         /// Whether the packets are those of extended advertising.
         var isExtended: Bool
@@ -40,7 +40,7 @@ struct DeviceImage: Sendable {
     /// The ATT_MTU that the device agreed to; nil where this host offered less than the most.
     var mtu: Int?
     var database: RemoteDatabase
-    /// What attributes show, by handle.
+    /// The values by attribute handle.
     var shown: [AttributeHandle: Shown] = [:]
 
     /// The attributes whose values reading may give: not the configuration of each client's own, nor what is only

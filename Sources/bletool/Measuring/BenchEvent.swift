@@ -24,13 +24,13 @@ struct BenchEvent: Event {
     var handle: AttributeHandle
     /// The type of the attribute, where it is known.
     var uuid: BluetoothUUID?
-    /// How many were done.
+    /// The number of completed operations.
     var operations: Int
     /// What they carried, in octets of values.
     var octets: Int
     /// From the first to the end of the last.
     var elapsed: Duration
-    /// How long they took.
+    /// The distribution of the operations' times.
     var profile: LatencyProfile
     /// The octets that the other end has, where it says so.
     var arrived: Int?

@@ -18,7 +18,7 @@ struct BenchServer: Sendable {
         static let count: BluetoothUUID = 0xb1e7_0003_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
     }
 
-    /// What it advertises itself as.
+    /// The name in the advertising data.
     static let name = "Bench"
 
     let manager: PeripheralManager
@@ -61,8 +61,8 @@ struct BenchServer: Sendable {
         return await ReadyEvent(manager.adapter, sets: [set])
     }
 
-    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each connection
-    /// and disconnection.
+    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each
+    /// connection and disconnection.
     func serve(_ report: (PeripheralEvent) -> Void) async throws(BLEError) {
         var sending: Task<Void, Never>?
         defer { sending?.cancel() }

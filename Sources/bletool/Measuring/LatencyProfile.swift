@@ -13,7 +13,7 @@ struct LatencyProfile: Hashable, Sendable {
     /// The profile of so many samples.
     init(_ samples: [Duration]) { sorted = samples.sorted() }
 
-    /// How many there are.
+    /// The number of samples.
     var count: Int { sorted.count }
     /// The shortest sample; nil without samples.
     var minimum: Duration? { sorted.first }

@@ -5,7 +5,7 @@ import HCISocket
 
 /// Takes the time of operations. What it took so far stands when a time limit ends them.
 final class Meter: Sendable {
-    /// How many times are kept.
+    /// The greatest number of stored times.
     static let limit = 1_000_000
 
     private struct State {
@@ -54,7 +54,7 @@ final class Meter: Sendable {
     /// All that was done so far has arrived by now.
     func end() { state.withLock { $0.last = $0.last.map { _ in .now } } }
 
-    /// How many were noted.
+    /// The number of operations noted.
     var operations: Int { state.withLock { $0.operations } }
 
     /// What it took, as an event.

@@ -4,7 +4,7 @@ import Glibc
 enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     /// On a terminal, unless NO_COLOR (no-color.org) is set or the terminal is a dumb one.
     case auto
-    /// Also into pipes and files.
+    /// Colors in pipes and files as well.
     case always
     case never
 
@@ -33,7 +33,7 @@ enum Style: String, Hashable, Sendable {
     }
 }
 
-/// The environment of the process.
+/// Reads the process's environment variables.
 enum Environment {
     /// The value of a variable, or nil when it is not set or empty.
     static func value(_ name: String) -> String? {

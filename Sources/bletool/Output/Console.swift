@@ -3,7 +3,6 @@ import Glibc
 /// Where a command speaks: results on stdout, as lines for people or objects for scripts, and everything
 /// else on stderr.
 struct Console: Sendable {
-    /// Whether results are JSON objects.
     var isJSON: Bool
     /// When text for people is colored.
     var color = ColorPolicy.auto
@@ -14,7 +13,6 @@ struct Console: Sendable {
     /// Where messages are written, stderr by default.
     var errors = LineWriter.errors
 
-    /// Whether results are colored.
     var isColored: Bool { color.allows(terminal: output.isTerminal) }
 
     /// Whether results can be shown as a table that is redrawn.

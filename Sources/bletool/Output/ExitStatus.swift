@@ -9,7 +9,7 @@ enum ExitStatus: Int32, Hashable, Sendable {
     case adapter = 3
     /// The process lacks a permission.
     case permission = 4
-    /// The peer's server refused.
+    /// The peer's server answered with an ATT error.
     case att = 5
     /// Pairing or encryption failed.
     case security = 6

@@ -22,14 +22,14 @@ struct Failure: Error, Hashable, Sendable {
         case adapter
         /// The process lacks a permission.
         case permission
-        /// The peer's server refused.
+        /// The peer's server answered with an ATT error.
         case att
         /// Pairing or encryption failed.
         case security
         /// The link was lost, data were not sent, or the peer broke the specification.
         case linkLost
 
-        /// How the process ends.
+        /// The exit status for this kind of failure.
         var status: ExitStatus {
             switch self {
             case .usage, .input: .badInput
@@ -43,7 +43,6 @@ struct Failure: Error, Hashable, Sendable {
         }
     }
 
-    /// The sort of failure.
     var kind: Kind
     /// What failed: an option, a file and its line, a device.
     var what: String
@@ -184,14 +183,14 @@ extension Failure {
         }
     }
 
-    /// What to do about an attribute that wants a safer link.
+    /// What to do about an attribute that requires a safer link.
     private static func security(wanted code: ATTErrorCode) -> String {
         code == .insufficientAuthentication
             ? "the attribute requires pairing, perhaps with a passkey: bletool pair DEVICE [--passkey DIGITS]"
             : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 
-    /// Why a device may refuse for good, without telling.
+    /// Why a device may refuse for good, without a reason.
     private static let leftover =
         "a device that still has a bond which this host has lost may refuse until the bond is removed there"
 
@@ -266,7 +265,7 @@ extension DisconnectReason {
 
 /// The commands that give this tool what it lacks.
 enum Grant {
-    /// Gives the program its capabilities.
+    /// The command that grants the capabilities to this program.
     static let command = "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool)"
 
     /// Makes the user a member of the group that a device's file belongs to.

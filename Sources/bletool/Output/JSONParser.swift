@@ -5,7 +5,6 @@ struct JSONParser {
     private let text: [UInt8]
     private var position = 0
 
-    /// A reader of `text`.
     init(_ text: String) { self.text = Array(text.utf8) }
 
     /// The value that all of the text is.
@@ -147,7 +146,7 @@ struct JSONParser {
 }
 
 extension JSONValue {
-    /// The value that `text` spells.
+    /// Parses `text`, which must be one JSON value.
     init(text: String) throws(BadInput) {
         var parser = JSONParser(text)
         self = try parser.parse()

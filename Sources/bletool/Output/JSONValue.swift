@@ -10,12 +10,11 @@ indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// A name and its value.
+    /// A member of an object.
     struct Member: Hashable, Sendable {
         var name: String
         var value: JSONValue
 
-        /// A name and its value.
         init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
@@ -46,10 +45,10 @@ extension JSONValue {
     /// A string of hexadecimal digits.
     init(hex octets: [UInt8]) { self = .string(octets.hex) }
 
-    /// The value, or `null`.
+    /// The string, or `null` for nil.
     init(_ value: String?) { self = value.map { .string($0) } ?? .null }
 
-    /// The value, or `null`.
+    /// The number, or `null` for nil.
     init(_ value: (some BinaryInteger)?) { self = value.map { JSONValue($0) } ?? .null }
 }
 
@@ -131,16 +130,16 @@ extension JSONValue {
     /// Creates the string `AA:BB:CC:DD:EE:FF`, or `null` for nil.
     init(_ address: DeviceAddress?) { self.init(address?.text) }
 
-    /// `public` or `random`, or `null`.
+    /// Creates `public` or `random`, or `null` without an address.
     init(typeOf address: DeviceAddress?) { self.init(address.map { "\($0.type)" }) }
 
-    /// The number of a handle.
+    /// Creates the number of a handle.
     init(_ handle: AttributeHandle) { self.init(handle.rawValue) }
 
     /// A UUID in its shortest form, or `null`.
     init(_ uuid: BluetoothUUID?) { self.init(uuid?.description) }
 
-    /// UUIDs in their shortest forms.
+    /// Creates a list of UUIDs in their shortest forms.
     init(_ uuids: [BluetoothUUID]) { self = .array(uuids.map { JSONValue($0) }) }
 
     init(_ value: Bool) { self = .bool(value) }

@@ -5,16 +5,16 @@ import Synchronization
 /// Lines to a descriptor. Each goes out at once and whole, whichever thread it comes from, so that lines
 /// never mix and a reader at the other end of a pipe sees each as it happens.
 final class LineWriter: Sendable {
-    /// What the descriptor is.
+    /// The file descriptor that is written to.
     let descriptor: Int32
     /// Why nothing can be written any more, once that is so; what is written then goes nowhere.
     private let problem = Mutex<Int32?>(nil)
     /// Whether a terminal shows the lines.
     let isTerminal: Bool
-    /// Who takes the lines instead, while a screen is in the way of the terminal.
+    /// The function that receives the lines instead, while a screen uses the terminal.
     private let diversion = Mutex<(@Sendable (String) -> Void)?>(nil)
 
-    /// Lines to an open descriptor.
+    /// Creates a writer for an open descriptor.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
@@ -56,7 +56,7 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Writes octets as they are.
+    /// Writes the octets without a line end. Returns false when writing has failed.
     @discardableResult
     func octets(_ octets: [UInt8]) -> Bool {
         problem.withLock { problem in

@@ -1,6 +1,6 @@
 /// Rows of text in columns, for people.
 struct Table {
-    /// How a column stands.
+    /// The alignment of a column's texts.
     enum Alignment {
         case left
         case right

@@ -7,7 +7,7 @@ import GATTClient
 struct ConnectedDevice: Sendable {
     let peripheral: Peripheral
     let radio: Radio
-    /// Where the verb speaks.
+    /// The output of the command.
     var console: Console
 
     init(peripheral: Peripheral, radio: Radio) {
@@ -25,7 +25,7 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// All that its server has.
+    /// Discovers all services, characteristics and descriptors of the device.
     func discover() async throws(Failure) -> RemoteDatabase {
         try await attempt(peripheral.address.text) { [peripheral] () throws(BLEError) in
             try await peripheral.discover()
@@ -59,7 +59,7 @@ struct ConnectedDevice: Sendable {
         return found?.first?.uuid
     }
 
-    /// The paths that arguments spell.
+    /// Parses the arguments that name attributes.
     static func paths(_ texts: [String]) throws(Failure) -> [AttributePath] {
         try texts.map { text throws(Failure) in
             try reading("attribute") { () throws(BadInput) in try AttributePath(text: text, names: Names.uuid)

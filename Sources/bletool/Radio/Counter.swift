@@ -4,10 +4,9 @@ import HCISocket
 final class Counter: Sendable {
     private let count = Lock(0)
 
-    /// How many so far.
     var value: Int { count.withLock { $0 } }
 
-    /// One more; returns how many.
+    /// Adds one and returns the new count.
     func increment() -> Int {
         count.withLock { count in
             count += 1

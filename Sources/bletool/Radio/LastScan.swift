@@ -2,17 +2,17 @@ import BLE
 import BLECore
 import Logging
 
-/// The devices of the user's last `scan` that take connections. An address without a type that is one of theirs needs no
-/// scan before it is connected to.
+/// The devices of the user's last `scan` that take connections. An address without a type that is one of
+/// theirs needs no scan before it is connected to.
 struct LastScan {
-    /// How many are kept.
+    /// The greatest number of remembered devices.
     static let limit = 4096
 
     private let path: String
 
     init(path: String = UserFolder.runtime + "/last-scan") { self.path = path }
 
-    /// Those with these 48 bits: more than one where a public and a random address are alike.
+    /// Returns the addresses with these 48 bits: more than one where a public and a random address are alike.
     func addresses(_ bits: UInt64) -> [DeviceAddress] {
         // What cannot be read is a scan that never was.
         guard let octets = try? File.contents(path, limit: Self.limit * 32) else { return [] }

@@ -2,7 +2,7 @@ import Logging
 
 /// What the library logs, on stderr.
 enum Logs {
-    /// Shows messages from `level` on.
+    /// Writes log messages from `level` on to stderr.
     static func start(_ level: LogLevel) {
         let level = Logger.Level(rawValue: level.rawValue) ?? .warning
         LoggingSystem.bootstrap { label in StandardErrorLog(label: label, logLevel: level) }

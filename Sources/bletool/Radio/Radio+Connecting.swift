@@ -19,7 +19,8 @@ extension Radio {
     /// How long connecting may take where nothing else is said.
     var connectingLimit: Duration { timeLimit ?? .seconds(20) }
 
-    /// What a device advertises that takes connections, with its scan response if it has one; nil when it is not heard.
+    /// What a device advertises that takes connections, with its scan response if it has one; nil when none
+    /// is received.
     func advertised(
         by address: DeviceAddress, within limit: Duration, onCoded: Bool
     ) async throws(Failure) -> DeviceImage.Advertised? {

@@ -5,13 +5,13 @@ import HCISocket
 
 /// A command that uses a radio.
 protocol RadioCommand: ToolCommand, Sendable {
-    /// What every such command takes.
+    /// The options that every radio command has.
     var global: GlobalOptions { get }
     /// What the command is called in messages: `scan`.
     static var doing: String { get }
     /// Whether the controller may be sent the extended commands.
     var usesExtendedCommands: Bool { get }
-    /// How devices pair with it.
+    /// Returns how the adapter pairs, and where it keeps bonds.
     func security(_ console: Console) async throws(Failure) -> SecurityOptions
     /// Checks the options, before a radio is touched.
     func check() throws(Failure)
@@ -56,7 +56,7 @@ struct Radio: Sendable {
     let adapter: Adapter
     let console: Console
     let timeLimit: Duration?
-    /// Shows how the controller is.
+    /// Reports changes of the controller's health.
     let health: HealthWatch
     private let recording: RecordingFile?
     private let doing: String

@@ -145,7 +145,7 @@ final class RecordingFile: Sendable {
 
 /// When a recording goes on in another file, and how many files are kept.
 struct Rotation: Hashable, Sendable {
-    /// Octets of a file.
+    /// The size after which a new file begins, in octets.
     var size: Int?
     /// How long a file is written to.
     var time: Duration?

@@ -6,7 +6,7 @@ import Recordings
 /// A configuration in the place of a recorded server.
 struct RecordedSession {
     let configuration: ServeConfiguration
-    /// The configuration's file, for messages.
+    /// The name of the configuration file, for messages.
     let name: String
 
     /// The most octets of a recording, which is kept whole here.

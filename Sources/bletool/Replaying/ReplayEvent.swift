@@ -3,9 +3,9 @@ import Recordings
 
 /// `replay`: what a server says otherwise than the recording, and what it came to.
 enum ReplayEvent: Event {
-    /// An answer that is different.
+    /// An answer that differs from the recorded one.
     case difference(Explained)
-    /// How much was compared.
+    /// The counts at the end of the replay.
     case summary(
         server: RecordedDialogue.Server, answers: Int, notifications: Int, differences: Int, isUpdated: Bool)
 

@@ -3,7 +3,7 @@ import HCISocket
 
 /// The table of a scan on a terminal: takes packets and keys, and draws soon after something has changed.
 actor LiveTable {
-    /// How the user ended it.
+    /// The key with which the user ended the table.
     enum Ending: Hashable, Sendable {
         case quit
         case connect(DeviceAddress)
@@ -117,7 +117,7 @@ actor LiveTable {
 
 /// A line of a screen and its look.
 struct ScreenLine: Hashable, Sendable {
-    /// How a line looks.
+    /// The style of a line.
     enum Look: Hashable, Sendable {
         case plain, title, heading, selected, dim, problem
     }

@@ -9,7 +9,7 @@ struct ScanRow: Sendable {
         var set: UInt8?
     }
 
-    /// A packet as it was heard.
+    /// A packet as it was received.
     struct Packet: Hashable, Sendable {
         var time: Timestamp
         var rssi: Int8?
@@ -17,18 +17,18 @@ struct ScanRow: Sendable {
         var payload: [UInt8]
     }
 
-    /// What it is known by.
+    /// What identifies the row.
     let key: Key
     /// Numbers the device's first packet among all.
     let first: Int
     /// Its last packet, with all that it said.
     private(set) var event: AdvertisementEvent
-    /// How many packets were heard.
+    /// The number of received packets.
     private(set) var count = 0
     /// The last of them, oldest first.
     private(set) var packets: [Packet] = []
 
-    /// Packets that are remembered.
+    /// The number of packets that a row remembers.
     static let history = 64
     /// How long packets count for the rate.
     static let rateWindow: Int64 = 10_000
@@ -48,8 +48,8 @@ struct ScanRow: Sendable {
                 payload: event.payload))
     }
 
-    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not counted: there are as
-    /// many as this host asks for.
+    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not
+    /// counted: there are as many as this host asks for.
     func rate(at now: Timestamp) -> Double? {
         let recent = packets.filter {
             !$0.isScanResponse && now.milliseconds - $0.time.milliseconds <= Self.rateWindow
@@ -59,10 +59,11 @@ struct ScanRow: Sendable {
         return Double(recent.count - 1) / Double(max(1000, now.milliseconds - begin)) * 1000
     }
 
-    /// The last strengths, oldest first.
+    /// Returns the last signal strengths in dBm, oldest first.
     func strengths(_ count: Int) -> [Int8] { packets.compactMap(\.rssi).suffix(count) }
 
-    /// The strength that rows are sorted by: the mean of the last ones in steps of 5 dB, so that rows stay where they are.
+    /// The strength that rows are sorted by: the mean of the last ones in steps of 5 dB, so that rows stay
+    /// where they are.
     var steadyStrength: Int {
         let last = strengths(8)
         guard !last.isEmpty else { return Int.min }

@@ -6,7 +6,7 @@ import BLECore
 /// The devices that a scan has found, and how the user views them: sorted, filtered, one of them selected or open.
 /// Keys and packets go in, lines come out (`lines(columns:lines:at:)`).
 struct ScanTable {
-    /// What rows are sorted by.
+    /// The column that rows are sorted by.
     enum Order: String, CaseIterable, Sendable {
         case strength = "RSSI"
         case name
@@ -16,7 +16,7 @@ struct ScanTable {
         case found
     }
 
-    /// What is on the screen.
+    /// The view that is shown.
     enum View: Hashable, Sendable {
         case table
         /// One device; so many lines of it are above the screen.
@@ -60,10 +60,9 @@ struct ScanTable {
         _ = rows.use(key, first: ScanRow(key, first: number, event)) { $0.note(event) }
     }
 
-    /// Whether the table stands still.
     var isPaused: Bool { pausedAt != nil }
 
-    /// How many devices are remembered.
+    /// The number of remembered devices.
     var count: Int { rows.count }
 
     /// The number of devices in words, as in `3 devices`.
@@ -192,7 +191,7 @@ struct ScanTable {
 }
 
 extension ScanTable.Order {
-    /// The next in turn.
+    /// The next order; the first after the last.
     fileprivate var next: Self {
         let all = Self.allCases
         let place = all.firstIndex(of: self) ?? 0
@@ -277,8 +276,8 @@ extension ScanTable {
     ]
 }
 
-/// The columns of a table of devices for a terminal of some width: those that matter least go first, and names, words and
-/// services share what the others leave.
+/// The columns of a table of devices for a terminal of some width: those that matter least go first, and
+/// names, words and services share what the others leave.
 struct ScanColumns {
     enum Column: CaseIterable {
         case address, kind, name, strength, bars, rate, says, services, seen
@@ -320,7 +319,7 @@ struct ScanColumns {
             }
         }
 
-        /// The most that it takes.
+        /// The greatest width of the column.
         var most: Int { self == .name ? 32 : share > 0 ? 200 : least }
 
         var isNumber: Bool { [.strength, .rate, .seen].contains(self) }
@@ -348,10 +347,10 @@ struct ScanColumns {
         }
     }
 
-    /// A row of headings.
+    /// The line with the headings of the columns.
     var heading: String { "  " + line { $0.heading } }
 
-    /// A row of the table.
+    /// Returns the line of a row.
     func line(of row: ScanRow, at now: Timestamp) -> String {
         let hasAddress = all.contains { $0.column == .address }
         return line { column in
@@ -376,7 +375,7 @@ struct ScanColumns {
 }
 
 extension ScanRow {
-    /// How long ago it was heard: `now`, `12s`, `3m`, `2h`.
+    /// The time since the last packet: `now`, `12s`, `3m`, `2h`.
     func age(at now: Timestamp) -> String {
         let seconds = max(0, now.milliseconds - event.time.milliseconds) / 1000
         switch seconds {

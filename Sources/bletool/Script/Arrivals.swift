@@ -36,7 +36,7 @@ final class Arrivals: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// None will come any more.
+    /// Ends the waiting, because no more events can arrive.
     func end(_ error: BLEError) {
         let waiter = state.withLock { state in
             state.end = state.end ?? error

@@ -3,7 +3,7 @@ import Glibc
 
 /// A script for one connection: a file, or what comes on stdin.
 struct ScriptFile: Sendable {
-    /// The file; - is stdin.
+    /// The path of the script; `-` is stdin.
     var path: String
     /// Whether lines after one that fails are run.
     var keepsGoing = false
@@ -59,7 +59,7 @@ struct ScriptFile: Sendable {
         }
     }
 
-    /// What a failure at a line means for the others: the end of all but where the caller wants to go on, and where
+    /// What a failure at a line means for the others: the end of all but where the caller goes on, and where
     /// the link is gone in any case.
     private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
         let told = failure.at("\(path == "-" ? "stdin" : path):\(line)")

@@ -82,7 +82,7 @@ actor ScriptRunner {
         await end(handle)
     }
 
-    /// The end of a subscription.
+    /// Ends a subscription, if there is one.
     private func end(_ handle: AttributeHandle) async {
         guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
         subscription.cancel()

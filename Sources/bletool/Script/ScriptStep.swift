@@ -10,9 +10,9 @@ enum ScriptStep: Sendable {
     case subscribe(SubscribeStep)
     /// Ends the subscription to the characteristic that the text names.
     case unsubscribe(String)
-    /// Waits for something to come.
+    /// Waits for a notification, an indication or a disconnection.
     case wait(WaitStep)
-    /// Does nothing for a while.
+    /// Pauses for this time.
     case sleep(Duration)
 
     /// The names of the steps that are no verbs of `gatt`.
@@ -117,7 +117,7 @@ private struct SleepStep: ParsableArguments {
     @Argument var duration: String
 }
 
-/// `wait notification|indication|disconnection [ATTR] [--within DURATION]`.
+/// The step `wait notification|indication|disconnection [ATTR] [--within DURATION]`.
 struct WaitStep: ParsableArguments {
     enum Awaited: String, CaseIterable, ExpressibleByArgument, Sendable {
         case notification, indication, disconnection

@@ -46,7 +46,7 @@ extension OutOfBandArguments {
         }
     }
 
-    /// All that peers have given.
+    /// Reads the out-of-band data of all files.
     func records() throws(Failure) -> [OutOfBandRecord] {
         var records: [OutOfBandRecord] = []
         for path in data {

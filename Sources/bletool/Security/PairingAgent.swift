@@ -6,9 +6,9 @@ import SMP
 struct PairingAgent: PairingDelegate {
     let ioCapability: IOCapability
     let console: Console
-    /// What is displayed or entered.
+    /// The passkey that is displayed or entered.
     var passkey: Passkey?
-    /// Whether comparisons are true.
+    /// Whether the agent accepts every numeric comparison.
     var acceptsComparison = false
     /// What peers have given by another way, read when it is needed: a server may get it while it runs.
     var outOfBand = OutOfBandArguments()
@@ -73,7 +73,7 @@ struct PairingEvent: Event {
     enum What: Sendable {
         /// The passkey to type on the peer.
         case display(Passkey)
-        /// The number that both show.
+        /// The number that both devices display.
         case compare(Passkey)
     }
 

@@ -75,7 +75,7 @@ extension PairingArguments {
         OutOfBandArguments(offer: oobOffer, isLegacy: oobLegacy, data: oobData)
     }
 
-    /// How the command line wants to pair. `configured`: what the configuration says where that does not.
+    /// How the command line says to pair. `configured`: what the configuration says where that does not.
     /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
     /// pairing itself. `role`: that of the links on which it pairs.
     func options(
@@ -107,8 +107,8 @@ extension PairingArguments {
         io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly
     }
 
-    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel whose pairing is
-    /// left as it is may have another program that asks.
+    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel
+    /// whose pairing is left as it is may have another program that asks.
     func mayAuthenticate(configured: SecurityConfiguration, on adapter: AdapterSpecification?) -> Bool {
         let isKernel: Bool
         switch adapter {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A question to the person at the terminal, whatever the standard streams are.
 enum TerminalQuestion {
-    /// Who asks in place of this, because the terminal is theirs.
+    /// The function that asks instead, while a shell uses the terminal.
     static let shell = Mutex<(@Sendable (String) async -> String?)?>(nil)
 
     /// The answer, a line; nil when there is no terminal, or when the task is cancelled.

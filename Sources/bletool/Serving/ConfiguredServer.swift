@@ -56,8 +56,8 @@ struct ConfiguredServer: Sendable {
         return (onRead, onWrite)
     }
 
-    /// Asks for a program's run, whose outcome is the answer; false when too many wait already. `dropped` counts the writes
-    /// without response for which there was no room.
+    /// Asks for a program's run, whose outcome is the answer; false when too many wait already. `dropped`
+    /// counts the writes without response for which there was no room.
     private func start(
         _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
         of uuid: BluetoothUUID, _ dropped: Lock<Int>

@@ -1,8 +1,8 @@
 import Glibc
 import HCISocket
 
-/// Waits until a file has been written or replaced (inotify(7)), by any process. It need not be there yet; its folder must
-/// be.
+/// Waits until a file has been written or replaced (inotify(7)), by any process. It need not be there yet;
+/// its folder must be.
 final class FileChanges: Sendable {
     /// What has happened since the last time.
     enum Change {

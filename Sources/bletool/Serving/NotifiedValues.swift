@@ -147,7 +147,7 @@ struct NotifiedValues: Sendable {
 
     // MARK: - Subscribers
 
-    /// The value that `text` spells.
+    /// Converts a line of text to a value.
     private func value(_ text: [UInt8], _ format: ValueFormat) throws(BadInput) -> [UInt8] {
         format == .utf8 ? text : try format.octets(String(decoding: text, as: UTF8.self).trimmed)
     }
@@ -205,7 +205,7 @@ private final class Takers: Sendable {
     private struct State {
         /// How many values each has not taken yet.
         var waiting: [Central: Int] = [:]
-        /// Those of which it was said that they are late, and how many values they were not sent.
+        /// The centrals that were reported as late, with the number of values that they were not sent.
         var late: [Central: Int] = [:]
         var latest: [UInt8]?
     }
@@ -223,7 +223,7 @@ private final class Takers: Sendable {
     /// Notes the value that is about to be sent.
     func latest(_ value: [UInt8]) { state.withLock { $0.latest = value } }
 
-    /// Those of `centrals` that take another value, and those that do not for the first time.
+    /// Returns the `centrals` that accept another value, and those that do not for the first time.
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
             state.late = state.late.filter { centrals.contains($0.key) }
@@ -242,8 +242,9 @@ private final class Takers: Sendable {
 
     func begin(_ central: Central) { state.withLock { $0.waiting[central, default: 0] += 1 } }
 
-    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and which it is to
-    /// be sent now. Where only one value at a time is sent, it is late once, for another would be at each value.
+    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and
+    /// which it is to be sent now. Where only one value at a time is sent, it is late once, for another would
+    /// be at each value.
     func end(_ central: Central) -> (count: Int, latest: [UInt8]?)? {
         state.withLock { state in
             let count = state.waiting[central, default: 1] - 1

@@ -74,8 +74,8 @@ struct ProgramLines: ~Copyable {
         return line
     }
 
-    /// Waits for the end of the program, whose output has ended, and says how it ended. One that runs on is ended, and so is
-    /// one whose task is cancelled.
+    /// Waits for the end of the program, whose output has ended, and says how it ended. One that runs on is
+    /// ended, and so is one whose task is cancelled.
     func end() async -> String {
         let (loop, process) = (loop, process)
         let limit = Task(executorPreference: loop) {

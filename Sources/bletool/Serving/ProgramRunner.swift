@@ -93,7 +93,7 @@ final class ProgramRunner: Sendable {
         return try result.get()
     }
 
-    /// How many run or wait.
+    /// The number of programs that run or wait.
     var count: Int { unfinished.withLock { $0 } }
 
     /// Takes no more and waits until all have run; what has not after `limit` is dropped. Returns how many that are, to
@@ -171,7 +171,7 @@ extension PlatformOptions {
 }
 
 extension TerminationStatus {
-    /// How a program ended.
+    /// How a program ended, for messages.
     var words: String {
         switch self {
         case .exited(let code): "ended with status \(code)"
@@ -205,7 +205,7 @@ extension Program {
 }
 
 extension [String: String] {
-    /// As the library wants them.
+    /// The variables in the form that Subprocess takes.
     fileprivate var variables: [Subprocess.Environment.Key: String?] {
         reduce(into: [:]) { variables, entry in
             variables[Subprocess.Environment.Key(stringLiteral: entry.key)] = entry.value

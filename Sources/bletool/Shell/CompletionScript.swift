@@ -6,7 +6,7 @@ struct CompletionScript {
     /// The script that the argument parser generates.
     let generated: String
 
-    /// The script with that added.
+    /// The generated script with the additions.
     var text: String {
         var text = generated
         for (anchor, more) in [Self.bash, Self.zsh, Self.fish] {

@@ -75,7 +75,7 @@ actor GATTShell {
         if let ended = session.take() { await ended.device.peripheral.disconnect() }
     }
 
-    /// Who is asked while the shell has the terminal.
+    /// Returns the function that asks the user while the shell has the terminal.
     private static func asking(
         _ events: AsyncStream<News>.Continuation
     ) -> @Sendable (String) async -> String? {
@@ -293,7 +293,7 @@ extension GATTShell {
         case done(Failure?)
         /// The `connect` command has made a link.
         case connected(Peripheral)
-        /// A link has ended.
+        /// A link has ended for this reason.
         case lost(number: Int, DisconnectReason)
         /// The user has to be asked.
         case question(String, CheckedContinuation<String?, Never>)

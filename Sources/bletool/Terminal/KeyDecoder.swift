@@ -44,7 +44,7 @@ struct KeyDecoder: Sendable {
         return [.escape] + take([])
     }
 
-    /// The first key, nil for what is none, and its length; 0 when more must come.
+    /// Returns the first key, nil for octets that are no key, and its length; 0 when more octets must come.
     private static func key(_ octets: ArraySlice<UInt8>) -> (TerminalKey?, length: Int) {
         switch octets.first ?? 0 {
         case 0x1b: escape(octets)
@@ -59,7 +59,7 @@ struct KeyDecoder: Sendable {
 
     private static func letter(_ octet: UInt8) -> Character { Character(Unicode.Scalar(octet)) }
 
-    /// UTF-8; what is none is skipped.
+    /// Returns a character of UTF-8 and its length; the key is nil for invalid UTF-8, which is skipped.
     private static func scalar(_ octets: ArraySlice<UInt8>) -> (TerminalKey?, length: Int) {
         let first = octets.first ?? 0
         let length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1

@@ -2,7 +2,7 @@
 struct LineEditor: Hashable, Sendable {
     /// What a key comes to, when it is more than a change of the line.
     enum Outcome: Hashable, Sendable {
-        /// The line is done.
+        /// The user has entered this line.
         case line(String)
         /// Ctrl-C: the line is given up.
         case interrupt
@@ -10,7 +10,7 @@ struct LineEditor: Hashable, Sendable {
         case end
         /// Tab: what stands before the cursor is to be completed.
         case complete
-        /// Ctrl-L: an empty screen.
+        /// Ctrl-L: clear the screen.
         case clear
     }
 
@@ -22,12 +22,11 @@ struct LineEditor: Hashable, Sendable {
     private(set) var cursor = 0
     /// Lines that were typed before.
     private(set) var history = LineHistory()
-    /// What was cut last.
+    /// The text that was cut last.
     private var cut: [Character] = []
     /// What Ctrl-R looks for among earlier lines.
     private(set) var search: String?
 
-    /// What stands before the cursor.
     var beforeCursor: String { String(text[..<cursor]) }
 
     /// Handles a key. Returns nil while the line is still being edited.
@@ -72,7 +71,6 @@ struct LineEditor: Hashable, Sendable {
         }
     }
 
-    /// Puts text at the cursor.
     mutating func insert(_ more: some Collection<Character>) {
         guard text.count + more.count <= Self.limit else { return }
         text.insert(contentsOf: more, at: cursor)

@@ -1,13 +1,13 @@
-/// Lines that were typed before, the oldest first. They are kept as long as the process lives, and nowhere else: what is
-/// written to devices may be secret.
+/// Lines that were typed before, the oldest first. They are kept as long as the process lives, and nowhere
+/// else: what is written to devices may be secret.
 struct LineHistory: Hashable, Sendable {
-    /// How many are kept.
+    /// The greatest number of remembered lines.
     static let limit = 1000
 
     private var lines: [String] = []
     /// Where up and down have come to; nil when none of them is shown.
     private var place: Int?
-    /// What was being typed before.
+    /// The text that was typed before an older line was shown.
     private var draft = ""
 
     /// Keeps a line, unless it is empty or the last one again.
@@ -34,7 +34,7 @@ struct LineHistory: Hashable, Sendable {
         return place.map { lines[$0] } ?? draft
     }
 
-    /// None is shown any more.
+    /// Returns to the text that is typed.
     mutating func leave() { place = nil }
 
     /// The newest line that has `text` in it, older than the newest that is `line`.

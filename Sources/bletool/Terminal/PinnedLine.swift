@@ -17,7 +17,6 @@ enum PinnedLine {
         }
     }
 
-    /// Prints lines above it.
     static func above(_ lines: String, on writer: LineWriter) -> Bool {
         pinned.withLock { pinned in
             guard let pinned else { return writer.text(lines) }

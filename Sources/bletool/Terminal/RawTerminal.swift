@@ -4,7 +4,7 @@ import HCISocket
 /// The terminal while it is ours: it delivers each key as it is pressed, and shows none of them. However the process
 /// ends, stops or fails, the terminal is as it was.
 final class RawTerminal: Sendable {
-    /// What it is taken for.
+    /// The mode in which the terminal is used.
     enum Use: Sendable {
         /// Lines that go on below what is there. Ctrl-C is a key.
         case lines
@@ -12,9 +12,9 @@ final class RawTerminal: Sendable {
         case screen
     }
 
-    /// Where keys come from.
+    /// The descriptor from which keys are read.
     let input = STDIN_FILENO
-    /// What is shown on it.
+    /// The writer of the terminal.
     let output: LineWriter
     private let use: Use
     /// How the terminal was, while it is ours.
@@ -26,10 +26,11 @@ final class RawTerminal: Sendable {
     private static let signals = [SIGWINCH, SIGTSTP, SIGCONT]
     private static let endOfProcess: Void = { atexit { RawTerminal.giveBack() } }()
 
-    /// The terminal of stdin and `output`; nil when one of them is none, or it belongs to another job of the shell.
+    /// The terminal of stdin and `output`; nil when one of them is no terminal, or it belongs to another job
+    /// of the shell.
     init?(_ output: LineWriter, for use: Use) {
         guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
-        // Who is no job of any shell has no terminal in this sense, and may use it.
+        // A process that is no job of a shell has no foreground group, and may use the terminal.
         let job = tcgetpgrp(STDIN_FILENO)
         guard job == getpgrp() || job == -1 else { return nil }
         (self.output, self.use) = (output, use)
@@ -103,7 +104,7 @@ extension termios {
 }
 
 extension LineWriter {
-    /// The columns and lines of the terminal; of what is none, the usual ones.
+    /// The columns and lines of the terminal; 80 and 24 when the descriptor is no terminal.
     var size: (columns: Int, lines: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

@@ -3,11 +3,11 @@ import HCISocket
 
 /// How far a transfer has come, on one line of a terminal.
 struct TransferProgress: Hashable, Sendable {
-    /// What is done, in octets.
+    /// The number of transferred octets.
     var done: Int
     /// The size of the whole transfer, in octets.
     var total: Int
-    /// Since the first octet.
+    /// The time since the first octet.
     var elapsed: Duration
 
     /// Octets per second; nil before there is any time to speak of.
@@ -56,7 +56,7 @@ final class ProgressDisplay: Sendable {
     private let start = ContinuousClock.now
     private let drawn = Lock(Duration?.none)
 
-    /// A display on stderr.
+    /// Creates a display on stderr, which shows nothing if stderr is no terminal or output is JSON.
     init(_ console: Console) {
         writer = console.errors.isTerminal && !console.isJSON ? console.errors : nil
     }
@@ -82,6 +82,6 @@ final class ProgressDisplay: Sendable {
         writer.line(TransferProgress(done: done, total: done, elapsed: ContinuousClock.now - start).summary)
     }
 
-    /// Takes the line away.
+    /// Removes the line from the terminal.
     func abandon() { if let writer { PinnedLine.show(nil, on: writer) } }
 }

@@ -1,4 +1,4 @@
-/// Who makes what has a public address: the prefixes that the IEEE registers, from the lists that the system has. They
+/// The manufacturers of devices with a public address: the prefixes that the IEEE registers, from the lists that the system has. They
 /// are 40,000 and grow each day, so that they are the system's and not ours.
 struct AddressPrefixes {
     /// A prefix and whose it is.
@@ -44,8 +44,9 @@ struct AddressPrefixes {
         return digits.uppercased()
     }
 
-    /// The entries of a list in the IEEE's form: a line `70-B3-D5 (hex) NAME`, then `F2F000-F2FFFF (base 16) NAME` for a
-    /// part of those addresses, or `70B3D5 (base 16) NAME` for all of them; lines of the postal address follow.
+    /// The entries of a list in the IEEE's form: a line `70-B3-D5 (hex) NAME`, then `F2F000-F2FFFF (base 16)
+    /// NAME` for a part of those addresses, or `70B3D5 (base 16) NAME` for all of them; lines of the postal
+    /// address follow.
     static func entries(of list: [UInt8]) -> [Entry] {
         var block = ""
         return list.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -10,7 +10,7 @@ struct AdvertiseSettings: Hashable, Sendable {
     var content = AdvertisingContent()
     /// What the device looks like, where the packets are given as they are.
     var deviceAppearance: Appearance?
-    /// What others may do.
+    /// Whether centrals can connect or scan.
     var kind = AdvertisingKind.connectable
     /// What to do when the content does not fit.
     var overflow = OverflowPolicy.fail
@@ -30,11 +30,11 @@ struct AdvertiseSettings: Hashable, Sendable {
     var secondaryPHY: PHY?
     /// The one device that it is for.
     var direction: AdvertisingDirection?
-    /// Whether it hides the address.
+    /// Whether the packets carry no address.
     var isAnonymous = false
     /// The number of the set for scanners.
     var sid: UInt8?
-    /// How many events to send.
+    /// The number of advertising events, 1 to 255; nil: no limit.
     var maximumEvents: UInt8?
     /// The periodic train that goes with it.
     var periodic: PeriodicSettings?
@@ -88,7 +88,7 @@ struct AdvertiseSettings: Hashable, Sendable {
 // MARK: Texts
 
 extension AdvertisingChannels {
-    /// Numbers with commas between them.
+    /// Parses numbers with commas between them.
     init(text: some StringProtocol) throws(BadInput) {
         self = []
         for number in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -113,7 +113,7 @@ extension AdvertisingFlags {
 }
 
 extension CompanyIdentifier {
-    /// The company of that number.
+    /// Parses the number of a company.
     init(text: some StringProtocol) throws(BadInput) {
         self.init(rawValue: try UInt16(text: text, "a company's number"))
     }
@@ -136,7 +136,7 @@ extension ServiceData {
 }
 
 extension Appearance {
-    /// The appearance of that number.
+    /// Parses the number of an appearance.
     init(text: some StringProtocol) throws(BadInput) {
         self.init(rawValue: try UInt16(text: text, "an appearance"))
     }
@@ -233,8 +233,8 @@ extension AdvertiseSettings {
         }
     }
 
-    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that are given the
-    /// server's name and appearance need not be.
+    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that
+    /// are given the server's name and appearance need not be.
     init(
         _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext,
         _ what: String = Self.ofServer, kind: AdvertisingKind = .connectable,

@@ -8,7 +8,6 @@ struct BadInput: Error, Hashable {
     /// What to write instead, where there is something to say.
     var hint: String?
 
-    /// A problem in words.
     init(_ reason: String, hint: String? = nil) {
         self.reason = reason
         self.hint = hint

@@ -3,9 +3,9 @@ import BLECore
 
 /// The keys that sensors encrypt with, as `--bindkey` gives them.
 struct BindKeys: Hashable, Sendable {
-    /// Those for any sensor.
+    /// The keys that are tried for any sensor.
     private var common: [UInt128] = []
-    /// Those of one sensor each, by its address.
+    /// The keys of single sensors, by address.
     private var own: [UInt64: UInt128] = [:]
 
     init() {}

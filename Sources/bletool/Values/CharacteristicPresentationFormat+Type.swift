@@ -9,7 +9,7 @@ extension CharacteristicPresentationFormat {
         return .number(coding, exponent: Int(exponent), unit: Self.units[unit] ?? "")
     }
 
-    /// The signs of common units.
+    /// The symbols of common units.
     private static let units: [UInt16: String] = [
         0x2701: "m", 0x2702: "kg", 0x2703: "s", 0x2704: "A", 0x2705: "K", 0x2710: "m²", 0x2711: "m³",
         0x2712: "m/s", 0x2722: "Hz", 0x2723: "N", 0x2724: "Pa", 0x2725: "J", 0x2726: "W", 0x2728: "V",

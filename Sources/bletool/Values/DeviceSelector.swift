@@ -9,7 +9,7 @@ enum DeviceSelector: Hashable, Sendable {
     /// `name:GLOB`: the first that a scan finds with a matching name.
     case name(String)
 
-    /// The device that `text` names.
+    /// Parses an address, with or without its type, or `name:GLOB`.
     init(text: some StringProtocol) throws(BadInput) {
         if text.hasPrefix("name:") {
             let pattern = text.dropFirst(5)

@@ -2,7 +2,7 @@ import AssignedNumbers
 import BLEAdvertising
 import BLECore
 
-/// The names of assigned numbers.
+/// Looks up names of assigned numbers.
 enum Names {
     /// The UUID that a name of the Bluetooth SIG stands for, rather one of that kind.
     @Sendable static func uuid(_ name: String, _ kind: AssignedNumbers.UUIDKind) -> BluetoothUUID? {
@@ -11,7 +11,6 @@ enum Names {
 
     @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }
 
-    /// The name of a company.
     @Sendable static func company(_ company: CompanyIdentifier) -> String? {
         AssignedNumbers.companyName(company.rawValue)
     }

@@ -26,11 +26,10 @@ struct PeriodicSettings: Hashable, Sendable {
     }
 }
 
-/// `periodic:` of a beacon.
 extension PeriodicSettings {
     private enum Key: String, CaseIterable { case interval, data, manufacturer, serviceData, txPower }
 
-    /// What the node says.
+    /// Reads the mapping under `periodic:`.
     init(_ node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
         let fields = try YAMLFields<Key>(node, "periodic")
         let interval = try fields.required(.interval)

@@ -17,7 +17,7 @@ extension Collection where Element == String {
     }
 }
 
-/// The optimal string alignment distance.
+/// Returns the optimal string alignment distance.
 private func edits(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...right.count)

@@ -10,7 +10,7 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case utf8
     /// Integers of 8 to 32 bits, little-endian.
     case u8, u16, u32, i8, i16, i32
-    /// An IEEE 754 single.
+    /// An IEEE 754 number of 32 bits.
     case f32
     /// IEEE 11073, two and four octets.
     case sfloat, float
@@ -34,10 +34,10 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
         }
     }
 
-    /// All names, for help.
+    /// The names of all formats, for help.
     static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// The format of that name.
+    /// Parses the name of a format.
     init(text: some StringProtocol) throws(BadInput) {
         guard let format = Self(rawValue: String(text)) else {
             let names = Self.allCases.map(\.rawValue)

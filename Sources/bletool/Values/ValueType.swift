@@ -77,7 +77,7 @@ extension ValueType {
         }
     }
 
-    /// What a value says.
+    /// A value as the type presents it.
     enum Reading: Hashable {
         case text(String)
         /// A number in decimal, and its unit, which may be empty.

@@ -3,7 +3,7 @@
 
 checks=0
 
-# btmgmt wants an input that can be polled and never ends; /dev/null is neither.
+# btmgmt requires an input that can be polled and never ends; /dev/null is neither.
 mkfifo /scratch/never
 exec 9<>/scratch/never
 

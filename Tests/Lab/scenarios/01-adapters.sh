@@ -1,4 +1,4 @@
-# `bletool adapters` tells what the kernel has.
+# `bletool adapters` lists what the kernel has.
 two_adapters
 mgmt 1 power off >/dev/null
 

@@ -1,7 +1,7 @@
 # BlueZ receives what `bletool advertise` sends on a kernel adapter, and Ctrl-C undoes it and nothing else.
 # limit: 120
 two_adapters
-mgmt 0 add-adv -u 180f 2 >/dev/null # somebody else's
+mgmt 0 add-adv -u 180f 2 >/dev/null # another program's
 
 background advertise bletool advertise --adapter hci0 --name Labtest --service 180d --manufacturer 0xffff:0102 --json
 ready advertise "address == '$peripheral' and addressType == 'public'"
@@ -11,7 +11,7 @@ check 'mgmt finds the name' mgmt_finds '^name Labtest'
 heard >heard.log
 check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
 check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" heard.log
-check 'hcitool hears its address' wait_for 12 output "$peripheral" lescan
+check 'hcitool shows its address' wait_for 12 output "$peripheral" lescan
 check 'it costs next to nothing' idle advertise
 
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT

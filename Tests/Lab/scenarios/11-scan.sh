@@ -19,7 +19,7 @@ check 'no RSSI is null' ndjson scan.out 'rssi is None'
 check 'a scan by service' run scan scan --count 1 --service 180d --timeout "$(units 40)s"
 check 'a find that does not come: status 2' exits 2 scan --count 1 --name Nobody --timeout 2s
 check 'a scan that has had its time: status 0' exits 0 scan --duration 2s
-check 'a scan hears again what scans before heard' run scan scan --count 1 --address "$peripheral" --timeout "$(units 40)s"
+check 'a scan receives what scans before have received' run scan scan --count 1 --address "$peripheral" --timeout "$(units 40)s"
 
 # The controller reports to a scan that runs only what starts now.
 mgmt 0 rm-adv 1 >/dev/null
@@ -28,7 +28,7 @@ background first bletool scan --adapter hci1 --json --name Reference --duration 
 background second bletool scan --adapter hci1 --json --name Reference --duration 12s
 sleep 3
 mgmt 0 add-adv -c -u 180d -n 1 >/dev/null
-check 'one scan hears it' wait_for 15 ndjson first.out "name == 'Reference'"
+check 'one scan receives it' wait_for 15 ndjson first.out "name == 'Reference'"
 check 'the other too' wait_for 15 ndjson second.out "name == 'Reference'"
 check 'the first ends well' ends first 'exit 0'
 check 'the second ends well' ends second 'exit 0'

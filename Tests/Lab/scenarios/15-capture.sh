@@ -12,7 +12,7 @@ background btmon btmon -w /scratch/btmon.btsnoop
 background follow bletool decode --follow /scratch/all.btsnoop --json
 wait_for 5 test -s /scratch/btmon.btsnoop || die 'btmon records nothing'
 mgmt 0 add-adv -c -u 180d -n 1 >/dev/null
-check 'what advertises is heard' run scan bletool scan --adapter hci1 --json --count 1 --name 'Ref*' --timeout "$(units 40)s"
+check 'a scan receives the advertising' run scan bletool scan --adapter hci1 --json --count 1 --name 'Ref*' --timeout "$(units 40)s"
 check 'the recording is read while it is written' wait_for 10 ndjson follow.out "name == 'LE Set Extended Scan Enable'"
 sleep 1
 finish btmon INT >/dev/null

@@ -10,7 +10,7 @@ sleep 1
 background scan bletool scan --adapter hci1 --repeats all --json
 sleep 1
 advertise First
-check 'it hears what the kernel does not look for' wait_for 10 hears First
+check 'it receives advertising that the kernel does not search for' wait_for 10 hears First
 mgmt 0 rm-adv 1 >/dev/null
 advertise Second
 check 'it goes on' wait_for 10 hears Second

@@ -23,5 +23,5 @@ bluez "select-attribute $(uuid fff3)"
 check 'notifications' says 10 'Value:' 'notify on'
 bluez back
 check 'it disconnects' says 20 'Successful disconnected' "disconnect $peripheral"
-check 'the end of the link is told' wait_for 10 ndjson serve.out "event == 'disconnected'"
+check 'the end of the link is reported' wait_for 10 ndjson serve.out "event == 'disconnected'"
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT

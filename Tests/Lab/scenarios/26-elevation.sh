@@ -1,4 +1,4 @@
-# A value that wants encryption: the server refuses, `bletool gatt` asks the kernel for more security and reads once
+# A value that requires encryption: the server refuses, `bletool gatt` asks the kernel for more security and reads once
 # more. The kernel pairs; bluetoothd asks bluetoothctl whether the numbers agree.
 # limit: 150
 two_adapters

@@ -10,7 +10,7 @@ bluetoothd_server
 taken() { ndjson serve.out "event == 'health' and what == 'central-taken' and 'bluetoothd (process ' in message"; }
 connects() { timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --primary; }
 check 'a central connects to bluetoothd' output 'fff0' connects
-check 'that is told' wait_for 10 taken
+check 'that is reported' wait_for 10 taken
 check 'and in a line' grep -q 'bluetoothd.*start anew' serve.err
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT
 mgmt 0 rm-adv 1 >/dev/null

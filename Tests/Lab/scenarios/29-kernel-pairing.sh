@@ -32,14 +32,14 @@ anew() {
 
 # Just Works.
 serving
-check 'what wants encryption is read: the kernels pair' run works from_central gatt read fff1
+check 'a value that requires encryption is read: the kernels pair' run works from_central gatt read fff1
 check 'its value' ndjson works.out "bytes.fromhex(value) == b'a secret'"
-check 'the server tells how safe the link is' wait_for 5 ndjson serve.out \
+check "the server reports the link's security" wait_for 5 ndjson serve.out \
     "event == 'security' and level == 'medium' and keySize == 16"
 check 'the central has a bond' output '"secureConnections":true' bonds_of central
 check 'and so has the server' wait_for 5 output '"secureConnections":true' bonds_of peripheral
 wait_for 10 unlinked
-check 'Just Works does not do for what wants authentication' exits 6 from_central gatt read fff2
+check 'Just Works does not suffice for a value that requires authentication' exits 6 from_central gatt read fff2
 anew
 
 # Comparison, at both sides.
@@ -58,7 +58,7 @@ mgmt 1 unpair -t 1 "$peripheral" >/dev/null
 serving --io displayYesNo
 check 'the bond alone is enough for the next link' run bonded from_central gatt read fff2 --io displayYesNo
 check 'its value' ndjson bonded.out "bytes.fromhex(value) == b'more so'"
-check 'nobody was asked' not grep -q comparison serve.out bonded.out
+check 'no user was asked' not grep -q comparison serve.out bonded.out
 wait_for 10 unlinked
 
 # Another program has removed the bond on one side.

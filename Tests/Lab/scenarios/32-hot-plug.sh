@@ -3,20 +3,20 @@ background watch bletool adapters --watch --json
 told() { wait_for 15 ndjson watch.out "$@"; }
 
 air
-check 'adapters that come are told' told "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
+check 'new adapters are reported' told "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
     "change == 'added' and adapter == 'hci1'" "adapter == 'hci1' and state == 'down' and owner == 'kernel'"
 adapter 0 central
 own=$(address hci0)
-check 'power is told' told "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
+check 'power is reported' told "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
 background holder bletool scan --adapter user:hci0 --json
-check 'an adapter that is taken is told' told "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
+check 'an adapter that is taken is reported' told "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
 check 'Ctrl-C ends its holder' ends holder 'signal INT' INT
 finish btvirt KILL >/dev/null
-check 'adapters that go are told' told "change == 'removed' and adapter == 'hci0'" \
+check 'removed adapters are reported' told "change == 'removed' and adapter == 'hci0'" \
     "change == 'removed' and adapter == 'hci1'"
 air
 again() { [ "$(grep -c '"change":"added","adapter":"hci0"' watch.out)" = 2 ]; }
-check 'adapters that come again are told' wait_for 15 again
+check 'adapters that return are reported' wait_for 15 again
 check 'one that has come back is opened by its address' run again bletool scan --adapter "hci:$own" --duration 1s
 check 'it costs next to nothing' idle watch
 check 'Ctrl-C ends it by that signal' ends watch 'signal INT' INT

@@ -26,7 +26,7 @@ check 'an advertisement is on air' on_air
 
 echo $enable until-reset >/scratch/deaf
 background scan bletool scan --adapter hci0 --repeats all --json
-check 'a silent controller is told' wait_for 15 told recovering "fault == 'silence' and step == 'reset'"
+check 'a silent controller is reported' wait_for 15 told recovering "fault == 'silence' and step == 'reset'"
 check 'its power is cycled' wait_for 30 told recovering "step == 'power-cycle'"
 check 'it is back' wait_for 20 told recovered "step == 'power-cycle'"
 check 'the scan goes on' wait_for 10 hears
@@ -35,9 +35,9 @@ check 'and says why' grep -q 'powered off' beacon.err
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 
 background scan bletool scan --adapter hci0 --repeats all --json
-check 'a new scan hears' wait_for 15 hears
+check 'a new scan receives advertising' wait_for 15 hears
 kill -USR1 "$(cat kernel.pid)"
-check 'a hardware error is told' wait_for 10 told recovering "fault == 'hardware-error' and code == 42"
+check 'a hardware error is reported' wait_for 10 told recovering "fault == 'hardware-error' and code == 42"
 check 'the scan goes on after it' wait_for 20 goes_on
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 

@@ -7,11 +7,11 @@ background holder bletool gatt "$peripheral/public" notify fff3 --adapter hci1 -
 check 'one has the link' wait_for 30 ndjson holder.out "event == 'notification'"
 check 'a second server on the adapter is refused: status 3' exits 3 bletool serve "$here/serve.yaml" --adapter hci0
 cp check.log second.log
-check 'and told whose the first is' grep -q "the server of process $(cat serve.pid)" second.log
+check 'and names the process of the first' grep -q "the server of process $(cat serve.pid)" second.log
 gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'another one is refused: status 3' exits 3 gatt read fff1
 cp check.log refused.log
-check 'and told why' grep -q 'another program has the link' refused.log
+check 'and gives the reason' grep -q 'another program has the link' refused.log
 check 'the first one notices nothing' test ! -s holder.end
 before=$(grep -c notification holder.out)
 check 'it goes on' wait_for 5 at_least $((before + 2)) notification holder.out

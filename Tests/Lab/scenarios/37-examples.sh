@@ -13,10 +13,10 @@ check 'the gateway has lost it' wait_for 20 grep -q 'lost: ' gateway.out
 background thermometer "$examples/thermometer" hci0 Ward
 check 'it has it again' wait_for 60 grep -q 'connected 2' gateway.out
 before=$(grep -c celsius gateway.out)
-check 'and is told the temperature' wait_for 15 at_least $((before + 2)) celsius gateway.out
+check 'and receives the temperature' wait_for 15 at_least $((before + 2)) celsius gateway.out
 check 'the gateway sleeps between values' idle gateway
 check 'Ctrl-C ends the gateway' ends gateway 'signal INT' INT
-check 'the thermometer is told' wait_for 10 grep -q disconnected thermometer.out
+check 'the thermometer reports it' wait_for 10 grep -q disconnected thermometer.out
 check 'Ctrl-C ends the thermometer' ends thermometer 'signal INT' INT
 wait_for 10 unlinked
 

@@ -7,7 +7,7 @@ ready serve
 head -c 4000 /dev/urandom >sent
 check '200 parts are written without response' run write bletool gatt C0:00:00:00:00:00/random write fff2 --from sent \
     --without-response --chunk 20 --adapter hci1 --json --connect-timeout "$(units 40)s"
-check 'and told as written' ndjson write.out "event == 'written' and octets == 4000"
+check 'and reported as written' ndjson write.out "event == 'written' and octets == 4000"
 hex() { od -An -v -tx1 | tr -d ' \n'; }
 arrived() {
     sed -n 's/.*"event":"write".*"value":"\([0-9a-f]*\)".*/\1/p' serve.out | tr -d '\n' >arrived

@@ -1,4 +1,4 @@
-# A user without capabilities is told which one is missing and how to get it; with it, the tool works.
+# A user without capabilities gets the name of the missing one and the command that grants it; with it, the tool works.
 two_adapters
 mgmt 0 add-adv -c -u 180d 1 >/dev/null
 # The build folder may be closed to others.
@@ -13,7 +13,7 @@ check 'it names the capability' grep -qi 'cap_net_raw' nobody.log
 check 'it names the command that gives it' grep -q 'setcap' nobody.log
 nobody /scratch/bletool scan --adapter hci1 --timeout 5s --json >nobody.out
 check 'with --json the last line says so too' ndjson nobody.out "event == 'error' and code == 4"
-check 'adapters works for everybody' output "$peripheral" nobody /scratch/bletool adapters
+check 'adapters works for all users' output "$peripheral" nobody /scratch/bletool adapters
 check 'with both capabilities scan works' run scan allowed +net_raw,+net_admin \
     /scratch/bletool scan --adapter hci1 --json --count 1 --timeout "$(units 40)s"
 check 'capture as nobody: status 4' exits 4 nobody /scratch/bletool capture /scratch/nobody.btsnoop --adapter hci1

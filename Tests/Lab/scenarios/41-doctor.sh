@@ -14,7 +14,7 @@ check 'root may all: status 0' doctor 0 "ok and all(may.values()) and missing ==
     and [c['subject'] for c in checks if c['check'] == 'adapter' and c['status'] == 'ok'] == ['hci0', 'hci1']" \
     bletool doctor --json
 check 'for people, too' output 'ok  *adapter hci0' bletool doctor
-check 'nobody lacks capabilities: status 4' doctor 4 "not ok and missing['scan'] == ['CAP_NET_RAW']
+check 'the user nobody lacks capabilities: status 4' doctor 4 "not ok and missing['scan'] == ['CAP_NET_RAW']
     and missing['user'] == ['CAP_NET_ADMIN']
     and any('setcap' in (c['fix'] or '') for c in checks if c['check'] == 'capabilities')" \
     nobody /scratch/bletool doctor --json

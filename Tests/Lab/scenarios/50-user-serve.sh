@@ -18,7 +18,7 @@ check 'gatttool reads' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' gatt --char-
 check 'gatttool writes' output 'written successfully' gatt --char-write-req -a 0x0024 -n 0102
 timeout "$(units 4)" stdbuf -oL gatttool -i hci1 -b "$peripheral" --char-write-req -a 0x0027 -n 0100 --listen >notify.log
 check 'gatttool is notified' at_least 3 'Notification handle = 0x0026' notify.log
-check 'the end of the link is told with its reason' wait_for 10 ndjson serve.out \
+check 'the end of the link is reported with its reason' wait_for 10 ndjson serve.out \
     "event == 'disconnected' and reason == 0x13"
 check 'bletool on the kernel reads' run read bletool gatt "$peripheral/public" read fff1 --adapter hci1 --json \
     --connect-timeout "$(units 40)s"

@@ -23,10 +23,10 @@ mgmt 1 power on >/dev/null
 background holder bletool scan --adapter user:hci1 --json
 held() { bletool adapters --json >held.out && ndjson held.out "adapter == 'hci1' and owner == 'user-channel'"; }
 check 'an adapter that is held is listed so' wait_for 10 held
-check 'who takes it, too, is told who has it: status 3' exits 3 bletool scan --adapter user:hci1 --timeout 2s
+check 'a second process learns which one has it: status 3' exits 3 bletool scan --adapter user:hci1 --timeout 2s
 cp check.log held.log
 check 'by name and number' grep -q "in use by .*bletool (process [0-9]*)" held.log
-check 'who wants it from the kernel, too: status 3' exits 3 bletool scan --adapter hci1 --timeout 2s
+check 'it cannot be used through the kernel either: status 3' exits 3 bletool scan --adapter hci1 --timeout 2s
 check 'one that is not there: status 3' exits 3 bletool scan --adapter user:hci7 --timeout 2s
 check 'Ctrl-C ends the holder by that signal' ends holder 'signal INT' INT
 check 'the adapter has power again' wait_for 5 powered 1
@@ -36,6 +36,6 @@ check 'beside bluetoothd' run scan user scan --count 1 --name Lab --timeout "$(u
 check 'the adapter has power again' wait_for 5 powered 1
 
 background scan bletool scan --adapter user:hci1 --json
-check 'it hears' wait_for 15 ndjson scan.out "event == 'advertisement'"
+check 'it receives' wait_for 15 ndjson scan.out "event == 'advertisement'"
 unplugged=3
 unplug scan

@@ -8,7 +8,7 @@ background serve bletool serve "$here/serve.yaml" --adapter $socket --json
 ready serve
 peripheral=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
 # As with `mgmt_finds`, a report that comes too early is lost.
-check 'hcitool hears its name' wait_for 20 output "$peripheral Lab" lescan
+check 'hcitool shows its name' wait_for 20 output "$peripheral Lab" lescan
 
 here_too() { bletool "$@" --adapter $socket --json; }
 check 'scan' run scan here_too scan --count 1 --name Lab --timeout "$(units 40)s"

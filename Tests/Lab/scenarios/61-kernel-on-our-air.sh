@@ -28,7 +28,7 @@ check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 
 # The kernel advertises.
 mgmt 0 add-adv -c -u 180d 1 >/dev/null
-check 'our scan hears the kernel' run scan here_too scan --service 180d --count 1 --timeout "$(units 40)s"
+check 'our scan receives the advertising of the kernel' run scan here_too scan --service 180d --count 1 --timeout "$(units 40)s"
 check 'by its address' ndjson scan.out "address == 'C0:00:00:00:00:00' and connectable"
 mgmt 0 rm-adv 1 >/dev/null
 

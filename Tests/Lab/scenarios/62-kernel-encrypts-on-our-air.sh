@@ -30,13 +30,13 @@ wait_for 40 test -s reader.end
 check 'the reader has the value' output '"value":"6120736563726574"' cat reader.out
 check 'it ends well' grep -q 'exit 0' reader.end
 wait_for 10 unlinked
-check 'with the key that was kept nobody is asked' output '"value":"6120736563726574"' gatt read fff1 --timeout "$(units 30)s"
+check 'with the stored key no user is asked' output '"value":"6120736563726574"' gatt read fff1 --timeout "$(units 30)s"
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 
 finish btmon INT >/dev/null
 "$here/packets" session.btsnoop >packets.log
 check 'the central encrypted twice' at_least 2 'hci1 < 0119201c' packets.log
 check 'the peripheral gave its key twice' at_least 2 'hci0 < 011a2012' packets.log
-check 'and each time both were told' at_least 4 '> 04080400....01' packets.log
+check 'and each time both received the event' at_least 4 '> 04080400....01' packets.log
 check 'it was LE Secure Connections: a public key each way' at_least 2 '< 02............06000c' packets.log
 our_air_ends

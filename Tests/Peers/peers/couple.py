@@ -16,7 +16,7 @@ IO = PairingDelegate.IoCapability
 
 
 class Person(PairingDelegate):
-    """Somebody before a device: what one of the two devices shows, the person types into the other."""
+    """A user of a device: what one of the two devices shows, the person types into the other."""
 
     def __init__(self, io, shown):
         super().__init__(io)
@@ -62,7 +62,7 @@ class Couple:
         return ours.ltk or ours.ltk_central, theirs.ltk or theirs.ltk_peripheral
 
     def forget(self):
-        """Nobody knows anybody."""
+        """No device knows another."""
         for host in (self.central, self.peripheral):
             host.keystore = MemoryKeyStore()
 
@@ -77,7 +77,7 @@ class Couple:
             yield peer, await soon(other, "the connection at the peripheral")
 
     async def advertise(self, own_address_type=OwnAddressType.RANDOM):
-        """The peripheral advertises, until somebody connects."""
+        """The peripheral advertises until a central connects."""
         await self.peripheral.start_advertising(
             own_address_type=own_address_type, advertising_interval_min=50, advertising_interval_max=50)
 

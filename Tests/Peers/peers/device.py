@@ -27,7 +27,7 @@ async def device(radio, address, name="Bumble", services=(), **settings):
 
 
 async def rename(host, address):
-    """The host has another static random address from now on, so that nobody knows it."""
+    """The host has another static random address from now on, so that no peer knows it."""
     host.random_address = Address(address)
     await host.send_command(HCI_LE_Set_Random_Address_Command(random_address=host.random_address))
 
@@ -39,7 +39,7 @@ def address_of(ready):
 
 
 async def find(host, name):
-    """Scans actively until a device of this complete name is heard, its scan response merged in."""
+    """Scans actively until a device of this complete name is received, its scan response merged in."""
     found = asyncio.get_running_loop().create_future()
 
     def heard(advertisement):

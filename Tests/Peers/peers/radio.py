@@ -52,7 +52,7 @@ async def air():
 
 
 def free_ports(count):
-    """RootCanal does not tell the ports that the system chose, so they are chosen here: below those that the system
+    """RootCanal does not report the ports that the system chose, so they are chosen here: below those that the system
     gives, and others than those of the scripts that run beside this one."""
     start = 10_000 + os.getpid() % 500 * 40
     free = []

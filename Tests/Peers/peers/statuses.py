@@ -47,7 +47,7 @@ async def event(reader, matches, what):
 
 
 async def differences(reader, writer, name, rows):
-    """Plays rows, and tells of those that were answered in another way."""
+    """Plays rows, and returns those that were answered in another way."""
     found = []
     for place, (command, wanted, *other) in enumerate(rows, 1):
         if other and sys.argv[1] == "rootcanal":

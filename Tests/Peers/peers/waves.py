@@ -1,4 +1,4 @@
-"""What a Bumble host hears of extended and periodic advertising."""
+"""What a Bumble host receives of extended and periodic advertising."""
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -26,7 +26,7 @@ async def hears(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
 
 @asynccontextmanager
 async def following(host, address, sid):
-    """Follows a train; gives a queue of what its packets say. Scans meanwhile: RootCanal tells of no packets else."""
+    """Follows a train; gives a queue of what its packets say. Scans meanwhile: RootCanal reports no packets else."""
     said = asyncio.Queue()
     await host.start_scanning(active=False, scanning_phys=(HCI_LE_1M_PHY,))
     sync = await host.create_periodic_advertising_sync(address, sid, sync_timeout=1.0)

@@ -1,4 +1,4 @@
-"""Advertising on LE Coded, which only those hear who listen there."""
+"""Advertising on LE Coded, which only scans on that PHY receive."""
 from peers.bletool import bletool, running
 from peers.scenario import expect, scenario
 

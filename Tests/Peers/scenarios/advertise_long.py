@@ -19,7 +19,7 @@ async def steps(radio):
             expect(
                 [heard[key] for key in ("legacy", "truncated", "connectable", "scannable")],
                 [False, False, False, kind == "scannable"], "the packet")
-            # Of a response, RootCanal does not tell the set.
+            # RootCanal does not report the set of a response.
             if kind == "nonconnectable":
                 expect(heard["sid"], 5, "the set")
 

@@ -1,4 +1,4 @@
-"""Bumble hears three advertisements of one bletool at once: a connectable one, a beacon and one without address."""
+"""Bumble receives three advertisements of one bletool at once: a connectable one, a beacon and one without address."""
 from bumble.core import AdvertisingData
 
 from peers.bletool import running
@@ -26,7 +26,7 @@ async def steps(radio):
                 expect(beacon.data_bytes, b"\x0f\x24\x17//example.org", "the beacon's data")
                 expect((beacon.address, beacon.is_legacy), (address_of(ready), False), "the beacon")
                 nobody = await hears(central, lambda a: a.sid == 9, "the anonymous one")
-                # RootCanal tells the address all the same.
+                # RootCanal reports the address all the same.
                 expect(nobody.data_bytes.hex(), "05ffffff0102", "the anonymous one")
 
 

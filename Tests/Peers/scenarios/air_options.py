@@ -46,7 +46,7 @@ async def steps(_):
 
     async with air("--loss", "1") as radio, running("advertise", "--name", "x", "--adapter", radio) as advertiser:
         await advertiser.event("ready")
-        expect(await bletool("scan", "--duration", "1s", "--adapter", radio), [], "what is heard when all is lost")
+        expect(await bletool("scan", "--duration", "1s", "--adapter", radio), [], "what is received when all is lost")
     async with air("--delay", "150ms") as radio, running("advertise", "--name", "x", "--adapter", radio) as advertiser:
         await advertiser.event("ready")
         start = time.monotonic()

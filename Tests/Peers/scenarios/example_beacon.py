@@ -1,4 +1,4 @@
-"""Bumble hears both advertisements of the beacon of Examples."""
+"""Bumble receives both advertisements of the beacon of Examples."""
 import asyncio
 import signal
 

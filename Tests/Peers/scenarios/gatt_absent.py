@@ -1,4 +1,4 @@
-"""`bletool gatt` to an address that nobody has gives up at --connect-timeout or --timeout, and says so."""
+"""`bletool gatt` to an address that no device has gives up at --connect-timeout or --timeout, and says so."""
 from peers.bletool import bletool
 from peers.scenario import scenario
 

@@ -14,7 +14,7 @@ SECRET, VALUE = "fff1", b"a secret"
 
 
 async def hide_elsewhere(peripheral):
-    """Advertises by another private address until somebody connects. (Bumble 0.0.236 makes one by itself, and tells the
+    """Advertises by another private address until a central connects. (Bumble 0.0.236 makes one by itself, and gives the
     controller the old one.)"""
     address = Address.generate_private_address(peripheral.irk)
     await peripheral.send_sync_command(HCI_LE_Set_Random_Address_Command(random_address=address))

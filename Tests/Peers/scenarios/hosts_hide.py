@@ -1,5 +1,5 @@
 """Bumble's hosts have paired and leave it to their controllers to hide both and to know each other again; a stranger sees
-nobody that it knows."""
+no known device."""
 import asyncio
 
 from bumble.core import TimeoutError

@@ -4,7 +4,7 @@ from peers.raw import Frames
 from peers.scenario import expect, scenario
 from peers.thermometer import serving
 
-# Requests of a wrong length are answered with Invalid PDU (0x04), requests that nobody knows with
+# Requests of a wrong length are answered with Invalid PDU (0x04), unknown requests with
 # Request Not Supported (0x06): Core 5.4, Vol 3, Part F, 3.3 and 3.4.1.1. Bit 6 of the opcode marks commands.
 ANSWERED = {
     "02": 0x04, "0217": 0x04, "02170000": 0x04,
@@ -20,7 +20,7 @@ ANSWERED = {
     "18": 0x04, "180100": 0x04,
     "00": 0x06, "14": 0x06, "30": 0x06, "3f": 0x06, "a0ffff": 0x06,
 }
-# Answers to nothing, commands that nobody knows or that are cut short, and nothing at all.
+# Answers to nothing, commands that are unknown or cut short, and nothing at all.
 UNANSWERED = ["090001", "110001", "0b", "01", "010a010001", "13", "1e", "1e00", "1b", "21",
               "52", "5201", "70", "7fff", "d2", "d20100", "f0", ""]
 READ_NAME = "080100ffff002a"  # Read By Type of the device name: the next answer, if there was none before

@@ -9,7 +9,7 @@ COMPLETE, STATUS = "040e", "040f"
 # A command without its packet type, the event that must answer it, and the status in that; in this order.
 COMMANDS = [
     ("030c00", COMPLETE, 0),                                        # Reset
-    ("fffe00", None, UNKNOWN_COMMAND),                              # an opcode that nobody has
+    ("fffe00", None, UNKNOWN_COMMAND),                              # an opcode that is not assigned
     ("0620020000", COMPLETE, INVALID),                              # LE Set Advertising Parameters, cut short
     ("06200f1f001f000000000000000000000700", COMPLETE, INVALID),    # an interval of 19.375 ms
     ("06200f000100010900000000000000000700", COMPLETE, INVALID),    # advertising type 9

@@ -15,7 +15,7 @@ BROKEN = {
     "more octets in the second packet": [(FIRST, "030004000a"), (CONTINUING, "01009999")],
     "a frame that another one cuts off": [(FIRST, "030004000a")],
     "a frame longer than anything": [(FIRST, "ffff0400" + "55" * 20)],
-    "a channel that nobody has": [(FIRST, "010077000a")],
+    "a channel that is not in use": [(FIRST, "010077000a")],
     "channel 0": [(FIRST, "010000000a")],
 }
 

@@ -39,7 +39,7 @@ WRONG = {
     "a public key in legacy pairing": (LEGACY, KEY.packet, UNSPECIFIED),
     "a key before encryption": (LEGACY, packet(0x06), UNSPECIFIED),
     "an identity before encryption": (LEGACY, packet(0x09), UNSPECIFIED),
-    "key presses that nobody agreed on": (LEGACY, "0e01", UNSPECIFIED),
+    "key presses that were not agreed on": (LEGACY, "0e01", UNSPECIFIED),
     "a Security Request of a central": (LEGACY, "0b01", NOT_KNOWN),
     "a Pairing Response of a central": (LEGACY, features(2), NOT_KNOWN),
     "a public key cut short": (SECURED, KEY.packet[:-2], PARAMETERS),

@@ -51,7 +51,7 @@ WRONG = {
     "key size 17": ([("01", last(features(2, key_size=17)))], PARAMETERS),
     "key size 6": ([("01", last(features(2, key_size=6)))], KEY_SIZE),
     "key size 15": ([("01", last(features(2, key_size=15)))], KEY_SIZE),
-    "data that nobody gave": ([("01", last(features(2, oob=1, authentication=SECURE)))], OOB_NOT_AVAILABLE),
+    "data that were not given": ([("01", last(features(2, oob=1, authentication=SECURE)))], OOB_NOT_AVAILABLE),
     "a confirm value for a response": ([("01", last(packet(0x03)))], UNSPECIFIED),
     "a public key for a response": ([("01", last(KEY.packet))], UNSPECIFIED),
     "a Pairing Request of a peripheral": ([("01", last(features(1)))], NOT_KNOWN),

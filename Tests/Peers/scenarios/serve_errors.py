@@ -32,7 +32,7 @@ REFUSED = {
     "find where nothing is": ("0400f0ffff", "010400f00a"),
     "read by type from handle 0": ("080000ffff0328", "0108000001"),
     "read by type backwards": ("08050004000328", "0108050001"),
-    "read by a type that nobody has": ("080100ffffad0b", "010801000a"),
+    "read by a type that no attribute has": ("080100ffffad0b", "010801000a"),
     "group by what is no group": ("100100ffff0328", "0110010010"),
     "group from handle 0": ("100000ffff0028", "0110000001"),
     "group where nothing is": ("1000f0ffff0028", "011000f00a"),

@@ -1,4 +1,4 @@
-"""Bumble reads short and long values from `bletool serve`, which tells of the MTU and of each read."""
+"""Bumble reads short and long values from `bletool serve`, which reports the MTU and each read."""
 from bumble.core import UUID
 from bumble.gatt import GATT_CHARACTERISTIC_USER_DESCRIPTION_DESCRIPTOR as USER_DESCRIPTION
 

@@ -5,7 +5,7 @@ from peers.scenario import scenario
 from peers.statuses import *
 
 CENTRAL = 0xC0FFEE000002
-NO_QUESTION = "RootCanal takes answers to what nobody asked."
+NO_QUESTION = "RootCanal takes answers without a question."
 ROLE = "Only a central encrypts (7.8.24). RootCanal lets anybody, and begins once more while it has begun."
 TWICE = "RootCanal tries to connect once more to who is connected, which is 0x0b (Vol 1, Part F, 2.11)."
 

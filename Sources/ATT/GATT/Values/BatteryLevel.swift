@@ -5,7 +5,7 @@ public struct BatteryLevel: Hashable, PacketCodable {
     /// The charge in percent, 0 to 100.
     public let percent: UInt8
 
-    /// So many percent; nil for more than 100.
+    /// Creates a level in percent; nil for less than 0 and more than 100.
     public init?(percent: Int) {
         guard (0...100).contains(percent) else { return nil }
         self.percent = UInt8(percent)
@@ -44,11 +44,11 @@ extension BatteryLevel: CustomStringConvertible {
 extension BluetoothUUID {
     /// The Battery Service of the SIG's assigned numbers, 0x180f.
     public static let batteryService: BluetoothUUID = 0x180f
-    /// How full a battery is.
+    /// The characteristic Battery Level: 0 to 100 %.
     public static let batteryLevel: BluetoothUUID = 0x2a19
 }
 
 extension CharacteristicKey<BatteryLevel> {
-    /// How full a battery is.
+    /// The characteristic Battery Level, as a number from 0 to 100.
     public static let batteryLevel = CharacteristicKey(.batteryLevel, in: .batteryService)
 }

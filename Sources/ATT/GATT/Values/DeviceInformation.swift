@@ -8,11 +8,11 @@ public struct DeviceInformation: Hashable, Sendable {
     public var model: String?
     /// The device's serial number (Serial Number String, 2a25).
     public var serialNumber: String?
-    /// The revision of its hardware.
+    /// The hardware revision (Hardware Revision String, 2a27).
     public var hardware: String?
-    /// The revision of its firmware.
+    /// The firmware revision (Firmware Revision String, 2a26).
     public var firmware: String?
-    /// The revision of its software.
+    /// The software revision (Software Revision String, 2a28).
     public var software: String?
     /// Its maker's and its own number.
     public var system: SystemID?
@@ -100,18 +100,18 @@ public struct SystemID: Hashable, PacketCodable {
     }
 }
 
-/// What identifies a product (3.9).
+/// The PnP ID: vendor, product and version (Device Information Service 1.1, 3.9).
 public struct PlugAndPlayID: Hashable, PacketCodable {
-    /// Who gave the vendor its number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
+    /// The organization that assigned the vendor's number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     public var vendorSource: UInt8
     /// The vendor's number, in the register that `vendorSource` names.
     public var vendor: UInt16
     /// The product, by the vendor's count.
     public var product: UInt16
-    /// The version: 0x0123 is 1.2.3.
+    /// The version of the product in BCD: 0x0123 is 1.2.3.
     public var version: UInt16
 
-    /// A product of a vendor.
+    /// Creates the identification of a vendor's product.
     public init(vendorSource: UInt8, vendor: UInt16, product: UInt16, version: UInt16) {
         self.vendorSource = vendorSource
         self.vendor = vendor

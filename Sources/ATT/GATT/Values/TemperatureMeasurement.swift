@@ -2,7 +2,7 @@ import BLECore
 
 /// What a thermometer has measured (Health Thermometer Service 1.0, 3.1): an IEEE-11073 number with its unit.
 public struct TemperatureMeasurement: Hashable, PacketCodable {
-    /// The unit of the temperature.
+    /// The scale of a temperature.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// The temperature is in degrees Celsius.
         case celsius = "°C"
@@ -15,13 +15,13 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     public struct Site: RawRepresentable, Hashable, Sendable {
         /// The number of the site in the characteristic Temperature Type.
         public let rawValue: UInt8
-        /// The site with that number.
+        /// Creates a site from its number in the characteristic Temperature Type.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
     }
 
-    /// The number, of four octets.
+    /// The temperature, in the 32-bit format of IEEE 11073.
     public var value: MedicalFloat
-    /// The unit of `value`.
+    /// The scale of `value`.
     public var unit: Unit
     /// When it was measured, by the device's clock.
     public var time: CalendarTime?
@@ -120,7 +120,7 @@ public struct CalendarTime: Hashable, PacketCodable {
 extension BluetoothUUID {
     /// The Health Thermometer Service of the SIG's assigned numbers, 0x1809.
     public static let healthThermometerService: BluetoothUUID = 0x1809
-    /// What a thermometer has measured.
+    /// The characteristic Temperature Measurement: a temperature with its time and site.
     public static let temperatureMeasurement: BluetoothUUID = 0x2a1c
 }
 

@@ -39,7 +39,7 @@ actor BondFolder {
 // MARK: - Reading
 
 extension BondFolder {
-    /// All that the folder has.
+    /// The contents of a folder, as they were read.
     struct Contents: Sendable {
         var records: [BondRecord] = []
         var identities: [LocalIdentity] = []
@@ -394,7 +394,7 @@ enum BondFile: String {
     /// The name of an address: `C0:11:22:33:44:55-random`.
     static func name(_ address: DeviceAddress) -> String { "\(address.text)-\(address.type)" }
 
-    /// The address of that name.
+    /// Returns the address that a file name stands for; nil if it is no name of a bond.
     static func address(_ name: some StringProtocol) -> DeviceAddress? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         // Only the very name that `name` gives, so that no two files are of one bond.

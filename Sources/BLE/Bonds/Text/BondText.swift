@@ -181,7 +181,6 @@ struct StaticAddress: Hashable, Sendable {
     static let kind = "address"
 
     var adapter: String
-    /// A random static address.
     var address: DeviceAddress
 
     init(_ address: DeviceAddress, of adapter: String) {

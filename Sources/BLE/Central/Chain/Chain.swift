@@ -68,7 +68,8 @@ extension Chain {
         try await perform(.use, body)
     }
 
-    /// The value of a characteristic.
+    /// Connects if necessary and reads a characteristic. Throws `ChainError`, which names the step that
+    /// failed.
     public func read<Value>(_ key: CharacteristicKey<Value>) async throws(ChainError) -> Value {
         try await perform(.read) { (device) throws(BLEError) in try await device.read(key) }
     }
@@ -82,8 +83,8 @@ extension Chain {
         }
     }
 
-    /// The values that a characteristic sends, each given to `body` until it says that it has enough, by false. The end of
-    /// the link is a failure.
+    /// The values that a characteristic sends, each given to `body` until it says that it has enough, by
+    /// false. The end of the link is a failure.
     public func values<Value>(
         of key: CharacteristicKey<Value>, _ body: @Sendable (Value) async throws(BLEError) -> Bool
     ) async throws(ChainError) {
@@ -156,9 +157,9 @@ extension Chain {
 
 extension Chain {
     /// Connects to the first `count` devices that pass all filters, each as soon as it is found, and runs `body` with
-    /// all of them at once. Returns when all are done: what came of each, in no order. When the time of the scan is over,
-    /// those count that were found until then; none is a failure of the scan. So they do when the scan itself fails,
-    /// which is reported to the channel.
+    /// all of them at once. Returns when all are done: what came of each, in no order. When the time of the
+    /// scan is over, those count that were found until then; none is a failure of the scan. So they do when
+    /// the scan itself fails, which is reported to the channel.
     ///
     /// ```swift
     /// let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))

@@ -1,16 +1,16 @@
-/// A step of a chain.
+/// The kind of a chain's step.
 public enum ChainStep: String, Hashable, Sendable, CaseIterable {
-    /// A scan for the device.
+    /// The scan that searches for the device.
     case scan
-    /// The connection to it.
+    /// Connecting to the device.
     case connect
-    /// A read of a value.
+    /// Reading the value of a characteristic.
     case read
-    /// A write of a value.
+    /// Writing the value of a characteristic.
     case write
     /// A subscription, and the values that come of it.
     case values
-    /// Something of the caller's.
+    /// An action that the caller supplies.
     case use
 }
 
@@ -35,9 +35,9 @@ extension ChainError: CustomStringConvertible {
 public enum ChainEvent: Hashable, Sendable {
     /// A step begins; of all but the scan the device is known.
     case began(ChainStep, Peripheral.Identifier?)
-    /// The device is found.
+    /// The scan has found the device.
     case found(Advertisement)
-    /// A step is done.
+    /// A step has succeeded; of all but the scan the device is known.
     case done(ChainStep, Peripheral.Identifier?)
     /// A step has failed, and the chain with it.
     case failed(ChainError)

@@ -21,8 +21,8 @@ public struct Channel: Sendable {
         watchers = ChannelWatchers()
     }
 
-    /// What the channel's chains do from now on. A consumer that is more than 1,024 events behind loses the stream, with
-    /// `BLEError.overflow`.
+    /// What the channel's chains do from now on. A consumer that is more than 1,024 events behind loses the
+    /// stream, with `BLEError.overflow`.
     public func events() -> BoundedStream<ChainEvent> {
         let buffer = StreamBuffer<ChainEvent>(.overflow(limit: 1024))
         watchers.add(buffer)

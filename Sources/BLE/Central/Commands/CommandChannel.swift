@@ -74,7 +74,7 @@ extension Peripheral {
     }
 }
 
-/// What a channel does.
+/// The task of a command channel.
 private struct CommandWork: Sendable {
     let peripheral: Peripheral
     let writing: RemoteCharacteristic

@@ -10,7 +10,7 @@ final class HeldCommands: Sendable {
 
     private let state = Lock(State())
     private let limit: Int
-    /// What was not written.
+    /// The commands that were not written, with their errors.
     let failures = StreamBuffer<CommandFailure>(.newest(64))
     /// Says that there is something to write.
     private let bell = StreamBuffer<Bool>(.newest(1))
@@ -45,7 +45,7 @@ final class HeldCommands: Sendable {
         }
     }
 
-    /// A command was not written.
+    /// Reports that a command was not written.
     func fail(_ command: PendingCommand, _ error: BLEError) {
         failures.yield(CommandFailure(command: command.octets, error: error))
         command.finish(.failure(error))

@@ -10,7 +10,7 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
         case otherProcess
     }
 
-    /// The identifier of the device.
+    /// The identifier that `connect` accepts.
     public let id: Peripheral.Identifier
     /// How it is connected to this process.
     public var state: PeripheralState
@@ -28,7 +28,7 @@ public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
     case disconnected
     /// A request waits for a link.
     case connecting
-    /// There is a link.
+    /// This process has a link to the device.
     case connected
     /// The link is being ended.
     case disconnecting

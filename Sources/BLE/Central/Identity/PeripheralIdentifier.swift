@@ -37,14 +37,14 @@ extension Peripheral.Identifier {
     private static let mark: UInt128 = 0x8062_6c65_746f_6f6c
     private static let version: UInt128 = 0x8
 
-    /// The identifier as a UUID.
+    /// The identifier as a UUID of version 8, which stays the same for an address.
     public var uuid: BluetoothUUID {
         BluetoothUUID(
             UInt128(address.value) << 80 | Self.version << 76 | UInt128(address.type.rawValue) << 64
                 | Self.mark)
     }
 
-    /// The device with that UUID; nil when it is none of these.
+    /// The device with that UUID; nil when the UUID is of another form.
     public init?(_ uuid: BluetoothUUID) {
         let type = DeviceAddress.AddressType(rawValue: UInt8(truncatingIfNeeded: uuid.value >> 64))
         guard let type else { return nil }
@@ -52,7 +52,7 @@ extension Peripheral.Identifier {
         guard self.uuid == uuid else { return nil }
     }
 
-    /// The device that `description` spells, in either case; nil when the text is none of these.
+    /// The device that `description` spells, in either case; nil when the text is of another form.
     public init?(_ text: some StringProtocol) {
         guard let uuid = try? BluetoothUUID(text) else { return nil }
         self.init(uuid)
@@ -60,7 +60,7 @@ extension Peripheral.Identifier {
 }
 
 extension Peripheral.Identifier: CustomStringConvertible {
-    /// The UUID with dashes, lower-case.
+    /// The UUID with dashes, in lower case.
     public var description: String { uuid.dashed }
 }
 

@@ -30,7 +30,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The consumer; a second one has links of its own.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Who has the link.
+    /// Holds the link for the iterator, and ends it with it.
     private final class Owner: Sendable {
         private let session = Lock<Peripheral?>(nil)
         private let wish = Lock<LinkWish?>(nil)
@@ -56,7 +56,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes links one by one.
+    /// Iterates over the links: each element is a new link to the same device.
     public struct Iterator: AsyncIteratorProtocol {
         private let connection: MaintainedConnection
         private let owner = Owner()
@@ -128,8 +128,8 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 }
 
 extension CentralManager {
-    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while links fail or
-    /// last for moments only. `report` is called with all that happens, on the consumer's task.
+    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while
+    /// links fail or last for moments only. `report` is called with all that happens, on the consumer's task.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {

@@ -2,7 +2,6 @@ import ATT
 import BLECore
 import GATTClient
 
-/// Values as what they are.
 extension Peripheral {
     /// The characteristic that a key names: of the database, if it is known, else looked for in the key's service.
     public func characteristic<Value>(
@@ -32,8 +31,8 @@ extension Peripheral {
         try await write(key.encode(value), to: try await characteristic(key), type: type)
     }
 
-    /// The values that a characteristic sends, as `values(of:)` gives its octets: by notification, or by indication where
-    /// it does not notify.
+    /// The values that a characteristic sends, as `values(of:)` gives its octets: by notification, or by
+    /// indication where it does not notify.
     public func values<Value>(
         of key: CharacteristicKey<Value>, buffer: BufferPolicy = .standard
     ) async throws(BLEError) -> TypedValues<Value> {
@@ -74,7 +73,7 @@ extension CharacteristicKey {
 /// The values that a characteristic sends, read as what they are. Octets that are none of its type end it with
 /// `BLEError.peerMisbehaved`.
 public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
-    /// What ends the stream early.
+    /// The error that ends the stream early.
     public typealias Failure = BLEError
 
     /// The octets, with what else is known of them.
@@ -91,7 +90,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
         Iterator(key: key, received: received.makeAsyncIterator())
     }
 
-    /// Takes values one by one.
+    /// Iterates over the decoded values.
     public struct Iterator: AsyncIteratorProtocol {
         let key: CharacteristicKey<Value>
         var received: BoundedStream<ReceivedValue>.Iterator

@@ -10,8 +10,8 @@
 public struct RSSISmoother: Hashable, Sendable {
     /// How much a new value counts, more than 0 and at most 1, which takes each as it is.
     package let weight: Double
-    /// How far from the average, in dB, a value must be to count as an outlier; the second one in a row on the same side is
-    /// none.
+    /// How far from the average, in dB, a value must be to count as an outlier; the second one in a row on
+    /// the same side is none.
     package let outlier: Double
 
     /// The average in dBm; nil as long as nothing was known.

@@ -26,8 +26,8 @@ public struct UARTServer: Sendable {
         transmitHandle = transmit
     }
 
-    /// What centrals send, in order, for one consumer. One that is more than 4,096 events of the server behind loses the
-    /// stream, with `BLEError.overflow`.
+    /// What centrals send, in order, for one consumer. One that is more than 4,096 events of the server
+    /// behind loses the stream, with `BLEError.overflow`.
     public var received: some AsyncSequence<(central: Central, octets: [UInt8]), BLEError> & Sendable {
         events.compactMap { event -> (central: Central, octets: [UInt8])? in
             guard case .write(let central, let write, _) = event, write.uuid == .nordicUARTReceive else {

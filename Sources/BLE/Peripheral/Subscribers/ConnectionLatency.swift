@@ -22,8 +22,8 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
 }
 
 extension PeripheralManager {
-    /// Asks a central for a link that answers so quickly. Returns what the link is then; `BLEError.parametersRefused` is
-    /// the central's no.
+    /// Asks a central for a link that answers so quickly. Returns what the link is then;
+    /// `BLEError.parametersRefused` is the central's no.
     @discardableResult
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central

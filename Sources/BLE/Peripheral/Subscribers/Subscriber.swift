@@ -3,11 +3,11 @@ import BLECore
 import GATT
 import GATTServer
 
-/// A central that wants the values of a characteristic.
+/// A central that has subscribed to a characteristic.
 public struct Subscriber: Hashable, Sendable {
-    /// The central that has subscribed.
+    /// The central that is subscribed.
     public let central: Central
-    /// Whether it wants them by indication only.
+    /// Whether it has subscribed to indications only.
     public let prefersIndications: Bool
     /// The longest value that it can be sent whole, in octets: the MTU less 3, and no value is longer than 512.
     public let maximumUpdateLength: Int
@@ -20,8 +20,8 @@ extension PeripheralManager {
     }
 
     /// Stores a value and sends it to its subscribers, or to those of `centrals` among them, if all of their links have
-    /// room for it now; else nothing happens and this is false. `readyToUpdate(_:for:)` waits for room. Confirmations of
-    /// indications are not waited for.
+    /// room for it now; else nothing happens and this is false. `readyToUpdate(_:for:)` waits for room.
+    /// Confirmations of indications are not waited for.
     public func tryUpdate(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
     ) async throws(BLEError) -> Bool {

@@ -25,7 +25,7 @@ final class CentralRestoration: Sendable {
     private let state = Lock(State())
     private let log = Logger(label: "ble.restoration")
 
-    /// Begins with what comes back.
+    /// Restores what the last process has kept.
     init(_ adapter: Adapter, _ kept: KeptState<CentralState>) async {
         self.adapter = adapter
         self.kept = kept

@@ -5,14 +5,14 @@ struct CentralState: StateText, Equatable {
     /// How many devices are remembered, also without a link.
     static let limit = 1024
 
-    /// Those who want a link.
+    /// The requests for links, by their numbers.
     var links: [UInt64: RestoredPeripheral] = [:]
     var scans: [UInt64: ScanOptions] = [:]
     /// When there was a link to a device last.
     private(set) var known: [Peripheral.Identifier: Timestamp] = [:]
     private var last: UInt64 = 0
 
-    /// A number for the next.
+    /// Returns the number of the next request.
     mutating func number() -> UInt64 {
         last += 1
         return last
@@ -31,7 +31,7 @@ struct CentralState: StateText, Equatable {
         known.sorted { ($1.value, "\($1.key)") < ($0.value, "\($0.key)") }.map(\.key)
     }
 
-    /// One for each device.
+    /// The devices, each once: the requests for the same device are merged.
     var peripherals: [RestoredPeripheral] {
         var merged: [RestoredPeripheral] = []
         for (_, next) in links.sorted(by: { $0.key < $1.key }) {

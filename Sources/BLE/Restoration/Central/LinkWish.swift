@@ -8,7 +8,7 @@ import Logging
 final class LinkWish: Sendable {
     let id: Peripheral.Identifier
     let number: UInt64
-    /// Whether it outlasts its links.
+    /// Whether the request continues after a link has ended.
     let isMaintained: Bool
     private let restoration: CentralRestoration
     private let state: Lock<State>
@@ -33,14 +33,14 @@ final class LinkWish: Sendable {
         state = Lock(State(untaken: Set(restored)))
     }
 
-    /// Connects for this request.
+    /// Connects to the device of this request.
     func connect(
         to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
         try await restoration.connect(self, to: address, timeout: timeout, options: options)
     }
 
-    /// The request is over.
+    /// Removes the request from the kept state.
     func end() { restoration.forget { [number] in $0.links[number] = nil } }
 
     /// The link has ended, or its user has left it.

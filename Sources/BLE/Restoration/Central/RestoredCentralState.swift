@@ -54,9 +54,9 @@ extension CentralManager {
     /// options take up what is there, with the values that have come meanwhile, in place of beginning anew. What is not
     /// taken up goes on until `dismissRestored`: also a subscription that the owner of its link has no use for.
     ///
-    /// **What is not kept:** `first(_:within:where:)`, discovered databases of devices without a bond, RSSI, values that
-    /// waited in streams, writes that were not answered. A device that hides behind a private address and has no bond
-    /// is looked for under the address that it had.
+    /// **What is not kept:** `first(_:within:where:)`, discovered databases of devices without a bond, RSSI,
+    /// values that waited in streams, writes that were not answered. A device that hides behind a private
+    /// address and has no bond is looked for under the address that it had.
     ///
     /// A program that is about to end, as at each reboot, calls `keepForNextStart()` before it leaves its loops and
     /// cancels its tasks, else these give up what was kept. `withAdapter` does that where a signal ends the program,
@@ -64,8 +64,8 @@ extension CentralManager {
     ///
     /// - Parameters:
     ///   - adapter: the radio.
-    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager at a time has
-    ///     it.
+    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager
+    ///     at a time has it.
     ///   - folder: the state folder; nil is the one of the adapter's bonds.
     public init(
         _ adapter: Adapter, restoring name: String, in folder: String? = nil

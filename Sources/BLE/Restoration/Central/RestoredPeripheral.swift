@@ -3,7 +3,7 @@ import BLECore
 
 /// A device that a manager was connected to, or was connecting to, when its process ended.
 public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
-    /// The identifier of the device.
+    /// The identifier that `connect` accepts.
     public let id: Peripheral.Identifier
     /// Whether there was a link, or a caller waited for one.
     public var state: PeripheralState
@@ -33,15 +33,15 @@ public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
 
 /// A stream of values that there was when the process ended: what `Peripheral.values(of:)` was asked for.
 public struct RestoredSubscription: Hashable, Sendable {
-    /// The type of the characteristic.
+    /// The UUID of the characteristic.
     public var characteristic: BluetoothUUID
-    /// The handle of its value.
+    /// The handle of the characteristic's value.
     public var handle: AttributeHandle
     /// Whether the values came by indication.
     public var indications: Bool
     /// What happened when the consumer fell behind.
     public var buffer: BufferPolicy
-    /// When an indication was confirmed.
+    /// When the stream confirmed indications.
     public var confirming: IndicationConfirmation
     /// Whether the rest of cut values was read.
     public var completing: Bool

@@ -38,7 +38,7 @@ extension Adapter {
         return kept.contains { server.gatt.database[$0.handle] == nil }
     }
 
-    /// A service was taken back.
+    /// Forgets a service that was removed.
     func forgetService(at handle: AttributeHandle) { server.kept?.state.change { $0.removed(handle) } }
 
     /// The program has set values: the disk follows, and `saveServer` waits for it.
@@ -60,7 +60,7 @@ extension Adapter {
     /// Waits until the disk has what the server keeps.
     func saveServer() async throws(BLEError) { try await server.kept?.state.flush() }
 
-    /// A central that is bonded wants other values than before, or can do something else: a disk that has bonds has that
+    /// A bonded central has changed its subscriptions or its features: a disk that has bonds has that
     /// at once, not only when the link ends.
     func keepClient(of link: Link) {
         guard stateFolder != nil, link.protection.isRecognized,

@@ -8,7 +8,7 @@ final class PeripheralRestoration: Sendable {
     private struct Held {
         let number: UInt64
         let content: RestoredAdvertising
-        /// Puts it on the air.
+        /// The task that restarts the advertisement.
         var task: Task<Advertising?, Never>?
     }
 
@@ -29,7 +29,7 @@ final class PeripheralRestoration: Sendable {
     private let state = Lock(State())
     private let log = Logger(label: "ble.restoration")
 
-    /// Begins with what comes back.
+    /// Restores what the last process has kept.
     init(
         _ adapter: Adapter, _ kept: KeptState<ServingState>, keepsUpdates: Bool
     ) async throws(BLEError) {
@@ -186,13 +186,13 @@ final class PeripheralRestoration: Sendable {
 
     // MARK: Advertisements that change
 
-    /// An advertisement has ended.
+    /// Forgets an advertisement that has ended.
     func forget(_ number: UInt64) {
         guard !isLeaving else { return }
         kept.changeSoon { $0.advertising[number] = nil }
     }
 
-    /// An advertisement is another now.
+    /// Keeps the new request of an advertisement, and waits until it is stored.
     func change(_ number: UInt64, to request: AdvertisingRequest) async throws(BLEError) {
         kept.change { $0.advertising[number]?.request = request }
         try await kept.flush()
@@ -225,7 +225,7 @@ struct KeptAdvertising: Sendable {
         await restoration.save()
     }
 
-    /// It is another now.
+    /// Keeps the new request, and waits until it is stored.
     func changed(to request: AdvertisingRequest) async throws(BLEError) {
         try await restoration.change(number, to: request)
     }

@@ -4,9 +4,9 @@ import GATTServer
 
 /// An advertisement that there was when the process ended.
 public struct RestoredAdvertising: Hashable, Sendable {
-    /// What was advertised, and how.
+    /// The data and parameters of the advertisement.
     public var request: AdvertisingRequest
-    /// How many centrals could connect.
+    /// The number of centrals that could be connected before advertising paused.
     public var maximumLinks: Int
 }
 
@@ -73,8 +73,8 @@ extension PeripheralManager {
     ///
     /// - Parameters:
     ///   - adapter: the radio.
-    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager at a time has
-    ///     it, and an adapter has one such manager.
+    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager
+    ///     at a time has it, and an adapter has one such manager.
     ///   - folder: the state folder; nil is the one of the adapter's bonds.
     ///   - keepsUpdates: false keeps only what centrals write: for values that the program measures, and sets so often
     ///     that a disk should not have each of them.
@@ -100,7 +100,7 @@ extension PeripheralManager {
     /// Stops the advertisements that have come back and were not taken up. Returns when the disk has it.
     public func dismissRestored() async throws(BLEError) { try await restoration?.dismiss() }
 
-    /// From now on, advertisements that are stopped stay on the disk, to come back at the next start: for a program that
-    /// is about to end.
+    /// From now on, advertisements that are stopped stay on the disk, to come back at the next start: for a
+    /// program that is about to end.
     public func keepForNextStart() { restoration?.keepForNextStart() }
 }

@@ -14,15 +14,15 @@ struct ServingState: StateText, Equatable {
     var advertising: [UInt64: RestoredAdvertising] = [:]
     private var last: UInt64 = 0
 
-    /// A number for the next.
+    /// Returns the number of the next advertisement.
     mutating func number() -> UInt64 {
         last += 1
         return last
     }
 
     /// The database is that now. Services of an earlier process that were not published yet stay, but those in whose
-    /// place others are, or another make of the same: each new service is another make of one that was, the first of its
-    /// type that is left, so that of several with one type the others still find theirs.
+    /// place others are, or another make of the same: each new service is another make of one that was, the
+    /// first of its type that is left, so that of several with one type the others still find theirs.
     mutating func published(_ records: [ServiceRecord], replacing isReplaced: Bool = true) {
         let known = Set(services.map(\.handle))
         services.removeAll { old in
@@ -40,13 +40,13 @@ struct ServingState: StateText, Equatable {
         forgetValues()
     }
 
-    /// A service is taken back.
+    /// Removes a service, and values that no attribute has any more.
     mutating func removed(_ handle: AttributeHandle) {
         services.removeAll { $0.handle == handle }
         forgetValues()
     }
 
-    /// Values are those now.
+    /// Adds these values, or replaces those of the same handles.
     mutating func keep(_ new: [AttributeHandle: [UInt8]]) { values.merge(new) { $1 } }
 
     private mutating func forgetValues() {

@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Periodic trains, as the synchronizer wants them to be followed.
+/// Executes the synchronizer's commands to the controller.
 extension Adapter {
     /// Follows a periodic train; its data go to `buffer`. It ends with the buffer.
     func followTrain(

@@ -4,11 +4,11 @@ import HCI
 
 /// What one event of a periodic advertising train said.
 public struct PeriodicAdvertisement: Hashable, Sendable {
-    /// The address of the advertiser.
+    /// The address of the train's advertiser.
     public var address: DeviceAddress
     /// The number of its advertising set, 0 to 15.
     public var set: UInt8
-    /// The data of the packet.
+    /// The advertising data of the packet, decoded.
     public var fields: AdvertisingData
     /// Strength at the antenna in dBm; nil when the controller does not know.
     public var rssi: Int8?

@@ -10,9 +10,9 @@ struct PeriodicSyncID: Hashable, Sendable {
 
 /// The periodic trains that this process follows or looks for, and the commands that they need.
 ///
-/// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others wait. A search
-/// that the controller has begun ends with its event, or when it refuses to cancel it; else the outcome of one would be
-/// taken for the next. One command is unanswered at a time.
+/// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others
+/// wait. A search that the controller has begun ends with its event, or when it refuses to cancel it; else
+/// the outcome of one would be taken for the next. One command is unanswered at a time.
 ///
 /// ```swift
 /// let id = synchronizer.follow(train, options)
@@ -29,7 +29,6 @@ struct PeriodicSynchronizer: Sendable {
         let set: UInt8
     }
 
-    /// What a synchronizer emits.
     enum Event: Sendable {
         /// The train is not followed, or not looked for, any more.
         case ended(PeriodicSyncID, BLEError)
@@ -38,7 +37,7 @@ struct PeriodicSynchronizer: Sendable {
         case log(String)
     }
 
-    /// A train with its consumers.
+    /// A train and the streams that receive its packets.
     private struct Following {
         let train: Train
         let options: PeriodicSyncOptions
@@ -54,7 +53,7 @@ struct PeriodicSynchronizer: Sendable {
         case begun
         /// The command was sent and is unanswered.
         case asked
-        /// It looks for the train.
+        /// The scan searches for the train.
         case looking
         /// The search is to be cancelled, for this reason; nil: it has no consumer any more.
         case givenUp(BLEError?)
@@ -83,11 +82,11 @@ struct PeriodicSynchronizer: Sendable {
         }
     }
 
-    /// Trains to look for.
+    /// Trains that are not found yet.
     private var queue = Deque<Following>()
     /// The search for the first of them; nil: none has begun.
     private var search: Search?
-    /// Trains that are followed.
+    /// Trains that are synchronized.
     private var syncs: [SyncHandle: Following] = [:]
     /// Trains that the controller follows and that have no consumer.
     private var unwanted = Deque<SyncHandle>()
@@ -394,7 +393,7 @@ extension PeriodicSynchronizer {
         }
     }
 
-    /// A train has fallen silent.
+    /// Handles the loss of a train.
     mutating func lost(_ event: LEPeriodicAdvertisingSyncLost) {
         unwanted.removeAll { $0 == event.sync }
         lost(event.sync)

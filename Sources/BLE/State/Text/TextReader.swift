@@ -2,10 +2,9 @@
 struct TextReader {
     private let octets: [UInt8]
     private var position = 0
-    /// Lines read so far.
+    /// The number of lines that were read.
     private(set) var number = 0
 
-    /// A reader of a text.
     init(_ octets: [UInt8]) { self.octets = octets }
 
     /// The next section; nil at the end.
@@ -84,7 +83,7 @@ struct TextReader {
     /// The next line. Each ends with a newline, so that one that was cut off is detected.
     private mutating func nextLine() -> TextSection.Line? {
         guard let newline = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
-            // What is left is counted as a line, but is none.
+            // The rest is counted as a line, but lacks its newline.
             if position < octets.count { number += 1 }
             return nil
         }

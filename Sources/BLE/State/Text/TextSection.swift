@@ -86,7 +86,7 @@ extension TextSection.Line {
         return values
     }
 
-    /// The line's only value.
+    /// Returns the only value of the line. Throws if there are more or none, or `read` returns nil.
     func value<Value>(_ read: (Substring) -> Value?) throws(TextError) -> Value {
         try value(of: try values(1)[0], read)
     }
@@ -149,10 +149,10 @@ enum TextValue {
     /// Returns the flag that `yes` or `no` spells; nil for another word.
     static func flag(_ word: Substring) -> Bool? { ["yes": true, "no": false][word] }
 
-    /// Octets as hexadecimal digits; `-` is none.
+    /// Returns the octets of hexadecimal digits; `-` stands for no octets.
     static func octets(_ word: Substring) -> [UInt8]? { word == "-" ? [] : [UInt8](hex: word) }
 
-    /// Octets as hexadecimal digits; `-` is none.
+    /// Returns octets as hexadecimal digits, and `-` for no octets.
     static func text(_ octets: [UInt8]) -> String { octets.isEmpty ? "-" : octets.hex }
 
     /// A name on one line: what would end the line or upset a terminal, and %, as % and two digits an octet.
@@ -191,7 +191,7 @@ enum TextValue {
 struct TextWriter {
     private var text: String
 
-    /// Begins with the heading.
+    /// Begins a text of this kind with its heading.
     init(_ kind: String) { text = "bletool \(kind) \(TextSection.version)\n" }
 
     mutating func line(_ key: String, _ values: String...) {
@@ -201,7 +201,7 @@ struct TextWriter {
     /// Adds a line, when there is a value.
     mutating func line(_ key: String, ifThere value: String?) { if let value { line(key, value) } }
 
-    /// The section with its checksum.
+    /// The text of the section, with its checksum.
     var octets: [UInt8] {
         var octets = Array(text.utf8)
         var checksum = CRC32()

@@ -7,27 +7,26 @@ package enum Management {
     /// What an adapter can be, and is, set to.
     package struct Settings: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
-        /// The settings with those bits.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The radio is on.
+        /// The adapter is powered on.
         package static let powered = Settings(rawValue: 1 << 0)
-        /// Other devices may connect.
+        /// The adapter accepts connections.
         package static let connectable = Settings(rawValue: 1 << 1)
-        /// Other devices may find it.
+        /// The adapter can be discovered by other devices.
         package static let discoverable = Settings(rawValue: 1 << 3)
         /// Pairing creates bonds; otherwise the kernel refuses peers that request one.
         package static let bondable = Settings(rawValue: 1 << 4)
         /// Secure Simple Pairing is on, without which a dual-mode adapter has no LE Secure Connections.
         package static let secureSimplePairing = Settings(rawValue: 1 << 6)
-        /// Bluetooth Classic is on.
+        /// Bluetooth Classic (BR/EDR) is enabled.
         package static let classic = Settings(rawValue: 1 << 7)
         package static let lowEnergy = Settings(rawValue: 1 << 9)
         /// The kernel advertises on this adapter.
         package static let advertising = Settings(rawValue: 1 << 10)
-        /// LE Secure Connections are on.
+        /// LE Secure Connections are enabled.
         package static let secureConnections = Settings(rawValue: 1 << 11)
-        /// The kernel uses private addresses.
+        /// The kernel uses resolvable private addresses.
         package static let privacy = Settings(rawValue: 1 << 13)
         /// The adapter's identity is a static random address.
         package static let staticAddress = Settings(rawValue: 1 << 15)
@@ -41,9 +40,9 @@ package enum Management {
         package var address: UInt64
         /// The HCI version of the adapter's controller.
         package var version: UInt8
-        /// The manufacturer's company identifier.
+        /// The company identifier of the manufacturer.
         package var manufacturer: UInt16
-        /// What can be set.
+        /// The settings that the adapter supports.
         package var supported: Settings
         /// The settings that are on.
         package var current: Settings
@@ -62,17 +61,16 @@ package enum Management {
         }
     }
 
-    /// A packet of the socket.
     package struct Packet: Hashable, Sendable, PacketCodable {
         package static let packetName = "management packet"
         /// The index of packets that are about no adapter.
         package static let noIndex: UInt16 = 0xffff
 
-        /// A command's or event's code.
+        /// The code of a command or event.
         package var code: UInt16
         /// The index of the adapter, or `noIndex`.
         package var index: UInt16
-        /// What follows the header.
+        /// The octets after the header.
         package var parameters: [UInt8]
 
         package init(code: UInt16, index: UInt16, parameters: [UInt8]) {
@@ -87,7 +85,7 @@ package enum Management {
             parameters = try reader.bytes(Int(try reader.u16("length")), "parameters")
         }
 
-        /// The header and the parameters.
+        /// The octets of header and parameters.
         package var encodedCount: Int { 6 + parameters.count }
 
         /// Writes the header and the parameters.
@@ -107,7 +105,7 @@ extension Management {
 
         /// How many there are, those of BR/EDR too.
         package var count: Int
-        /// The devices of LE.
+        /// The devices with an LE link.
         package var peers: [DeviceAddress]
 
         /// Reads the list, and keeps the LE devices of it.

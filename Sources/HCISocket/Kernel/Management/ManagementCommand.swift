@@ -23,19 +23,19 @@ package enum ManagementCommand: Hashable, Sendable {
     case setIOCapability(UInt8)
     /// Pairs, and connects before where there is no link. It is answered when the pairing has ended.
     case pairDevice(DeviceAddress, ioCapability: UInt8)
-    /// Ends what Pair Device began.
+    /// Cancels the pairing with this device.
     case cancelPairDevice(DeviceAddress)
     /// Forgets all keys of a device, and ends a pairing with it that is under way.
     case unpairDevice(DeviceAddress, disconnects: Bool)
-    /// The user says yes.
+    /// The user accepts the numeric comparison.
     case userConfirmationReply(DeviceAddress)
-    /// The user says no.
+    /// The user rejects the numeric comparison.
     case userConfirmationNegativeReply(DeviceAddress)
     /// The user has typed a passkey.
     case userPasskeyReply(DeviceAddress, UInt32)
-    /// The user has typed none.
+    /// The user has entered no passkey.
     case userPasskeyNegativeReply(DeviceAddress)
-    /// Switches LE Secure Connections.
+    /// Enables or disables LE Secure Connections.
     case setSecureConnections(Management.SecureConnections)
     /// Switches resolvable private addresses, and gives the key that they are made with. Only while the adapter is
     /// off.
@@ -47,11 +47,10 @@ package enum ManagementCommand: Hashable, Sendable {
 extension Management {
     package struct Opcode: RawRepresentable, Hashable, Sendable {
         package let rawValue: UInt16
-        /// The command with that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
     }
 
-    /// What Set Secure Connections sets.
+    /// The values of Set Secure Connections.
     package enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
         /// The adapter pairs by LE legacy pairing only.
         case off = 0
@@ -61,11 +60,11 @@ extension Management {
         case only = 2
     }
 
-    /// What Set Privacy sets.
+    /// The values of Set Privacy.
     package enum Privacy: UInt8, Hashable, Sendable, CaseIterable {
-        /// The identity address is used.
+        /// The adapter uses its identity address.
         case off = 0
-        /// A resolvable private address is.
+        /// The adapter uses resolvable private addresses.
         case on = 1
         /// The same, but for the identity address while the adapter is bondable and discoverable.
         case limited = 2
@@ -126,7 +125,7 @@ extension ManagementCommand {
         Management.Packet(code: opcode.rawValue, index: index, parameters: encoded)
     }
 
-    /// Reads a command; nil when its code is none of these.
+    /// Reads a command; nil when its code is not one of these.
     package init?(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management command 0x\(packet.code.hex)")
         guard let command = try Self.decode(packet.code, &reader) else { return nil }
@@ -163,7 +162,6 @@ extension ManagementCommand {
 }
 
 extension ManagementCommand: PacketEncodable {
-    /// Octets of the parameters.
     package var encodedCount: Int {
         switch self {
         case .readIndexList, .readInformation, .getConnections: 0

@@ -4,9 +4,9 @@ import HCI
 /// An event of the kernel about one adapter. Events about BR/EDR devices, and those that this host does not use,
 /// keep only their code.
 package enum ManagementEvent: Hashable, Sendable {
-    /// The adapter is there.
+    /// An adapter was added.
     case added
-    /// The adapter has gone.
+    /// The adapter was removed.
     case removed
     /// The settings of the adapter have changed to these.
     case settings(Management.Settings)
@@ -17,13 +17,11 @@ package enum ManagementEvent: Hashable, Sendable {
     case newIdentityKey(Management.IdentityKey, resolved: DeviceAddress?, isKept: Bool)
     /// A pairing has made a key for signatures.
     case newSigningKey(Management.SigningKey, isKept: Bool)
-    /// A link has ended.
     case disconnected(DeviceAddress, reason: UInt8)
     /// The user is asked whether the peer shows this number too or, when `isPlain`, whether it may pair at all.
     case confirmationRequest(DeviceAddress, isPlain: Bool, value: UInt32)
     /// The user is asked for the number that the peer shows.
     case passkeyRequest(DeviceAddress)
-    /// A pairing has failed.
     case authenticationFailed(DeviceAddress, ManagementStatus)
     /// Another program has removed the device's keys.
     case unpaired(DeviceAddress)
@@ -31,7 +29,7 @@ package enum ManagementEvent: Hashable, Sendable {
     case passkeyNotify(DeviceAddress, UInt32, entered: UInt8)
     /// The system is about to sleep: the kernel has stopped what went on, and ended the links.
     case suspended
-    /// The system has slept.
+    /// The system has resumed from sleep.
     case resumed
     /// An event that is about a BR/EDR device or not used by this host: its code.
     case other(UInt16)

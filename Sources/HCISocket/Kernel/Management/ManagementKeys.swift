@@ -4,10 +4,9 @@ extension Management {
     /// A key that encrypts links with a device, as the kernel keeps it. Key values have the most significant octet
     /// first, as everywhere here.
     package struct LongTermKey: Hashable, Sendable {
-        /// How a key came about.
+        /// How the key was generated.
         package struct Kind: RawRepresentable, Hashable, Sendable {
             package let rawValue: UInt8
-            /// The kind with that number.
             package init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// LE legacy pairing, Just Works.
@@ -24,11 +23,11 @@ extension Management {
 
         /// The identity address of the peer.
         package var peer: DeviceAddress
-        /// How it came about.
+        /// How the key was generated.
         package var kind: Kind
         /// Whether this host uses it as central. Keys of LE Secure Connections serve both roles and say false.
         package var isForCentral: Bool
-        /// Its octets, 7 to 16.
+        /// The size of the key in octets, 7 to 16.
         package var size: UInt8
         /// What names it after LE legacy pairing.
         package var ediv: UInt16
@@ -36,7 +35,6 @@ extension Management {
         package var random: UInt64
         package var value: UInt128
 
-        /// A key with these values.
         package init(
             peer: DeviceAddress, kind: Kind, isForCentral: Bool = false, size: UInt8 = 16, ediv: UInt16 = 0,
             random: UInt64 = 0, value: UInt128
@@ -57,7 +55,6 @@ extension Management {
         package var peer: DeviceAddress
         package var value: UInt128
 
-        /// A key with these values.
         package init(peer: DeviceAddress, value: UInt128) {
             self.peer = peer
             self.value = value
@@ -74,7 +71,6 @@ extension Management {
         package var isAuthenticated: Bool
         package var value: UInt128
 
-        /// A key with these values.
         package init(peer: DeviceAddress, isLocal: Bool, isAuthenticated: Bool, value: UInt128) {
             self.peer = peer
             self.isLocal = isLocal

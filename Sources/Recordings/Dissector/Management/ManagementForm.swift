@@ -4,16 +4,17 @@ import HCI
 
 /// What a command or event of the kernel's management interface is called and consists of (BlueZ, doc/mgmt-api.txt).
 ///
-/// Fields are written `name:kind` with blanks between them. Kinds are numbers (`u8`, `i8`, `u16`, `u32`), `flag`, `status`,
-/// `settings`, an `address`, a `peer` (an address with its type), a `key` of 128 bits, `octets3` of them, `text11`
-/// that a zero ends, `fields` of advertising data with their length, `advertising` (advertising data and scan response,
-/// both lengths first), the `rest`, and lists: `u16*longTermKey` is a count and so many of that element.
+/// Fields are written `name:kind` with blanks between them. Kinds are numbers (`u8`, `i8`, `u16`, `u32`),
+/// `flag`, `status`, `settings`, an `address`, a `peer` (an address with its type), a `key` of 128 bits,
+/// `octets3` of them, `text11` that a zero ends, `fields` of advertising data with their length,
+/// `advertising` (advertising data and scan response, both lengths first), the `rest`, and lists:
+/// `u16*longTermKey` is a count and so many of that element.
 struct ManagementForm: Sendable {
-    /// What BlueZ calls it.
+    /// The name in BlueZ's documentation of the interface.
     let name: String
     /// The fields of the parameters, in the notation above.
     let parameters: String
-    /// What Command Complete returns.
+    /// The layout of the parameters that Command Complete returns.
     let returned: String
 
     init(_ name: String, _ parameters: String = "", returns returned: String = "") {
@@ -25,7 +26,7 @@ struct ManagementForm: Sendable {
         try reader.fields(parameters)
     }
 
-    /// Reads what Command Complete returns.
+    /// Reads the parameters that Command Complete returns.
     func returnedFields(_ reader: inout ByteReader) throws(DecodeError) -> DecodedFields {
         try reader.fields(returned)
     }

@@ -9,10 +9,9 @@ struct AdapterEvent: Event {
     /// With `--watch`: `added`, `changed` or `removed`.
     var change: String?
 
-    /// An adapter that is there.
     init(adapter: AdapterDescription) { self.adapter = adapter }
 
-    /// What happened to one.
+    /// Creates the event that reports a change.
     init(_ change: AdapterChange) {
         switch change {
         case .added(let adapter): (self.adapter, self.change) = (adapter, "added")

@@ -11,7 +11,7 @@ struct AdvertisementEvent: Event {
     var identity: DeviceAddress?
     /// Strength at the antenna in dBm.
     var rssi: Int8?
-    /// Whether the sender takes connections.
+    /// Whether the advertiser accepts connections.
     var isConnectable: Bool
     /// Whether the sender answers scan requests.
     var isScannable: Bool
@@ -31,7 +31,7 @@ struct AdvertisementEvent: Event {
     var fields: AdvertisingData
     /// The payload of this packet.
     var payload: [UInt8]
-    /// When it was received.
+    /// The time of reception.
     var time: Timestamp
     /// Whether the controller lost the end of the payload.
     var isTruncated = false
@@ -150,7 +150,7 @@ extension AdvertisementEvent {
 /// `sync`: what one event of a periodic train said.
 struct PeriodicEvent: Event {
     var packet: PeriodicAdvertisement
-    /// When it was received.
+    /// The time of reception.
     var time: Timestamp
 
     var json: JSONValue {
@@ -176,10 +176,9 @@ struct PeriodicEvent: Event {
 struct ScanLossEvent {
     /// Advertisements that came faster than they were taken.
     var dropped: Int
-    /// Devices that were forgotten, so that they count as new when they are heard again.
+    /// Devices that were forgotten, so that they count as new when they are received again.
     var evicted: Int
 
-    /// Whether nothing was lost.
     var isNone: Bool { dropped == 0 && evicted == 0 }
 
     /// The object, behind those of the advertisements.

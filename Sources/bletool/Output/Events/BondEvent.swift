@@ -136,12 +136,12 @@ struct BondsMovedEvent: Event {
     private let older: Int?
     private let file: String
 
-    /// So many bonds went to a file.
+    /// Creates the event that reports exported bonds.
     init(exported count: Int, file: String) {
         (event, self.count, older, self.file) = ("exported", count, nil, file)
     }
 
-    /// So many bonds came from a file, and so many were older than those that there are.
+    /// Creates the event that reports imported bonds; `older` were older than the stored ones.
     init(imported count: Int, older: Int, file: String) {
         (event, self.count, self.older, self.file) = ("imported", count, older, file)
     }

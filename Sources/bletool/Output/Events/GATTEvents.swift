@@ -1,6 +1,6 @@
 import BLECore
 
-/// `gatt … read`: a value.
+/// The value that `gatt … read` has read.
 struct ValueEvent: Event {
     /// What was read: one handle, or with `--multiple` perhaps several whose values are joined.
     var handles: [AttributeHandle]
@@ -8,10 +8,10 @@ struct ValueEvent: Event {
     var uuid: BluetoothUUID?
     /// The value as text for people.
     var text: String
-    /// The value for scripts.
+    /// The value as JSON output has it.
     var value: JSONValue
 
-    /// A value in a format.
+    /// Creates the event, with the value in this format.
     init(
         handles: [AttributeHandle], uuid: BluetoothUUID?, value: [UInt8], format: ValueFormat,
         type: ValueType? = nil
@@ -37,7 +37,7 @@ struct SavedValueEvent: Event {
     var handle: AttributeHandle
     /// The type of the attribute, where it is known.
     var uuid: BluetoothUUID?
-    /// The number of octets.
+    /// The number of octets that were saved.
     var count: Int
     var file: String
 
@@ -83,11 +83,11 @@ struct NotificationEvent: Event {
     var uuid: BluetoothUUID
     /// The value as text for people.
     var text: String
-    /// The value for scripts.
+    /// The value as JSON output has it.
     var value: JSONValue
     var time: Timestamp
 
-    /// A value in a format.
+    /// Creates the event, with the value in this format.
     init(
         isIndication: Bool, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8], time: Timestamp,
         format: ValueFormat, type: ValueType? = nil

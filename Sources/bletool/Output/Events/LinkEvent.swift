@@ -10,13 +10,13 @@ struct LinkEvent: Event {
     var parameters: BLE.LinkParameters
     /// How strong its packets arrive, in dBm.
     var rssi: Int?
-    /// How strong this host sends.
+    /// The power of this host; nil: not known.
     var power: TransmitPower?
-    /// The data channels in use.
+    /// The data channels of the link; nil: not known.
     var channels: ChannelMap?
     /// The version of the device's controller.
     var version: RemoteVersion?
-    /// What its controller can do.
+    /// The LE features of the peer's controller; nil: not known.
     var features: LEFeatures?
 
     private var companyName: String? {

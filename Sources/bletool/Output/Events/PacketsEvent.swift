@@ -35,7 +35,7 @@ struct PacketsEvent: Event {
         return lines + (overflow.isEmpty ? [] : [""] + overflow)
     }
 
-    /// What an extended advertisement costs.
+    /// Warns of the scanners that do not see extended advertising.
     static let invisible = "scanners that only know legacy advertising do not see extended advertising"
 
     private var packets: [(title: String, bytes: [UInt8], limit: Int)] {
@@ -60,7 +60,7 @@ struct PacketsEvent: Event {
 }
 
 extension PeriodicAdvertisingTrain {
-    /// The object in `periodic`.
+    /// The value of the member `periodic`.
     var json: JSONValue { ["data": JSONValue(hex: data), "interval": JSONValue(interval.text)] }
 }
 
@@ -71,7 +71,7 @@ extension AdvertisingPlan.Placement {
 }
 
 extension AdvertisingPlan.Overflow {
-    /// The object in `overflow`.
+    /// The value of the member `overflow`.
     var json: JSONValue {
         [
             "field": JSONValue(field.rawValue), "action": JSONValue(action.rawValue),
@@ -79,7 +79,7 @@ extension AdvertisingPlan.Overflow {
         ]
     }
 
-    /// One line for people.
+    /// The overflow as text output has it.
     var text: String {
         switch action {
         case .scanResponse: "\(field.rawValue) is in the scan response (\(octets) octets)"

@@ -4,7 +4,7 @@ import BLECore
 
 /// The first line of `advertise` and `serve`: from now on the device can be found.
 struct ReadyEvent: Event {
-    /// What is on air.
+    /// An advertisement that is on air.
     struct Advertised: Hashable, Sendable {
         var plan: AdvertisingPlan
         /// The power at which the controller sends, in dBm, where it reports that.
@@ -13,7 +13,7 @@ struct ReadyEvent: Event {
 
         /// The transmit power that was asked for.
         var wantedPower: Int8?
-        /// Whether it hides the address.
+        /// Whether the packets carry no address.
         var isAnonymous: Bool
 
         /// What `request` has brought on air.
@@ -69,7 +69,7 @@ struct ReadyEvent: Event {
 }
 
 extension ReadyEvent {
-    /// The first line about `adapter`.
+    /// Creates the first event of a server on `adapter`.
     init(_ adapter: Adapter, sets: [Advertised]) async {
         self.init(
             adapter: adapter.name, address: await adapter.address,

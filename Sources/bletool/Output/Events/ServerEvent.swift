@@ -6,7 +6,7 @@ struct ServerEvent: Event {
     var what: What
 
     enum What: Sendable {
-        /// A link came about.
+        /// A link was established, with these parameters.
         case connected(LinkParameters)
         /// A link has other parameters now.
         case parameters(LinkParameters)
@@ -18,9 +18,9 @@ struct ServerEvent: Event {
         case read(Access)
         /// A value was written.
         case write(Access, WriteKind)
-        /// The central wants values.
+        /// The central has subscribed to a characteristic.
         case subscribed(Access, indications: Bool)
-        /// The central wants no more values.
+        /// The central has unsubscribed.
         case unsubscribed(Access)
         /// A value was sent.
         case notified(Access)
@@ -30,15 +30,14 @@ struct ServerEvent: Event {
         case security(level: String, keySize: Int, isBonded: Bool)
     }
 
-    /// A value of an attribute.
     struct Access: Hashable, Sendable {
         var handle: AttributeHandle
         var uuid: BluetoothUUID
-        /// The value, where it matters.
+        /// The value, for reads, writes and notifications.
         var value: [UInt8]?
     }
 
-    /// How a value was written.
+    /// The kind of ATT request that wrote the value.
     enum WriteKind: String, Hashable, Sendable {
         case request, command, prepared, signed
     }
@@ -56,9 +55,9 @@ struct ServerEvent: Event {
 
         /// The greatest packets of the link layer, in octets.
         struct DataLength: Hashable, Sendable {
-            /// Of what this host sends.
+            /// The length and time of packets that this host sends.
             var transmit: Int
-            /// Of what the peer sends.
+            /// The length and time of packets that the peer sends.
             var receive: Int
         }
     }
@@ -144,7 +143,7 @@ extension ServerEvent.Access {
 }
 
 extension ServerEvent.LinkParameters {
-    /// For people, with units.
+    /// The parameters with units, as text output has them.
     var words: [String] {
         [
             interval.map { "interval \($0.text)" }, latency.map { "latency \($0)" },

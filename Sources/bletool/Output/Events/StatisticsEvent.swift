@@ -59,7 +59,7 @@ struct StatisticsEvent: Event {
         return " in \(seconds.rounded(to: 3)) s, from \(begin.exactDescription)"
     }
 
-    /// Those that were waited for longest in all, first.
+    /// The latencies by name, those with the longest total first.
     private var latencies: [(key: String, value: LatencyHistogram)] {
         statistics.latencies.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
     }

@@ -2,7 +2,7 @@ import BLECore
 
 /// `gatt … tree`: all that a server has.
 struct TreeEvent: Event {
-    /// What reading a value gave.
+    /// The result of reading a value.
     enum Value: Hashable, Sendable {
         case read([UInt8])
         /// Why the server does not give it.
