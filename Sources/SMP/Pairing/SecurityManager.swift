@@ -580,38 +580,6 @@ extension SecurityManager {
     }
 }
 
-<<<<<<< HEAD
-=======
-extension Pairing {
-    /// LE Secure Connections without a passkey: the responder's commitment alone keeps the initiator's number
-    /// from being chosen.
-    fileprivate var onlyResponderCommits: Bool {
-        isSecureConnections && (method == .justWorks || method == .numericComparison)
-    }
-
-    /// Whether an end's random number was preceded by its confirm value.
-    fileprivate func isCommitted(_ role: LinkRole) -> Bool {
-        if isSecureConnections, method == .outOfBand { return false }
-        return role == .peripheral || !onlyResponderCommits
-    }
-
-    /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
-    /// nothing. Nil while the user types.
-    fileprivate var committedBit: UInt8? {
-        guard hasPasskey else { return 0 }
-        return passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0.value >> UInt32(round) & 1) }
-    }
-
-    /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
-    fileprivate var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
-
-    /// Whether the user has not entered the passkey yet.
-    fileprivate var waitsForPasskey: Bool { hasPasskey && passkey == nil }
-
-    private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
-}
-
->>>>>>> docs
 /// The user's part in passkey entry, of both kinds of pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.3
 /// and 2.3.5.6.3).
 extension SecurityManager {
@@ -739,24 +707,6 @@ extension SecurityManager {
     }
 }
 
-<<<<<<< HEAD
-=======
-extension Pairing {
-    /// The number that this host shares with the peer apart from Diffie-Hellman, and that the peer must prove
-    /// to know: the passkey, or what this host has given out of band if the peer has it.
-    fileprivate var ownNumber: UInt128 {
-        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
-        return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
-    }
-
-    /// The peer's number for its DHKey check: the passkey or out-of-band value, else 0.
-    fileprivate var peerNumber: UInt128 {
-        guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
-        return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
-    }
-}
-
->>>>>>> docs
 /// Phase 2 of LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 extension SecurityManager {
     /// The initiator sends its confirm value as soon as it has the temporary key; the responder waits for

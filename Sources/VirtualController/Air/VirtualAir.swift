@@ -315,13 +315,8 @@ extension Instant {
 }
 
 extension VirtualAir {
-<<<<<<< HEAD
-    /// Answers a Claim Name command; false when the packet is none.
-    private mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
-=======
     /// Answers a Claim Name command. Returns false when the packet is another one.
-    mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
->>>>>>> docs
+    private mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
         guard packet.count >= 3, packet[0] == HCIPacketType.command.rawValue,
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode
         else { return false }

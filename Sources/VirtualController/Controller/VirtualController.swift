@@ -33,17 +33,10 @@ public struct VirtualController: Sendable {
     package let id: ID
 
     /// How long signals take to others and back.
-<<<<<<< HEAD
     private(set) var roundTrip = Duration.zero
     /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
     /// once.
     private(set) var packetsPerConnectionEvent: Int?
-=======
-    package var roundTrip = Duration.zero
-    /// How many packets of data a connection event carries each way; nil: there are no connection events, and
-    /// data go at once.
-    package var packetsPerConnectionEvent: Int?
->>>>>>> docs
     /// Advertising reports that were dropped because the host did not take them.
     package private(set) var droppedReports = 0
 
@@ -54,13 +47,8 @@ public struct VirtualController: Sendable {
         var leEventMask = LEEventMask.default
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
-<<<<<<< HEAD
         var family: CommandFamily?
         /// Nil stands for anonymous advertisers.
-=======
-        var family: AdvertisingFamily?
-        /// The filter accept list; nil is any anonymous advertiser.
->>>>>>> docs
         var acceptList: [DeviceAddress?] = []
         var resolvingList = ResolvingList()
         /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
@@ -155,13 +143,8 @@ extension VirtualController {
 
 // MARK: - The host's port
 
-<<<<<<< HEAD
-/// What waits for the host.
-private enum HostPacket: Sendable {
-=======
 /// The packets that wait for the host.
-enum HostPacket: Sendable {
->>>>>>> docs
+private enum HostPacket: Sendable {
     /// A Command Complete or Command Status event.
     case answer([UInt8])
     /// An event that is neither an answer nor an advertising report.
