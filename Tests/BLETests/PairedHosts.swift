@@ -125,7 +125,9 @@ final class Screen: Sendable {
 
 /// Reads the other's screen, and remembers what it was asked.
 struct ScriptedUser: PairingDelegate {
-    let ioCapability: IOCapability
+    /// What it can show and be asked, from its next link on.
+    let capability: Lock<IOCapability>
+    var ioCapability: IOCapability { capability.withLock { $0 } }
     let screen: Screen
     let asked = Lock<[String]>([])
     /// Changes what the user answers.
@@ -139,7 +141,7 @@ struct ScriptedUser: PairingDelegate {
     enum Slip { case otherPasskey, otherNumber, noPairing }
 
     init(_ ioCapability: IOCapability, _ screen: Screen) {
-        self.ioCapability = ioCapability
+        capability = Lock(ioCapability)
         self.screen = screen
     }
 

@@ -232,10 +232,13 @@ private let capabilities: [IOCapability] = [
         "a bond that is too weak is replaced by a stronger one, unless the peer has lost it",
         arguments: [false, true])
     func strongerThanTheBond(isLost: Bool) async throws {
-        try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
+        try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             #expect(try await first.pair(.encrypted).level == .encrypted)
             await first.disconnect()
+            for user in [hosts.serverUser, hosts.clientUser] {
+                user.capability.withLock { $0 = .displayYesNo }
+            }
             let made = await hosts.client.bonds
             if isLost { await hosts.server.removeBond(with: await hosts.client.address) }
 

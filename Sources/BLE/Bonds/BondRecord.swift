@@ -47,15 +47,10 @@ public struct BondRecord: Hashable, Sendable {
         return record
     }
 
-    /// Takes over what outlives the record that this one replaces: the name; of the same pairing all that was kept of the
-    /// peer since; and counters of keys that are still the same, for those must not start again.
+    /// Takes over what outlives the pairing that this one replaces: the name, and counters of keys that are
+    /// still the same, for those must not start again.
     mutating func inherit(from old: BondRecord) {
         name = name ?? old.name
-        if old.isOfSamePairing(as: bond) {
-            let counter = client.signCounter
-            (client, lastUsed) = (old.client, max(lastUsed, old.lastUsed))
-            client.signCounter = max(client.signCounter, counter)
-        }
         if let key = bond.localSigningKey, key == old.bond.localSigningKey {
             signCounter = max(signCounter, old.signCounter)
         }

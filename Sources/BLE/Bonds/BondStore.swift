@@ -476,8 +476,11 @@ extension BondStore {
                     continue
                 }
                 if let old {
+                    let isSame = old.isOfSamePairing(as: record.bond)
+                    // What was kept of the peer since the export is newer.
+                    if isSame { (record.client, record.lastUsed) = (old.client, old.lastUsed) }
                     record.inherit(from: old)
-                    if !old.isOfSamePairing(as: record.bond) { forgetDatabase(of: record.id, in: &state) }
+                    if !isSame { forgetDatabase(of: record.id, in: &state) }
                 }
                 state.counters[record.id] = nil
                 state.table.put(record)

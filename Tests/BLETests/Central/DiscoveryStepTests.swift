@@ -89,6 +89,8 @@ struct DiscoveryStepTests {
             var changes = device.serviceChanges().makeAsyncIterator()
             // What was found in steps can still be used.
             #expect(try await device.discoverCharacteristics([0x2a6e], for: old).count == 1)
+            // Until it is subscribed.
+            await hosts.bed.wait(.seconds(2))
             try await hosts.peripheral.removeService(at: old.handle)
             let change = try await changes.next()
             #expect(change?.range == old.range)

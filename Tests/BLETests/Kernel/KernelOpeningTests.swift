@@ -246,8 +246,9 @@ import VirtualController
             var options = AdapterOptions(loop: bed.loop)
             options.kernel = try FakeKernel(controller, on: bed.loop, extended: true, isOff: false)
             let adapter = try await Adapter.open(Self.adapter, options: options)
+            let sender = DeviceAddress(0xc000_0000_0001, type: .random)
             let refused = await failure { () throws(BLEError) in
-                for try await _ in CentralManager(adapter).periodicAdvertising(of: FakeKernel.address) {}
+                for try await _ in CentralManager(adapter).periodicAdvertising(of: sender, set: 1) {}
             }
             #expect(refused == .adapter(.unsupported(.kernelPeriodicSync)))
             await adapter.close()
