@@ -209,6 +209,26 @@ struct ScanTableTests {
         #expect(table.message == "00:00:00:00:00:02 takes no connections")
     }
 
+    @Test("a device with several advertisements keeps what each of them says")
+    func twoAdvertisements() {
+        let iBeacon =
+            [UInt8](hex: "1aff4c000215000102030405060708090a0b0c0d0e0f00010002c5") ?? []
+        let nordic: [UInt8] = [3, 0x03, 0x0d, 0x18, 4, 0xff, 0x59, 0, 1]
+        let named = event(1, name: "Pulse", payload: nordic)
+        let beacon = event(1, connectable: false, payload: iBeacon)
+        var table = table([named])
+        _ = table.press(.down, page: 5, at: now)
+        for key in "/pul".unicodeScalars { _ = table.press(.scalar(key), page: 5, at: now) }
+        _ = table.press(.enter, page: 5, at: now)
+        for packet in [beacon, named, beacon] {
+            table.note(packet)
+            let row = table.shown(at: now).first
+            #expect(row?.name == "Pulse" && row?.services == "Heart Rate")
+            #expect(row?.says.hasPrefix("iBeacon ") == true && row?.says.contains("Nordic") == true)
+        }
+        #expect(table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
+    }
+
     @Test("messages have a line of their own")
     func messages() {
         var table = table([event(1)])

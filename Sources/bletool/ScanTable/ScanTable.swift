@@ -154,7 +154,7 @@ struct ScanTable {
             message = "no device is selected: the arrow keys select one"
             return nil
         }
-        guard let address = row.event.address, row.event.isConnectable else {
+        guard let address = row.connectable?.address else {
             message = "\(row.addressText) takes no connections"
             return nil
         }
@@ -428,7 +428,7 @@ extension ScanRow {
         facts.append(
             "packets   \(count)\(rate), last \(age(at: now) == "now" ? "now" : age(at: now) + " ago")")
         let takes = [
-            event.isConnectable ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
+            connectable != nil ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
             event.isLegacy ? "legacy" : "extended on \(event.secondaryPHY ?? event.primaryPHY)",
             event.set.map { "set \($0)" }, event.txPower.map { "sent at \($0) dBm" },
             event.periodicInterval.map { "periodic \($0.text)" }, event.isTruncated ? "truncated" : nil,
