@@ -69,8 +69,11 @@ struct DoctorTests {
     }
 
     @Test func adaptersThatCannotBeUsed() throws {
-        func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws -> DoctorReport.Check {
-            let report = DoctorReport(Diagnosis(capabilities: both, adapters: [one], userChannelHolders: holders))
+        func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws
+            -> DoctorReport.Check
+        {
+            let report = DoctorReport(
+                Diagnosis(capabilities: both, adapters: [one], userChannelHolders: holders))
             #expect(report.failure?.kind == .adapter)
             return try #require(report.checks.first { $0.name == "adapter" })
         }
@@ -102,6 +105,15 @@ struct DoctorTests {
         #expect(report.checks.filter { $0.status == .note }.map(\.name) == ["bluetoothd", "serial"])
         #expect(report.checks.last?.fix?.contains("usermod -aG") == true)
         #expect(report.lines(colored: false).last == "may not -")
+    }
+
+    @Test func colorsAreOrdersToTheTerminal() throws {
+        let report = DoctorReport(Diagnosis(listingError: .adapter(.noBluetooth)))
+        let (plain, colored) = (report.lines(colored: false), report.lines(colored: true))
+        let line = try #require(colored.first { $0.contains("sockets: ") })
+        #expect(line.hasPrefix(Style.red("problem ", when: true) + "sockets: "))
+        #expect(!colored.joined().contains(#"\u{1b}"#))
+        #expect(plain.contains { $0.hasPrefix("problem sockets: ") })
     }
 
     @Test func adapterEvents() {

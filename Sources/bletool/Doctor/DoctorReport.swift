@@ -194,7 +194,7 @@ extension DoctorReport: Event {
                 case .problem: Style.red("problem ", when: colored)
                 }
             let fix = check.fix.map { "        " + Style.dim("fix: \($0)".printable, when: colored) }
-            return ["\(status)\(subject): \(check.message)".printable] + (fix.map { [$0] } ?? [])
+            return [status + "\(subject): \(check.message)".printable] + (fix.map { [$0] } ?? [])
         } + [
             "may     " + list(abilities.filter { $0.missing.isEmpty }),
             "may not " + list(abilities.filter { !$0.missing.isEmpty }),
