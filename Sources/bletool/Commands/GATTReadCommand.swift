@@ -140,11 +140,7 @@ func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> Va
 /// Octets as they are go to a file or a pipe: they are no JSON, and a terminal would obey them.
 private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Failure) {
     if global.output.json { throw Failure(.usage, option, "is no JSON, so it goes without --json") }
-    if LineWriter.output.isTerminal {
-        throw Failure(
-            .usage, option, "would write octets to a terminal as they are",
-            hint: "stdout can be a file or a pipe")
-    }
+    try LineWriter.output.refuseOctets(option)
 }
 
 extension ConnectedDevice {
