@@ -31,7 +31,8 @@ struct ReplayCommand: ToolCommand {
             valueName: "side"))
     var side: String?
 
-    @Flag(help: "Put the answers of now into the recording, as what is expected from now on.")
+    @Flag(
+        help: "Put the answers of now into the recording, which is btsnoop, as what is expected from now on.")
     var update = false
 
     @OptionGroup var global: PlainOptions
@@ -40,6 +41,7 @@ struct ReplayCommand: ToolCommand {
 
     func perform(_ console: Console) async throws(Failure) {
         try global.refuse(for: "replay")
+        if update { try RecordedSession.refuseUpdate(of: file) }
         let configuration = try ServeConfiguration.load(server, names: Names.uuid)
         configuration.showWarnings(of: server, on: console)
         let records = try RecordedSession.records(file)
