@@ -44,7 +44,7 @@ struct DecodeCommand: ToolCommand {
 
     @Flag(
         name: [.customShort("f"), .customLong("follow")],
-        help: "Go on when the file grows, until Ctrl-C.")
+        help: "Go on when the file grows, for --timeout or until Ctrl-C.")
     var follow = false
 
     @Flag(
@@ -77,12 +77,13 @@ struct DecodeCommand: ToolCommand {
     var count: Int?
 
     @OptionGroup(title: "Which packets") var which: FilterOptions
-    @OptionGroup var global: PlainOptions
+    @OptionGroup var global: TimedOptions
 
     var output: OutputOptions { global.output }
 
     func perform(_ console: Console) async throws(Failure) {
-        try global.refuse(for: "decode")
+        try global.radio.refuse(for: "decode")
+        let timeout = try global.time.limit()
         try refuseIgnored(console)
         if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
         if let hex {
@@ -101,9 +102,11 @@ struct DecodeCommand: ToolCommand {
         let decoding = Decoding(
             console: console, filter: try which.filter(), limit: count, output: try form(of: inputs),
             time: time ?? .relative)
-        guard follow, let input = inputs.first, input.canGrow else { return try decoding.run(inputs) }
+        guard follow, let input = inputs.first, input.canGrow else {
+            return try decoding.run(inputs, for: timeout)
+        }
         try await Interruption.result { () async throws(Failure) in
-            try await decoding.follow(input)
+            try await decoding.follow(input, for: timeout)
         }.get()
     }
 
