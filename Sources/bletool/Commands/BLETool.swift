@@ -6,8 +6,8 @@ struct BLETool: ParsableCommand {
         commandName: "bletool",
         abstract: "Bluetooth Low Energy from the command line: scan, advertise, serve, read and write.",
         discussion: """
-            Options that all commands take (bletool help options) may stand before its name, too: bletool --json advertise \
-            --dry-run.
+            Options that many commands take (bletool help options) may stand before the command's name, too: \
+            bletool --json advertise --dry-run.
 
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
             4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved.

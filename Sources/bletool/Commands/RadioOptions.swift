@@ -55,14 +55,16 @@ extension RadioOptions {
         }
     }
 
-    /// Refuses to be ignored: a command that uses no radio takes none.
+    /// Refuses to be ignored: a command that opens no adapter takes none.
     func refuse(for command: String) throws(Failure) {
         let given = [
             ("--adapter", adapter != nil), ("--capture", capture != nil),
             ("--recover-with-links", recoverWithLinks), ("--privacy", privacy),
             ("--address-lifetime", addressLifetime != nil),
         ]
-        for (option, isGiven) in given where isGiven { throw .meaningless(option, to: command) }
+        for (option, isGiven) in given where isGiven {
+            throw .meaningless(option, to: "\(command), which opens no adapter")
+        }
     }
 
     /// Whether the address is hidden.

@@ -106,7 +106,9 @@ extension DoctorReport {
         return [
             Check(
                 name: "bluetoothd", status: .note, message: message,
-                fix: "systemctl stop bluetooth, or --adapter user:hci0, which no other program shares")
+                fix:
+                    "systemctl stop bluetooth, or serve with --adapter user:hci0, which no other program shares"
+            )
         ]
     }
 
