@@ -11,7 +11,9 @@ struct BondsExportCommand: BondsVerb {
             Keep it as you keep a password.
             """)
 
-    @Argument(help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"),
+        completion: .file())
     var file: String
 
     @Argument(help: ArgumentHelp("Only these devices.", valueName: "device"))

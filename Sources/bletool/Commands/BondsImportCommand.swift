@@ -11,7 +11,7 @@ struct BondsImportCommand: BondsVerb {
 
     static let adds = true
 
-    @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"), completion: .file())
     var file: String
 
     @OptionGroup var state: StateOptions

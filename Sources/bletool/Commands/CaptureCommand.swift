@@ -18,7 +18,8 @@ struct CaptureCommand: ToolCommand, Sendable {
             decode -. It ends on Ctrl-C with a whole file. wireshark and btmon -r read it, too.
             """)
 
-    @Argument(help: ArgumentHelp("The recording to make; - is stdout.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The recording to make; - is stdout.", valueName: "file"), completion: .file())
     var file: String
 
     @Option(

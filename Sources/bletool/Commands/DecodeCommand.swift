@@ -25,7 +25,8 @@ struct DecodeCommand: ToolCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"))
+            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"),
+        completion: .file())
     var files: [String] = []
 
     @Option(help: ArgumentHelp("Explain these octets instead of a file.", valueName: "hex"))
@@ -56,13 +57,13 @@ struct DecodeCommand: ToolCommand {
     @Option(
         help: ArgumentHelp(
             "Show no packets, but draw a ladder diagram of the session, as SVG; - is stdout.",
-            valueName: "picture"))
+            valueName: "picture"), completion: .file())
     var svg: String?
 
     @Option(
         help: ArgumentHelp(
             "Show no packets, but write them to a new recording, as btsnoop; - is stdout.",
-            valueName: "recording"))
+            valueName: "recording"), completion: .file())
     var write: String?
 
     @Option(

@@ -19,7 +19,7 @@ struct GATTDumpCommand: GATTVerb {
     @Argument(
         help: ArgumentHelp(
             "The configuration; stdout without it or with -. One that is there is replaced.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var global: GlobalOptions

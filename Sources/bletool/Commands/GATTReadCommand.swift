@@ -27,10 +27,12 @@ struct GATTReadCommand: GATTVerb {
             """
             How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
             the octets as they are. (values: \(ValueFormat.list))
-            """, valueName: "format"))
+            """, valueName: "format"), completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: ArgumentHelp("Write the value's octets to this file; - is stdout.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the value's octets to this file; - is stdout.", valueName: "file"),
+        completion: .file())
     var to: String?
 
     @OptionGroup var global: GlobalOptions

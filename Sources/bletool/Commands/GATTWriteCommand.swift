@@ -43,11 +43,13 @@ struct GATTWriteCommand: GATTVerb {
     @Option(help: ArgumentHelp("Write parts of this many octets one after the other.", valueName: "octets"))
     var chunk: String?
 
-    @Option(help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"), completion: .file())
     var from: String?
 
     @Option(
-        help: ArgumentHelp("How the value is written. (values: \(ValueFormat.list))", valueName: "format"))
+        help: ArgumentHelp("How the value is written. (values: \(ValueFormat.list))", valueName: "format"),
+        completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @OptionGroup var global: GlobalOptions

@@ -9,10 +9,12 @@ struct RadioOptions: ParsableArguments {
             """
             The radio: hci0, hci:ADDRESS, hci:usb:PORT, user:hci0, serial:PATH, tcp:HOST:PORT, unix:PATH, virtual or \
             virtual:NAME. Default: $BLETOOL_ADAPTER, else the first kernel adapter.
-            """, valueName: "spec"))
+            """, valueName: "spec"), completion: .list(["virtual", "hci0"]))
     var adapter: String?
 
-    @Option(help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"),
+        completion: .file())
     var capture: String?
 
     @Flag(

@@ -18,10 +18,13 @@ struct ReplayCommand: ToolCommand {
             encrypted link is taken for as secure as can be.
             """)
 
-    @Argument(help: ArgumentHelp("The recording: btsnoop, pcap or pcapng.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The recording: btsnoop, pcap or pcapng.", valueName: "file"), completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The configuration, as serve takes it.", valueName: "config.yaml"))
+    @Option(
+        help: ArgumentHelp("The configuration, as serve takes it.", valueName: "config.yaml"),
+        completion: .file())
     var server: String
 
     @Option(

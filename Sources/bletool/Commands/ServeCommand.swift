@@ -18,7 +18,9 @@ struct ServeCommand: RadioCommand {
             writes without response are dropped and counted. A server that ends lets them run for another 10 s.
             """)
 
-    @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
+    @Argument(
+        help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"),
+        completion: .file())
     var configurationFile: String?
 
     @Flag(help: "Print a configuration with every key, explained, and end.")
