@@ -304,10 +304,9 @@ struct ScanColumns {
             case .kind: 6
             case .name: 10
             case .strength, .seen: 4
-            case .bars: 8
-            case .rate: 6
-            case .says: 12
-            case .services: 10
+            case .bars, .rate: 6
+            case .says: 9
+            case .services: 8
             }
         }
 
@@ -361,7 +360,7 @@ struct ScanColumns {
             // Without room for the address, a device without a name would have nothing.
             case .name: row.name.isEmpty && !hasAddress ? row.addressText : row.name
             case .strength: row.event.rssi.map { "\($0)" } ?? "?"
-            case .bars: Sparkline.text(row.strengths(8))
+            case .bars: Sparkline.text(row.strengths(column.least))
             case .rate: row.rate(at: now).map { $0.tenths + "/s" } ?? ""
             case .says: row.says
             case .services: row.services
