@@ -156,8 +156,8 @@ extension DecodedAttribute {
 }
 
 extension BluetoothUUID {
-    /// The name that was given to it, else the UUID.
-    var label: String { AssignedNumbers.name(of: self) ?? description }
+    /// The name that an attribute of this type has, else the UUID.
+    var label: String { Names.attribute(self) ?? description }
 }
 
 extension String {

@@ -13,7 +13,7 @@ extension PacketText {
         text += Style.bold(head.joined(separator: "  "), when: isColored) + "\n"
         appendLayers(packet.layers, to: &text)
         if let attribute = packet.attribute, let label = attribute.label {
-            let service = attribute.service.map { ", of \($0.label)" } ?? ""
+            let service = attribute.service.map { ", of \(Names.name($0) ?? "\($0)")" } ?? ""
             text += "  attribute 0x\(attribute.handle.rawValue.hex): \(label.printable)\(service.printable)\n"
         }
         if let request = packet.request { text += "  answers \(request.name), \(request.text)\n" }
