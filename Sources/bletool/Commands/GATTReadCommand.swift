@@ -60,6 +60,7 @@ struct GATTReadCommand: GATTVerb {
                 [peripheral = device.peripheral] () throws(BLEError) in
                 try await peripheral.read(attribute.handle, from: start)
             }
+            device.onValue(attribute.handle, value)
             if let to {
                 try await write(value, of: attribute, to: to, device)
             } else {
