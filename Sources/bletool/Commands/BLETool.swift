@@ -120,9 +120,22 @@ struct BLETool: ParsableCommand {
     private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
         let path = commandPath(arguments)
         if path.count == 1, let name = globalsLast(arguments).first, !name.hasPrefix("-") {
+    /// The parser's message on one line: a list of values with commas, and without an option that is not near.
+    static func plain(_ message: String) -> String {
+        let lines = message.split(separator: "\n")
+        let values = lines.filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
+        var text = lines.filter { !$0.hasPrefix("  - ") }.joined(separator: " ")
+        if !values.isEmpty { text += " \(values.joined(lastBy: "or"))" }
+        // "Unknown option '--foo'. Did you mean '--phy'?"
+        let parts = text.split(separator: "'")
+        guard parts.count == 5, parts[2] == ". Did you mean ", [String(parts[3])].nearest(to: parts[1]) == nil
+        else { return text }
+        return "\(parts[0])'\(parts[1])'"
+    }
+
             return unknown(name)
         }
-        let message = message(for: error).lowercasedFirst
+        let message = plain(message(for: error)).lowercasedFirst
         if path == ["bletool", "gatt"] {
             return GATTCommand.verbFailure(arguments)
         }

@@ -57,7 +57,7 @@ struct GATTWriteCommand: GATTVerb {
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute])
         // What `auto` means depends on the attribute.
-        if try shape() != .auto { _ = try octets(as: nil) }
+        if try shape() != .auto { try checkLength(try octets(as: nil)) }
         _ = try chunkSize()
         if withoutResponse, reliable {
             throw Failure(.usage, "--reliable", "needs responses, so it does not go with --without-response")
@@ -80,6 +80,7 @@ struct GATTWriteCommand: GATTVerb {
         guard let attribute = try await device.resolve([attribute]).first else { return }
         try check(attribute)
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
+        try checkLength(value)
         let (size, handle) = (try chunkSize(), attribute.handle)
         if withoutResponse, size == nil { try await checkRoom(for: value, device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
@@ -115,6 +116,15 @@ struct GATTWriteCommand: GATTVerb {
             .input, self.attribute,
             "takes no writes without response: [\(characteristic.properties.names.joined(separator: " "))]",
             hint: "\(attribute.handle) instead of its name is written all the same")
+    }
+
+    /// A value has 512 octets at most, unless it is written in parts.
+    private func checkLength(_ value: [UInt8]) throws(Failure) {
+        guard value.count > 512, chunk == nil else { return }
+        throw Failure(
+            .input, from.map { "--from \($0)" } ?? "value",
+            "has \(value.count) octets, and an attribute's value 512 at most",
+            hint: signed || reliable ? nil : "--chunk 512, or less, writes parts one after the other")
     }
 
     /// A command is one packet.

@@ -241,7 +241,22 @@ struct DecodingPass {
         do throws(RecordingError) {
             return try reader.next()
         } catch {
-            throw Failure(.input, name, "\(error)")
+            throw Failure(error, in: name)
+        }
+    }
+}
+
+extension Failure {
+    /// A file that is no recording.
+    init(_ error: RecordingError, in name: String) {
+        self.init(.input, name, "\(error)")
+        guard case .unknownFormat(let start) = error else { return }
+        let programs: [(start: [UInt8], program: String)] = [
+            ([0x1f, 0x8b], "gunzip -c"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz -dc"),
+            ([0x28, 0xb5, 0x2f, 0xfd], "zstd -dc"), ([0x50, 0x4b, 3, 4], "unzip -p"),
+        ]
+        if let packed = programs.first(where: { start.starts(with: $0.start) }) {
+            hint = "it is compressed: \(packed.program) FILE | bletool decode -"
         }
     }
 }

@@ -55,7 +55,7 @@ struct RecordedSession {
         do throws(RecordingError) {
             return try reader.next()
         } catch {
-            throw Failure(.input, path, "\(error)")
+            throw Failure(error, in: path)
         }
     }
 
