@@ -29,6 +29,9 @@ struct ContractTests {
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
         // The number of devices is printed, also when it is 0.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
+        ("-V", 1, "hint: here that is bletool --version"), ("version", 1, "here that is bletool --version"),
+        ("hcitool", 1, "here that is bletool adapters, scan or gatt"),
+        ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
         ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
     func commandsEndSo(arguments: String, status: Int32, text: String) async throws {

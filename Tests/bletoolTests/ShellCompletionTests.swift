@@ -70,6 +70,7 @@ struct ShellCompletionTests {
     @Test func everyVerbOfAScriptIsThere() {
         #expect(Set(ScriptStep.names).isSubset(of: completion.verbs.keys))
         #expect(ShellVerbs.help(nil).contains { $0.hasPrefix("  dump ") })
+        #expect(ShellVerbs.help(nil).allSatisfy { $0.columns <= 80 })
         #expect(ShellVerbs.help("dump").contains { $0.hasPrefix("USAGE: bletool gatt <device> dump") })
         #expect(!completion.verbs.keys.contains("shell"))
         #expect(completion.verbs["write"]?.contains("--without-response") == true)

@@ -102,24 +102,24 @@ struct BLETool: ParsableCommand {
         "char-write-req": "gatt DEVICE write 0x0003 VALUE",
         "char-write-cmd": "gatt DEVICE write 0x0003 VALUE --without-response", "connect": "gatt DEVICE -i",
         "lecc": "gatt DEVICE -i", "mtu": "gatt DEVICE VERB --mtu N",
-        "monitor": "capture - | bletool decode -", "dump": "gatt DEVICE dump", "sniff": "capture",
+        "gatttool": "gatt DEVICE", "hcitool": "adapters, scan or gatt",
+        "btmon": "capture - | bletool decode -",
+        "version": "--version", "-V": "--version", "monitor": "capture - | bletool decode -",
+        "dump": "gatt DEVICE dump", "sniff": "capture",
     ]
 
     private static func unknown(_ name: String) -> Failure {
         let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
         if let ours = elsewhere[name] {
             return Failure(
-                .usage, name.quoted, "there is no such command", hint: "here that is bletool \(ours)")
+                .usage, name.quoted, "there is no such \(name.hasPrefix("-") ? "option" : "command")",
+                hint: "here that is bletool \(ours)")
         }
         return Failure(
             .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
             hint: "commands are \(commands.joined(lastBy: "and"))")
     }
 
-    /// What the parser did not like, on one line.
-    private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
-        let path = commandPath(arguments)
-        if path.count == 1, let name = globalsLast(arguments).first, !name.hasPrefix("-") {
     /// The parser's message on one line: a list of values with commas, and without an option that is not near.
     static func plain(_ message: String) -> String {
         let lines = message.split(separator: "\n")
@@ -133,6 +133,12 @@ struct BLETool: ParsableCommand {
         return "\(parts[0])'\(parts[1])'"
     }
 
+    /// What the parser did not like, on one line.
+    private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
+        let path = commandPath(arguments)
+        if path.count == 1, let name = globalsLast(arguments).first,
+            !name.hasPrefix("-") || elsewhere[name] != nil
+        {
             return unknown(name)
         }
         let message = plain(message(for: error)).lowercasedFirst

@@ -204,7 +204,9 @@ struct CaptureCommand: ToolCommand, Sendable {
         let problem = recording.close()
         if file != "-" {
             console.show(
-                CaptureEvent.ended(file: file, records: recording.count, files: recording.files))
+                CaptureEvent.ended(
+                    file: file, records: recording.count, files: recording.files,
+                    kept: min(recording.files, keep ?? .max)))
         }
         if let problem { throw Failure(.input, "capture", problem) }
         if let failure { throw failure }

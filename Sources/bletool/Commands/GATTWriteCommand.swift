@@ -107,14 +107,14 @@ struct GATTWriteCommand: GATTVerb {
     }
 
     /// Refuses a write that the server would discard without response. A handle as the attribute skips the check.
-    private func check(_ attribute: RemoteAttribute) throws(Failure) {
-        guard withoutResponse, attribute.isValue, let characteristic = attribute.characteristic,
+    func check(_ attribute: RemoteAttribute) throws(Failure) {
+        guard withoutResponse || signed, attribute.isValue, let characteristic = attribute.characteristic,
             case .uuids? = try ConnectedDevice.paths([self.attribute]).first,
-            !characteristic.properties.contains(.writeWithoutResponse)
+            !characteristic.properties.contains(signed ? .authenticatedSignedWrites : .writeWithoutResponse)
         else { return }
         throw Failure(
             .input, self.attribute,
-            "takes no writes without response: [\(characteristic.properties.names.joined(separator: " "))]",
+            "takes no \(signed ? "signed writes" : "writes without response"): [\(characteristic.properties.names.joined(separator: " "))]",
             hint: "\(attribute.handle) instead of its name is written all the same")
     }
 

@@ -81,7 +81,7 @@ extension PacketText {
 extension FieldText {
     /// A number, and what it stands for.
     static func number(_ number: Int, named name: String) -> String {
-        guard let short = UInt16(exactly: number) else { return "\(number)" }
+        guard let short = UInt16(exactly: number) else { return text(number, named: name) }
         let meaning =
             switch name {
             case "company", "manufacturer": AssignedNumbers.companyName(short)
@@ -89,7 +89,7 @@ extension FieldText {
             default: nil as String?
             }
         if let meaning { return "0x\(short.hex) (\(meaning))" }
-        return isHandle(name) ? "0x\(short.hex)" : "\(number)"
+        return text(number, named: name)
     }
 
     /// The name of a UUID.

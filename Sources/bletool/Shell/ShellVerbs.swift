@@ -20,7 +20,8 @@ enum ShellVerbs {
         let all =
             others + ScriptStep.verbs.map { ($0.configuration.commandName ?? "", $0.configuration.abstract) }
         return all.sorted { $0.0 < $1.0 }.map { "  \($0.0.filling(14))\($0.1)" } + [
-            "Tab completes, up and down and Ctrl-R recall lines, Ctrl-C ends a command, Ctrl-Z stops, Ctrl-D ends the shell."
+            "Tab completes, up and down and Ctrl-R recall lines, Ctrl-C ends a command,",
+            "Ctrl-Z stops, Ctrl-D ends the shell.",
         ]
     }
 
